@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
 from memoryd.config.section import AnchoredPath, Duration, Many, OpenClawSection, ResultCount, Text
+from memoryd.domain.patterns import written_out
 
 
 def _never_relative(command: str) -> str:
@@ -17,6 +18,12 @@ def _never_relative(command: str) -> str:
 
 Executable = Annotated[Text, AfterValidator(_never_relative)]
 """A relative path could name a program inside a workspace."""
+
+
+def _of_few_globs(pattern: str) -> str:
+    written_out(pattern)
+    return pattern
+
 
 Milliseconds = Annotated[int, Field(ge=1, le=86_400_000)]
 DelayMs = Annotated[int, Field(ge=0, le=86_400_000)]
@@ -29,7 +36,7 @@ class QmdPathSection(OpenClawSection):
     """The folder or file: absolute, `~` or relative to the workspace."""
     name: Text | None = None
     """What qmd calls the collection; unset: `custom-<position>-<agent>`."""
-    pattern: Text = "**/*.md"
+    pattern: Annotated[Text, AfterValidator(_of_few_globs)] = "**/*.md"
     """Which files below the folder are indexed, as a glob."""
 
 

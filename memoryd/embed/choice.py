@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from memoryd.config.agents import Agent
 from memoryd.config.memory_search import MemorySearchSection
@@ -22,6 +21,7 @@ from memoryd.embed.remote.settings import (
     EndpointAccess,
     KeySources,
     RemoteSettings,
+    address_of,
     entry_of,
     profile_files,
 )
@@ -98,7 +98,7 @@ def _settings(
         )
     # what `memorySearch.remote` and `.model` say is said of one provider
     section = search if provider == choice.remote_owner else DEFAULTS
-    base_url, address = _address(provider, section, models)
+    base_url, address = address_of(provider, section.remote.base_url, entry_of(models, provider))
     seconds, batch = search.sync.embedding_batch_timeout_seconds, search.remote.batch
     has_concurrency = "non_batch_concurrency" in section.remote.model_fields_set
     query, document = (section.query_instruction, section.document_instruction) if first is search else (None, None)
@@ -114,15 +114,6 @@ def _settings(
         tokens_per_day=search.remote.tokens_per_day,
         batch=batch if batch.enabled and PROVIDERS[provider].has_batches else None,
     )
-
-
-def _address(provider: str, search: MemorySearchSection, models: ModelsSection) -> tuple[str, AddressOwner]:
-    default = urlsplit(PROVIDERS[provider].base_url).netloc
-    entry = entry_of(models, provider).base_url
-    for base_url, address in ((search.remote.base_url, AddressOwner.REMOTE), (entry, AddressOwner.ENTRY)):
-        if base_url is not None:
-            return base_url, AddressOwner.USUAL if urlsplit(base_url).netloc == default else address
-    return "", AddressOwner.USUAL
 
 
 def _headers(
@@ -141,7 +132,8 @@ def _origins(search: MemorySearchSection, keys: KeySources) -> dict[str, str]:
     found = {}
     for provider in BY_KEY:
         with suppress(ConfigError):
-            key = keys.find(provider, search.remote.api_key, _address(provider, search, keys.models)[1])
+            _, owner = address_of(provider, search.remote.base_url, entry_of(keys.models, provider))
+            key = keys.find(provider, search.remote.api_key, owner)
             if key is not None:
                 found[provider] = key.origin
     return found

@@ -81,8 +81,8 @@ class FileTable:
     def put(self, path: RelativePath, known: Known) -> None:
         """Note that the index holds a file as it is."""
         self._indexed[path] = known
-        self._left_out.pop(path, None)
-        self._failed.pop(path, None)
+        for part in (self._left_out, self._failed, self.removed):
+            part.pop(path, None)
 
     def leave_out(self, path: RelativePath, known: Known, reason: str) -> None:
         """Note why a file that could be read is not indexed."""
@@ -123,6 +123,7 @@ class FileTable:
         """Note that these are gone, from the index too."""
         for path in paths:
             if (was := self._indexed.get(path)) is not None:
+                self.removed.pop(path, None)
                 self.removed[path] = was
             for part in (self._indexed, self._left_out, self._failed):
                 part.pop(path, None)
@@ -183,8 +184,8 @@ class SyncReporter:
     def __init__(self, events: IndexEvents, table: FileTable, grace: Grace) -> None:
         self.state = SyncState()
         self.waiting = Waiting()
-        self.unread: set[RelativePath] = set()
         self.pace = RateMeter()
+        self.unread: set[RelativePath] = set()
         """What is still to be read, as of the last look; it changes under whoever keeps it."""
         self.has_again = False
         """Whether some of them are to be read at the next look only."""

@@ -40,8 +40,10 @@ from memoryd.embed.remote.settings import (
     Credentials,
     EndpointAccess,
     KeySources,
+    address_of,
     entry_of,
     open_credentials,
+    owner_of,
 )
 from memoryd.errors import ConfigError, ModelError, TextAnswerRefused, TextModelUnavailable
 from memoryd.llm.protocol import (
@@ -259,12 +261,11 @@ def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def access_of(llm: LlmSection, models: ModelsSection) -> EndpointAccess:
     """Return where the endpoint is: as `memory.llm` says, else as `models.providers.openai`, else OpenAI itself."""
-    if llm.base_url is not None:
-        return EndpointAccess(llm.base_url.rstrip("/"), AddressOwner.REMOTE, llm.api_key)
     entry = entry_of(models, PROVIDER)
-    owner = AddressOwner.USUAL if entry.base_url is None else AddressOwner.ENTRY
-    base_url = (entry.base_url or PROVIDERS[PROVIDER].base_url).rstrip("/")
-    return EndpointAccess(base_url, owner, llm.api_key, tuple(entry.headers.items()))
+    base_url, owner = address_of(PROVIDER, llm.base_url, entry)
+    base_url = (base_url or PROVIDERS[PROVIDER].base_url).rstrip("/")
+    is_of_entry = owner_of(PROVIDER, entry.base_url, AddressOwner.ENTRY) is owner
+    return EndpointAccess(base_url, owner, llm.api_key, tuple(entry.headers.items()) if is_of_entry else ())
 
 
 def why_unopened(error: ConfigError | ModelError) -> str:

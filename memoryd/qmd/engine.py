@@ -398,7 +398,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
             mtime_ns = (folder / hit.path).lstat().st_mtime_ns
             if path in query.exclusions.paths or not query.filters.admits(path, Source.SESSIONS, mtime_ns):
                 return None
-            first, text = _window(folder / hit.path, hit.line)
+            first, text = transcript_window(folder / hit.path, hit.line)
         except OSError:
             # withdrawn since qmd read it
             return None
@@ -413,11 +413,13 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
             yield ChunkRow(0, path, Source.SESSIONS, *lines, "", shown, mtime_ns)
 
 
-def _window(path: Path, line: int) -> tuple[int, str]:
+def transcript_window(path: Path, line: int) -> tuple[int, str]:
     """Return the lines of a transcript around a line of its export, and the number of the first of them."""
     first = max(HEADING_LINES, line - 1 - AROUND)
     with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-        lines = [one[:_MAX_LINE_CHARS] for one in islice(file, first, line + AROUND) if one.rstrip("\n") != MARK]
+        texts = [one.rstrip("\n") for one in islice(file, first, line + AROUND)]
+    # a mark is nobody's words, but a line that counts
+    lines = ["\n" if text == MARK else f"{text[:_MAX_LINE_CHARS]}\n" for text in texts]
     spoken = [at for at, one in enumerate(lines) if one.strip()]
     if not spoken:
         return first, ""

@@ -147,11 +147,14 @@ async def run_command(
     seconds: float,
     directory: Path = Path("/"),
     grace: timedelta = timedelta(seconds=2),
+    name: str = "",
 ) -> CompletedCommand:
     """Run a command to its end, at most `seconds`; nothing of its process group is left behind.
 
+    A failure calls it by `name`, else by its program.
     Raises SidecarError if it cannot be started, does not end in time, or prints too much.
     """
+    name = name or Path(command[0]).name
     child = Child(
         ChildSpec(command=command, environment=environment, directory=directory, grace=grace, stdout_limit=STDOUT_BYTES)
     )
@@ -160,18 +163,12 @@ async def run_command(
             await child.start()
             code = await child.wait()
     except TimeoutError as exc:
-        raise SidecarError(f"{_command_name(command)} did not end within {seconds:g} s") from exc
+        raise SidecarError(f"{name} did not end within {seconds:g} s") from exc
     finally:
         await child.stop()
     if child.has_overflowed:
-        raise SidecarError(f"{_command_name(command)} printed more than {STDOUT_BYTES} bytes")
+        raise SidecarError(f"{name} printed more than {STDOUT_BYTES} bytes")
     return CompletedCommand(code, child.stdout.decode(errors="replace"), child.stderr)
-
-
-def _command_name(command: tuple[str, ...]) -> str:
-    """Name a command as a person would type it: the last plain word says what it does."""
-    words = [word for word in command[1:4] if word.isalpha()]
-    return " ".join(["qmd", *words[:1]]) if words else Path(command[0]).name
 
 
 class QmdHome:
@@ -314,6 +311,7 @@ class QmdInstallation(Struct, kw_only=True):
             directory=self.home.directory,
             seconds=seconds,
             grace=GRACE,
+            name=f"qmd {arguments[0]}",
         )
 
     def server_spec(self) -> ChildSpec:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from memoryd.config.loading.overrides import HUB_VARIABLE, OFFLINE
+from memoryd.config.loading.overrides import HUB_VARIABLE, OFFLINE, PROXY_VARIABLES
 from memoryd.config.root import Config
 from memoryd.domain.embedding import PROVIDERS
 from memoryd.service.needs import ServiceNeeds, has_packaged_model, needs_of
@@ -36,10 +36,7 @@ PATH_VARIABLES = (
 )
 """Variables that name a folder or a file."""
 PLAIN_VARIABLES = ("MEMORYD_LOG_LEVEL", *OFFLINE)
-ADDRESS_VARIABLES = (
-    HUB_VARIABLE,
-    *(name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())),
-)
+ADDRESS_VARIABLES = (HUB_VARIABLE, *PROXY_VARIABLES)
 """Variables with an address; one with a password must not stand in a unit."""
 KEY_VARIABLES = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
 """Variables with a key, which the daemon may read and a unit must not hold."""

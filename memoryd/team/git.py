@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.config.loading.overrides import PROXY_VARIABLES
 from memoryd.config.team import is_on_disk, without_credentials
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, SidecarError
@@ -58,7 +59,11 @@ _SETTINGS = (
     "credential.interactive=false",
     "user.useConfigOnly=true",
 )
-_ALSO_SEEN = ("XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+_ALSO_SEEN = (
+    *("XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"),
+    *PROXY_VARIABLES,
+)
 _FIXED = {
     "GIT_ALLOW_PROTOCOL": "file:https:ssh",
     "GIT_ASKPASS": "",

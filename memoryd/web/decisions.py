@@ -46,8 +46,10 @@ async def disagreements(visit: Visit) -> View:
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str, str]]:
     """Yield the lines of a unified diff: how each is shown, what is said of it to who sees no colours, and its text."""
-    for line in diff.splitlines():
-        if line.startswith(("---", "+++", "\\")):
+    # what stands before the first place names the file
+    _, at, places = diff.partition("\n@@")
+    for line in f"@@{places}".removesuffix("\n").split("\n") if at else ():
+        if line.startswith("\\"):
             continue
         if line.startswith("@@"):
             yield "dim", "", "…"

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -43,7 +44,8 @@ async def events(visit: Visit) -> "FigureStream":
 
 async def doctor(visit: Visit) -> View:
     """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
-    environment = {**os.environ, "MEMORYD_SOCKET": visit.services.daemon().socket}
+    daemon = visit.services.daemon()
+    environment = doctor_environment(daemon.socket, daemon.config.source)
     async with _DOCTORS:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
@@ -63,6 +65,12 @@ async def doctor(visit: Visit) -> View:
     except (ValueError, KeyError) as exc:
         raise NotNow("doctor could not be run", hint="run memoryctl doctor in a terminal") from exc
     return View({"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))})
+
+
+def doctor_environment(socket: str, source: Path | None) -> dict[str, str]:
+    """Return what tells doctor where this daemon listens, and from which file it has its configuration."""
+    of_file = {} if source is None else {"MEMORYD_CONFIG": str(source.absolute())}
+    return {**os.environ, "MEMORYD_SOCKET": socket, **of_file}
 
 
 def figures(reply: StatusReply) -> dict[str, str | int]:
@@ -108,7 +116,7 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
     yield "watcher", watcher["mode"]
     yield "watcherReason", _reason(watcher["reason"])
     model = f", {agent['model']}" if agent["model"] else ""
-    yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {_clock(embedder['since'])}"
+    yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {wall_clock(embedder['since'])}"
     yield "embedderReason", _reason(embedder["reason"])
     yield "rule", _shown(agent["embedding"]["rule"])
     yield "backend", agent["backend"]
@@ -124,11 +132,12 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
 
 def _troubles(agent: AgentStatus) -> Iterator[str]:
     for one in agent["degraded"]:
-        yield f"{one['part']}: {one['reason']} (since {_clock(one['since'])})"
+        yield f"{one['part']}: {one['reason']} (since {wall_clock(one['since'])})"
     if fallback := agent["fallback"]:
-        yield f"{fallback['from']} fell back: {fallback['reason']} (since {_clock(fallback['since'])})"
+        yield f"{fallback['from']} fell back: {fallback['reason']} (since {wall_clock(fallback['since'])})"
     if gone := agent["massRemoval"]:
-        yield f"{gone['files']} files vanished at once ({_clock(gone['at'])}): what was known of them is kept for now."
+        at = wall_clock(gone["at"])
+        yield f"{gone['files']} files vanished at once ({at}): what was known of them is kept for now."
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -145,7 +154,7 @@ def _shown(text: str) -> str:
     return clipped(text, _TEXT_CHARS)
 
 
-def _clock(stamp: str) -> str:
+def wall_clock(stamp: str) -> str:
     """Return a time as the clock on the wall has it: what stays on a page while it is looked at does not grow old."""
     return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 

@@ -15,17 +15,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from memoryd.domain.text.sanitizing import SURPLUS, UNSEEN
 from memoryd.web.pages import is_of_day, url_of
 
 SHOWN_CHARS = 1_200
 """Of one text on a page that lists several."""
 _BLOCKS = ("p", "br", "hr", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 _TAGS = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
-_TURNS = re.compile(
-    "[\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2028\u2029\u2060\u061c\u00ad\u3164\ufeff"
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]"
-)
-"""Characters that turn the direction of what follows, or that nobody sees."""
+_HIDDEN = re.compile(f"(?![\u200c\u200d])(?:{UNSEEN.pattern}|{SURPLUS.pattern})")
+"""What turns the direction of what follows, or nobody sees; joiners stay, for emoji and scripts that need them."""
 _CRLF = re.compile(r"\r(?=\n|\Z)")
 _UNITS = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 _LONG_DAYS = 60
@@ -35,11 +33,11 @@ _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "im
 
 
 def seen(text: str) -> str:
-    """Return a text in which nothing is hidden: what turns the direction of writing is named instead.
+    """Return a text in which nothing is hidden: signs that nobody sees are named instead.
 
     A line may end as it does on Windows.
     """
-    return _TURNS.sub(lambda found: f"[U+{ord(found[0]):04X}]", _CRLF.sub("", text))
+    return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", _CRLF.sub("", text))
 
 
 def clipped(text: str, most: int = SHOWN_CHARS) -> str:
@@ -107,7 +105,9 @@ def _moment(value: str | float) -> datetime:
 
 def _days_ago(day: date) -> Markup:
     days = (date.today() - day).days  # noqa: DTZ011  # as the calendar of the machine has it
-    words = {0: "today", 1: "yesterday"}.get(days, f"{days} days ago" if days > 0 else f"in {-days} days")
+    words = {-1: "tomorrow", 0: "today", 1: "yesterday"}.get(
+        days, f"{days} days ago" if days > 0 else f"in {-days} days"
+    )
     if days > _LONG_DAYS:
         words = f"{days // 365} years ago" if days >= 2 * 365 else f"{days // 30} months ago"
     if days > _MANY_DAYS:

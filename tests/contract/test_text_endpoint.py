@@ -370,6 +370,32 @@ def test_key_goes_only_where_it_was_meant_for() -> None:
     assert opened_key(access_of(own, entry), KeySources(entry, keys.environment)) == ""
 
 
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("https://api.openai.com/v1", "sk-variable"),
+        ("https://API.OpenAI.com:443/v1/", "sk-variable"),
+        ("http://api.openai.com/v1", ""),
+        ("https://api.openai.com:8443/v1", ""),
+    ],
+)
+def test_providers_own_address_written_out_gets_the_key_unless_in_the_clear(address: str, key: str) -> None:
+    section = LlmSection.model_validate({"provider": "openai", "model": "m", "baseUrl": address})
+    keys = KeySources(ModelsSection(), {"OPENAI_API_KEY": "sk-variable"})
+    assert opened_key(access_of(section, ModelsSection()), keys) == key
+
+
+def test_what_is_meant_for_a_proxy_stays_from_the_provider() -> None:
+    entry = {"baseUrl": "https://proxy.example.com/v1", "apiKey": "sk-proxy", "headers": {"X-Org": "proxy"}}
+    models = ModelsSection.model_validate({"providers": {"openai": entry}})
+    section = LlmSection.model_validate({"provider": "openai", "model": "m", "baseUrl": "https://api.openai.com/v1"})
+    access = access_of(section, models)
+    assert (opened_key(access, KeySources(models, {"OPENAI_API_KEY": "sk-own"})), access.headers) == ("sk-own", ())
+    by_proxy = access_of(LlmSection(provider="openai", model="m"), models)
+    assert opened_key(by_proxy, KeySources(models, {})) == "sk-proxy"
+    assert dict(by_proxy.headers).keys() == {"X-Org"}
+
+
 def test_nothing_of_a_key_shows_in_settings() -> None:
     section = LlmSection.model_validate({"provider": "openai", "model": "m", "apiKey": KEY})
     assert KEY not in repr(access_of(section, ModelsSection()))

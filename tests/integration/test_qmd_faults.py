@@ -216,8 +216,9 @@ async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, sta
     # time enough for an update that does not hang, beside whatever else runs
     short = {"updateTimeoutMs": 2000, "commandTimeoutMs": 5000}
     async with composed(tmp_path, workspace, settings(standin, update=short)) as running:
-        await eventually_async(lambda: "did not end within" in (running.sidecar.qmd.unavailable_because or ""))
-        assert "did not end within" in await answered_by(running, "builtin", within=1)
+        told = "qmd update did not end within"
+        await eventually_async(lambda: told in (running.sidecar.qmd.unavailable_because or ""))
+        assert told in await answered_by(running, "builtin", within=1)
         standin.behave(update="ok")
         await running.ready()
         await eventually_answered_by_qmd(running)

@@ -19,6 +19,10 @@ OFFLINE = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 """Variables that forbid every download."""
 HUB_VARIABLE = "HF_ENDPOINT"
 """Names another hub of models."""
+PROXY_VARIABLES = tuple(
+    name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
+)
+"""Say by way of whom the network is reached."""
 YES = frozenset({"1", "true", "yes", "on"})
 DEFAULTS = ("agents", "defaults")
 WHOLE_WORKSPACE = "."

@@ -94,19 +94,19 @@ _BREAKS = expression("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SEPARATORS = expression("[\x1c-\x1f]")
 _HALVES = expression("[\ud800-\udfff]")
 CUT = "\0"
-_UNSEEN = expression(
+UNSEEN = expression(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     r"\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
     r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Signs that are not shown: of Unicode's categories Cc and Cf, and its default-ignorable code points, tags too."""
-_SELECTORS = expression("([\ufe00-\ufe0f])[\ufe00-\ufe0f]+")
+SURPLUS = expression("(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]")
 """More than one behind a sign selects nothing, and may hide letters."""
 
 
 def without_unseen(text: str) -> str:
     """Return a text for a prompt without signs that are not shown; its lines and tabs stay."""
-    return _SELECTORS.sub(r"\1", _UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
+    return SURPLUS.sub("", UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
 
 
 def with_cuts(text: str) -> str:

@@ -85,7 +85,9 @@ class KeySources:
     def _configured(self, provider: str, owner: AddressOwner) -> Iterator[tuple[str, Secret]]:
         for name in PROVIDERS[provider].config_names if owner is not AddressOwner.REMOTE else ():
             entry = self.models.providers.get(name)
-            if entry is not None and entry.api_key is not None:
+            if entry is None or entry.api_key is None:
+                continue
+            if owner is AddressOwner.ENTRY or owner_of(provider, entry.base_url, AddressOwner.ENTRY) is owner:
                 yield f"models.providers.{name}.apiKey", entry.api_key
 
     def _in_profiles(self, provider: str) -> Key | None:
@@ -114,6 +116,25 @@ def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
     """Return what `models.providers` says of a provider, under any of its names."""
     found = (models.providers[name] for name in PROVIDERS[provider].config_names if name in models.providers)
     return next(found, ProviderSection())
+
+
+def owner_of(provider: str, base_url: str | None, otherwise: AddressOwner) -> AddressOwner:
+    """Tell whose an address is: the provider's own by its scheme, host and port, or of who wrote it elsewhere."""
+    is_usual = base_url is None or _server_of(base_url) == _server_of(PROVIDERS[provider].base_url)
+    return AddressOwner.USUAL if is_usual else otherwise
+
+
+def _server_of(address: str) -> tuple[str, str]:
+    parts = urlsplit(address)
+    usual = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
+    return parts.scheme, parts.netloc.rpartition("@")[2].lower().removesuffix(usual)
+
+
+def address_of(provider: str, own: str | None, entry: ProviderSection) -> tuple[str, AddressOwner]:
+    """Return the address that holds and whose it is: the section's own, that of `models.providers`, or the usual."""
+    if own is not None:
+        return own, owner_of(provider, own, AddressOwner.REMOTE)
+    return entry.base_url or "", owner_of(provider, entry.base_url, AddressOwner.ENTRY)
 
 
 def reveal_at(origin: str, secret: Secret) -> str:

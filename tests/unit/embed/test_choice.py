@@ -90,9 +90,17 @@ def test_credentials_of_a_provider_stay_from_another_address(tmp_path: Path) -> 
     assert dict(credentials.headers) == {}
 
 
-def test_own_address_written_out_is_still_the_providers_own(tmp_path: Path) -> None:
-    search = {"provider": "openai", "remote": {"baseUrl": "https://api.openai.com/v1/"}}
-    assert opened(tmp_path, search, environment={"OPENAI_API_KEY": "k"})[1].api_key == "k"
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("https://api.openai.com/v1/", "k"),
+        ("https://API.openai.com:443/v1", "k"),
+        ("http://api.openai.com/v1", ""),
+    ],
+)
+def test_own_address_written_out_is_still_the_providers_own(tmp_path: Path, address: str, key: str) -> None:
+    search = {"provider": "openai", "remote": {"baseUrl": address}}
+    assert opened(tmp_path, search, environment={"OPENAI_API_KEY": "k"})[1].api_key == key
 
 
 def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> None:

@@ -89,3 +89,14 @@ def test_opened_index_says_what_is_indexed_and_nothing_else() -> None:
     table.learn({B: known()})
     assert table.view(is_forced=False) == {B: known()}
     assert not table.reasons
+
+
+def test_file_that_came_back_is_removed_no_more() -> None:
+    table = FileTable()
+    for path in (A, B):
+        table.put(path, known())
+    table.forget([A, B])
+    table.put(A, known())
+    assert table.removed == {B: known()}
+    table.forget([A])
+    assert list(table.removed) == [B, A]

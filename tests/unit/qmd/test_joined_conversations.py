@@ -1,12 +1,14 @@
 """Conversations from an index and from qmd: in one order, and each told once."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.fusion import Weights
+from memoryd.domain.sessions.conversation_parts import HEADING_LINES, MARK
 from memoryd.errors import SidecarError
-from memoryd.qmd.engine import JoinedConversations
+from memoryd.qmd.engine import JoinedConversations, transcript_window
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import LEXICAL, VECTOR, Arm, ArmState, Found, Query
 from memoryd.store.index.passages import ChunkRow
@@ -53,3 +55,14 @@ def test_qmd_that_is_out_costs_its_part_and_one_that_is_not_wanted_is_not_asked(
     assert told(index, idle) == ["a"]
     assert not idle.asked
     assert told(None, Engine(hit("c", 1.0, "heron"))) == ["c"]
+
+
+def test_window_counts_each_line_of_an_export(tmp_path: Path) -> None:
+    export = tmp_path / "s1.session.md"
+    said = ["User: " + "x" * 70_000, MARK, "Assistant: tea", "User: cake"]
+    export.write_text("\n".join([*["heading"] * HEADING_LINES, *said]) + "\n")
+    first, text = transcript_window(export, HEADING_LINES + 2)
+    lines = text.split("\n")
+    at = lines.index("User: cake")
+    assert (first + at, len(lines[0])) == (HEADING_LINES + 3, 1 << 16)
+    assert lines[at - 2 : at] == ["", "Assistant: tea"]

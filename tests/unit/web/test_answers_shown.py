@@ -1,14 +1,18 @@
 """What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memoryd.domain.documents import is_outside
+from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
 from memoryd.web import reasons
 from memoryd.web.ask import snippet_lines
+from memoryd.web.decisions import diff_lines
+from memoryd.web.health import doctor_environment
 from memoryd.web.mending import NoteLines, without_edges
 from memoryd.web.rendering import render
 
@@ -166,3 +170,25 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
     assert reasons.is_late({"health": health})
     assert not reasons.is_by_words_alone({"health": health})
     assert reasons.is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})
+
+
+def test_proposal_shows_each_line_that_goes_or_comes() -> None:
+    before = "---\nstatus: draft\n---\n-- signed off\nkept\u2028whole\n"
+    after = "---\nstatus: draft\n++ added\nkept\u2028whole\n"
+    assert list(diff_lines(unified_diff("a @@.md", before, after))) == [
+        ("dim", "", "…"),
+        ("", "", "---"),
+        ("", "", "status: draft"),
+        ("gone", "removed: ", "---"),
+        ("gone", "removed: ", "-- signed off"),
+        ("add", "added: ", "++ added"),
+        ("", "", "kept\u2028whole"),
+    ]
+    assert list(diff_lines("")) == []
+
+
+def test_doctor_is_told_the_configuration_of_the_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYD_CONFIG", "/others.json5")
+    named = doctor_environment("/run/own.sock", Path("/etc/own.json5"))
+    assert (named["MEMORYD_SOCKET"], named["MEMORYD_CONFIG"]) == ("/run/own.sock", "/etc/own.json5")
+    assert doctor_environment("/run/own.sock", None)["MEMORYD_CONFIG"] == "/others.json5"

@@ -44,6 +44,10 @@ def test_blocks_of_a_note_keep_their_shape_and_nothing_else() -> None:
 
 def test_what_turns_the_direction_or_is_not_seen_is_named() -> None:
     assert seen("a\u202eb\u2066c\u200bd\x00") == "a[U+202E]b[U+2066]c[U+200B]d[U+0000]"
+    assert seen("a\u2061b\u115fc\u180ed\U000e0100e\uffa0f\u034f") == (
+        "a[U+2061]b[U+115F]c[U+180E]d[U+E0100]e[U+FFA0]f[U+034F]"
+    )
+    assert seen("❤\ufe0f\ufe01\ufe00") == "❤\ufe0f[U+FE01][U+FE00]"
     assert seen("שלום\tا\n") == "שלום\tا\n"
 
 
@@ -54,7 +58,8 @@ def test_long_text_is_cut_and_says_so() -> None:
 
 def test_times_are_relative_with_the_exact_one_beside() -> None:
     today = date.today()  # noqa: DTZ011
-    for days, words in ((0, "today"), (1, "yesterday"), (9, "9 days ago"), (90, "3 months ago"), (900, "2 years ago")):
+    past = ((0, "today"), (1, "yesterday"), (9, "9 days ago"), (90, "3 months ago"), (900, "2 years ago"))
+    for days, words in ((-2, "in 2 days"), (-1, "tomorrow"), *past):
         day = (today - timedelta(days)).isoformat()
         assert ago(day) == f'<time datetime="{day}" title="{day}">{words}</time>'
     assert ago("0001-01-01") == '<time datetime="0001-01-01" title="0001-01-01">0001-01-01</time>'
