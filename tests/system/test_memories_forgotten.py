@@ -400,7 +400,7 @@ def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
 @pytest.mark.parametrize(
     ("said", "traces"),
     [
-        ("W @Iso: 73915", ["73915"]),
+        ("W @Iso: 7391584620", ["7391584620"]),
         ("W @Multi: gammaone\n  gammatwo\n  gammathree\n  gammafour", ["gammatwo", "gammafour"]),
         (f"W @Long: {'a long tale ' * 60}gammaend", ["a long tale"]),
         ("W @Mark: an <!-- gammacomment --> in it", ["gammacomment"]),
