@@ -25,31 +25,11 @@ from memoryd.domain.expressions import expression
 
 _ANY_DEPTH = "**"
 _CHARS = frozenset("*?[")
-_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
-_COMMA = expression(r"(?<!\\),")
-MAX_GLOBS = 256
-"""That one with braces stands for."""
 
 
 def is_glob(path: str) -> bool:
     """Tell whether a path holds a sign that stands for others."""
     return not _CHARS.isdisjoint(path)
-
-
-def written_out(pattern: str) -> tuple[str, ...]:
-    """Write out the braces of a glob, then split at the commas that are left; raises ValueError for too many."""
-    todo, done = [pattern], list[str]()
-    while todo:
-        one = todo.pop()
-        braces = _BRACES.search(one)
-        if braces is None:
-            done += [part.strip() for part in _COMMA.split(one)]
-        else:
-            before, after = one[: braces.start()], one[braces.end() :]
-            todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
-        if len(done) + len(todo) > MAX_GLOBS:
-            raise ValueError(f"must stand for at most {MAX_GLOBS} globs, by its braces and commas")
-    return tuple(done)
 
 
 def fixed_part(pattern: str) -> str:

@@ -18,11 +18,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
-from memoryd.config.qmd import QmdPathSection
+from memoryd.config.qmd import QmdPathSection, written_out
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name, original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
-from memoryd.domain.patterns import Places, parsed_glob, written_out
+from memoryd.domain.patterns import Places, parsed_glob
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
