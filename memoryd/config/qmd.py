@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from memoryd.config.access import AccessSection
 from memoryd.config.section import AnchoredPath, Duration, Many, OpenClawSection, ResultCount, Text
+from memoryd.domain.expressions import expression
 
 
 def _never_relative(command: str) -> str:
@@ -17,6 +18,34 @@ def _never_relative(command: str) -> str:
 
 Executable = Annotated[Text, AfterValidator(_never_relative)]
 """A relative path could name a program inside a workspace."""
+
+
+_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
+_COMMA = expression(r"(?<!\\),")
+MAX_GLOBS = 256
+"""That one with braces stands for."""
+
+
+def written_out(pattern: str) -> tuple[str, ...]:
+    """Write out the braces of a glob, then split at the commas that are left; raises ValueError for too many."""
+    todo, done = [pattern], list[str]()
+    while todo:
+        one = todo.pop()
+        braces = _BRACES.search(one)
+        if braces is None:
+            done += [part.strip() for part in _COMMA.split(one)]
+        else:
+            before, after = one[: braces.start()], one[braces.end() :]
+            todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
+        if len(done) + len(todo) > MAX_GLOBS:
+            raise ValueError(f"must stand for at most {MAX_GLOBS} globs, by its braces and commas")
+    return tuple(done)
+
+
+def _of_few_globs(pattern: str) -> str:
+    written_out(pattern)
+    return pattern
+
 
 Milliseconds = Annotated[int, Field(ge=1, le=86_400_000)]
 DelayMs = Annotated[int, Field(ge=0, le=86_400_000)]
@@ -29,7 +58,7 @@ class QmdPathSection(OpenClawSection):
     """The folder or file: absolute, `~` or relative to the workspace."""
     name: Text | None = None
     """What qmd calls the collection; unset: `custom-<position>-<agent>`."""
-    pattern: Text = "**/*.md"
+    pattern: Annotated[Text, AfterValidator(_of_few_globs)] = "**/*.md"
     """Which files below the folder are indexed, as a glob."""
 
 

@@ -8,7 +8,6 @@ private meanwhile.
 import contextlib
 import errno
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
@@ -19,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
-from memoryd.config.qmd import QmdPathSection
+from memoryd.config.qmd import QmdPathSection, written_out
 from memoryd.domain.documents import CORE_FILES, ROOT_FILES, ROOT_FOLDERS, FileStat, is_utf8_name, original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
@@ -33,9 +32,7 @@ from memoryd.files.writing import replace_file
 NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
 _NOT_IN_NAMES = expression(r"[^a-z0-9-]+")
-_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
 _SPECIAL = expression(r"([*?\[\]{}!()\\,])")
-_MAX_ALTERNATIVES = 64
 MARKDOWN = "**/*.{md,MD}"
 _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
@@ -64,7 +61,7 @@ class Collection(Struct, frozen=True):
         parts = folder.split("/")
         if any(part.startswith(".") for part in parts) or not NEVER_INDEXED.isdisjoint(parts):
             return False
-        for glob in _alternatives(self.pattern):
+        for glob in _globs(self.pattern):
             first, slash, _ = glob.removeprefix("./").partition("/")
             if (first == parts[0] or _SPECIAL.search(first) is not None) if slash else "**" in first:
                 return True
@@ -101,26 +98,11 @@ def escaped(name: str) -> str:
 def matches(pattern: str, relative: str) -> bool:
     """Tell whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a list of globs with commas."""
     text = Places(relative)
-    return any(_parsed(glob.removeprefix("./")).matches(text) for glob in _alternatives(pattern))
+    return any(_parsed(glob.removeprefix("./")).matches(text) for glob in _globs(pattern))
 
 
 _parsed = lru_cache(maxsize=256)(parsed_glob)
-
-
-@lru_cache(maxsize=256)
-def _alternatives(pattern: str) -> tuple[str, ...]:
-    """Write out braces, then split at the commas that are left."""
-    todo: list[str] = [pattern]
-    done: list[str] = []
-    while todo and len(done) + len(todo) <= _MAX_ALTERNATIVES:
-        one = todo.pop()
-        braces = _BRACES.search(one)
-        if braces is None:
-            done += [part.strip() for part in re.split(r"(?<!\\),", one)]
-        else:
-            before, after = one[: braces.start()], one[braces.end() :]
-            todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
-    return tuple(done)
+_globs = lru_cache(maxsize=256)(written_out)
 
 
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:

@@ -44,7 +44,6 @@ HOLD_NONE = {
     "files/reading.py": {"_syscall", "has_openat2"},
     "files/writing.py": {"_call"},
     "models/source.py": {"_is_fit"},
-    "qmd/collections.py": {"_alternatives"},
     "search/ranking.py": {"_background"},
     "sessions/transcripts/reading.py": {"_hashed"},
     "sessions/transcripts/folders.py": {"_listed_as_generated"},

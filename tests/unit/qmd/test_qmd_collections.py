@@ -3,7 +3,9 @@
 import time
 
 import pytest
+from pydantic import ValidationError
 
+from memoryd.config.qmd import QmdPathSection
 from memoryd.qmd.collections import Collection, distinct, escaped, matches, sanitised
 
 NOTES = "{MEMORY,memory,SOUL}.md,{memory,bank}/**/*.{md,MD}"
@@ -79,7 +81,8 @@ def test_paths_that_qmd_never_indexes_are_held_by_nothing(path: str) -> None:
 
 
 def test_many_braces_end() -> None:
-    assert not matches("{a,b}" * 40, "x")
+    with pytest.raises(ValueError, match="at most 256 globs"):
+        matches("{a,b}" * 40, "x")
 
 
 @pytest.mark.parametrize(
@@ -117,3 +120,13 @@ def test_pattern_that_was_written_to_take_for_ever_does_not(pattern: str, path: 
 )
 def test_folders_in_which_nothing_can_match_are_told(pattern: str, folder: str, is_possible: bool) -> None:
     assert Collection("all", "/", pattern).may_hold_below(folder) is is_possible
+
+
+def test_glob_of_many_alternatives_matches_each_or_is_refused() -> None:
+    many = "{" + ",".join(f"n{number}" for number in range(200)) + "}.md"
+    assert QmdPathSection(path="/notes", pattern=many).pattern == many
+    assert matches(many, "n0.md")
+    assert matches(many, "n199.md")
+    for too_many in ("{a,b}" * 9, ",".join(["*.md"] * 257)):
+        with pytest.raises(ValidationError, match="at most 256 globs"):
+            QmdPathSection(path="/notes", pattern=too_many)
