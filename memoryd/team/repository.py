@@ -85,6 +85,9 @@ class TeamRepository:
                 f"{self._folder} is no checkout of a git repository", hint="set team.checkout, or unset it"
             )
         self.clear_locks()
+        # with what a killed daemon was about to share
+        for draft in self._git.folder.glob(f"blob-{'[0-9a-f]' * 8}"):
+            draft.unlink(missing_ok=True)
 
     def clear_locks(self) -> None:
         """Remove what a git that was killed left on what is ours: its locks, and what it had fetched of a pack."""

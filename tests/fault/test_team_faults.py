@@ -719,14 +719,19 @@ async def test_of_two_who_take_a_name_at_once_the_faster_has_it(members: list[Me
         assert (await one.git.people()).people["cem"] == ("cem0@example.org",)
 
 
-async def test_lock_that_a_killed_git_left_is_removed(members: list[Member]) -> None:
+async def test_what_a_killed_git_or_daemon_left_is_removed(members: list[Member]) -> None:
     ana, _ = members
     lock = ana.checkout / "refs" / "memoryd" / "local.lock"
     lock.touch()
+    draft, other = ana.checkout / "blob-0a1b2c3d", ana.checkout / "blob-of-theirs"
+    for path in (draft, other):
+        path.write_text("- W: cut short")
     again = Member(ana.checkout.parent, ana.git.place.remote, "ana")
     await again.promote("- W: goes on")
     await again.exchange()
     assert not lock.exists()
+    assert not draft.exists()
+    assert other.exists()
 
 
 async def test_checkout_of_a_person_is_left_as_it_is(members: list[Member], tmp_path: Path) -> None:
