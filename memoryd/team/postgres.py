@@ -33,7 +33,7 @@ from memoryd.domain.memories.sharing import (
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
-from memoryd.team.attribution import NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
+from memoryd.team.attribution import MAX_PERSON_BYTES, NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
 from memoryd.team.members import connection_options, sentence
 from memoryd.team.own_files import BegunExchange, OwnFiles, files_below
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
@@ -62,11 +62,10 @@ TRIES = 4
 BATCH = 20
 """Files whose bytes are asked for at once."""
 JOIN_HINT = "ask who owns the team: memoryctl team members add"
-PERSON_BYTES = 16 * 1024 * 1024
 PERSON_FILES = 5_000
 """Of one member: nobody keeps the others from being shown."""
 TEAM_FILES = 100_000
-TOO_MUCH = f"{{}} shares more than {PERSON_FILES:,} files or {PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
+TOO_MUCH = f"{{}} shares more than {PERSON_FILES:,} files or {MAX_PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
 NO_TEAM = "you are not in the team {} on that server, or there is none"
 SILENT = "the server does not answer"
 READS_ONLY = "you may read what the team shares, and not share"
@@ -371,7 +370,7 @@ class PostgresCarrier:
                 withheld[person, path] = TOO_LARGE
             elif (
                 len(held) + len(seen) >= TEAM_FILES
-                or size_of[person] + size > PERSON_BYTES
+                or size_of[person] + size > MAX_PERSON_BYTES
                 or count[person] >= PERSON_FILES
             ):
                 # of one's own: the others do not see it

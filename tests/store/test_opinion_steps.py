@@ -14,7 +14,7 @@ from memoryd.domain.memories.reflect.opinions import Label, LabelledEvidence, St
 from memoryd.errors import StoreError
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.reflect import OpinionSteps
+from memoryd.store.ledger.reflect import OpinionSteps, forget_steps
 
 TEA, COFFEE = MemoryId("tea"), MemoryId("coffee")
 
@@ -24,6 +24,10 @@ def steps_of(opinion: MemoryId, *said: tuple[str, Label, int], base: float = 0.7
         LabelledEvidence(opinion, MemoryId(name), label, "supports", date(2026, 1, day)) for name, label, day in said
     ]
     return list(run_of(evidence, run, base, base, set()))
+
+
+async def forget(ledger: Ledger, workspace: str) -> int:
+    return await ledger.erase(lambda db: forget_steps(db, workspace, [MemoryId("secret")]))
 
 
 @pytest.fixture
@@ -69,12 +73,12 @@ async def test_forgotten_evidence_leaves_the_opinion_as_if_it_had_never_been(led
     said = (("a", Label.REINFORCE, 1), ("secret", Label.CONTRADICT, 2), ("c", Label.REINFORCE, 3))
     await rows.add([*steps_of(TEA, *said), *steps_of(MemoryId("secret"), ("a", Label.REINFORCE, 1))], 1.0)
     await OpinionSteps(ledger, "/other").add(steps_of(TEA, *said), 1.0)
-    assert await rows.forget([MemoryId("secret")]) == 2
+    assert await forget(ledger, "/ws") == 2
     left = await rows.all()
     assert list(left) == steps_of(TEA, said[0], said[2])
     assert replayed(0.7, left) == tuple(left)
     assert len(await OpinionSteps(ledger, "/other").all()) == 3
-    await OpinionSteps(ledger, "/other").forget([MemoryId("secret")])
+    await forget(ledger, "/other")
     for part in ledger.path.parent.iterdir():
         assert b"secret" not in part.read_bytes()
 

@@ -17,7 +17,7 @@ from memoryd.domain.memories.machines import TimedStep
 from memoryd.domain.memories.reflect.opinions import Label, Step, chained
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
 from memoryd.store.database_file import reads, writes
-from memoryd.store.ledger.ledger import WorkspaceRows, erases
+from memoryd.store.ledger.ledger import WorkspaceRows
 
 _EPOCH = date(1970, 1, 1)
 _STEP_COLUMNS = "opinion, evidence, label, labelled_by, evidence_day, run, base, before, after"
@@ -90,14 +90,6 @@ class OpinionSteps(WorkspaceRows):
         db.execute("DELETE FROM opinion_steps WHERE workspace = ? AND opinion = ?", (self._workspace, opinion))
         for one in steps:
             self._insert(db, one.step, one.at)
-
-    @erases
-    def forget(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:
-        """Delete the steps of these opinions, and those that rest on these memories; return how many.
-
-        No byte of them is left. Opinions that lost a step stand as if it had never been made.
-        """
-        return forget_steps(db, self._workspace, list(memories))
 
 
 def forget_steps(db: apsw.Connection, workspace: str, memories: Sequence[MemoryId]) -> int:

@@ -27,7 +27,6 @@ _NOTE = """
 INSERT INTO first_seen (workspace, memory, day) VALUES (?, ?, ?)
 ON CONFLICT (workspace, memory) DO UPDATE SET day = min(day, excluded.day)
 """
-_FORGET = "DELETE FROM first_seen WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
 
 
 class FirstSeen(WorkspaceRows):
@@ -45,12 +44,6 @@ class FirstSeen(WorkspaceRows):
         room = MAX_NOTED - db.execute(_COUNT, (self._workspace,)).get
         rows = [(self._workspace, memory, (day - _EPOCH).days) for memory, day in days.items()]
         db.executemany(_NOTE, rows[: max(room, 0)])
-
-    @erases
-    def forget(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:
-        """Delete the rows of these memories and return how many; no byte of them is left."""
-        db.execute(_FORGET, (self._workspace, json.dumps(list(memories))))
-        return db.changes()
 
 
 ROWS_MAX = 50_000
