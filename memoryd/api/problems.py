@@ -34,7 +34,9 @@ _MAX_FIELDS = 10
 _MAX_MESSAGE = 2000
 FIELDS_HINT = "GET /openapi.json describes every request"
 _CODE_OF_STATUS = {kind.http_status: kind.code for kind in (Denied, NotFound, SlowRequest, TooLarge)}
-_ABSOLUTE_PATH = expression(rf"(?<![\w/.~:])/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])")
+_ABSOLUTE_PATH = expression(
+    rf"(?<![\w/.~])(?!(?<=:)//)/(?!{API[1:]}/|openapi\.json)(?:[^\s/:;,'\"]+/)+(?=[^\s/:;,'\"])"
+)
 
 
 class Problem(Struct, frozen=True):

@@ -326,6 +326,7 @@ async def test_f151_known_failure_keeps_its_words_without_directories(path: Path
     [
         ("cannot open '/etc/shadow'", "cannot open '…/shadow'"),
         ("a=/home/u/ws/MEMORY.md, b", "a=…/MEMORY.md, b"),
+        ("path:/home/u/ws/MEMORY.md, b", "path:…/MEMORY.md, b"),
         ("memory/2026-01-01.md is missing", "memory/2026-01-01.md is missing"),
         ("see GET /openapi.json and /v1/files/memory/a.md", "see GET /openapi.json and /v1/files/memory/a.md"),
         ("1/2 or 3 / 4", "1/2 or 3 / 4"),
