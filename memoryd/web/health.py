@@ -116,7 +116,7 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
     yield "watcher", watcher["mode"]
     yield "watcherReason", _reason(watcher["reason"])
     model = f", {agent['model']}" if agent["model"] else ""
-    yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {_clock(embedder['since'])}"
+    yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {wall_clock(embedder['since'])}"
     yield "embedderReason", _reason(embedder["reason"])
     yield "rule", _shown(agent["embedding"]["rule"])
     yield "backend", agent["backend"]
@@ -132,11 +132,12 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
 
 def _troubles(agent: AgentStatus) -> Iterator[str]:
     for one in agent["degraded"]:
-        yield f"{one['part']}: {one['reason']} (since {_clock(one['since'])})"
+        yield f"{one['part']}: {one['reason']} (since {wall_clock(one['since'])})"
     if fallback := agent["fallback"]:
-        yield f"{fallback['from']} fell back: {fallback['reason']} (since {_clock(fallback['since'])})"
+        yield f"{fallback['from']} fell back: {fallback['reason']} (since {wall_clock(fallback['since'])})"
     if gone := agent["massRemoval"]:
-        yield f"{gone['files']} files vanished at once ({_clock(gone['at'])}): what was known of them is kept for now."
+        at = wall_clock(gone["at"])
+        yield f"{gone['files']} files vanished at once ({at}): what was known of them is kept for now."
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -153,7 +154,7 @@ def _shown(text: str) -> str:
     return clipped(text, _TEXT_CHARS)
 
 
-def _clock(stamp: str) -> str:
+def wall_clock(stamp: str) -> str:
     """Return a time as the clock on the wall has it: what stays on a page while it is looked at does not grow old."""
     return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 

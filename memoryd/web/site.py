@@ -4,7 +4,7 @@ Routes and navigation are made of the table. A failure is a page, too, which say
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
@@ -160,12 +160,8 @@ def _in_words(problem: problems.Problem) -> Mapping[str, str]:
     hint = problem.hint
     if not hint or _FOR_PROGRAMS.search(hint):
         hint = _WHAT_TO_DO.get(problem.code, _LATER)
-    message = _STAMP.sub(lambda found: _local(found[0]), problems.hide_directories(problem.message))
+    message = _STAMP.sub(lambda found: health.wall_clock(found[0]), problems.hide_directories(problem.message))
     return {"message": sentences(message), "hint": sentences(hint)}
-
-
-def _local(stamp: str) -> str:
-    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 _FOR_PROGRAMS = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
