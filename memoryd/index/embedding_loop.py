@@ -99,11 +99,6 @@ class EmbeddingLoop:
         """Passages that are to get a vector, as of the last look."""
         return 0 if self.is_idle else self.lacking
 
-    @property
-    def postponed(self) -> int:
-        """Passages without a vector that nobody works on."""
-        return self.lacking - self.pending
-
     def wake(self) -> None:
         """Say that there may be new passages, or fewer."""
         self._backlog.rescan()
