@@ -9,11 +9,6 @@ from memoryd.config.access import AccessSection
 from memoryd.config.section import AnchoredPath, Duration, Many, OpenClawSection, ResultCount, Text
 from memoryd.domain.expressions import expression
 
-_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
-_COMMA = expression(r"(?<!\\),")
-MAX_GLOBS = 256
-"""That one with braces stands for."""
-
 
 def _never_relative(command: str) -> str:
     if "/" in command and not command.startswith(("/", "~")):
@@ -23,6 +18,12 @@ def _never_relative(command: str) -> str:
 
 Executable = Annotated[Text, AfterValidator(_never_relative)]
 """A relative path could name a program inside a workspace."""
+
+
+_BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
+_COMMA = expression(r"(?<!\\),")
+MAX_GLOBS = 256
+"""That one with braces stands for."""
 
 
 def written_out(pattern: str) -> tuple[str, ...]:
