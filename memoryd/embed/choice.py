@@ -23,6 +23,7 @@ from memoryd.embed.remote.settings import (
     RemoteSettings,
     address_of,
     entry_of,
+    owner_of,
     profile_files,
 )
 from memoryd.errors import ConfigError
@@ -122,8 +123,9 @@ def _headers(
     """Return the headers of `models.providers`, and over them those of `remote`: to its own host these alone."""
     own = search.remote.headers
     replaced = {name.lower() for name in own}
-    entry = {} if address is AddressOwner.REMOTE else entry_of(models, provider).headers
-    kept = {name: value for name, value in entry.items() if name.lower() not in replaced}
+    entry = entry_of(models, provider)
+    is_of_entry = owner_of(provider, entry.base_url, AddressOwner.ENTRY) is address
+    kept = {name: value for name, value in entry.headers.items() if is_of_entry and name.lower() not in replaced}
     return tuple(sorted((kept | own).items(), key=lambda pair: pair[0]))
 
 

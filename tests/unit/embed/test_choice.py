@@ -90,6 +90,13 @@ def test_credentials_of_a_provider_stay_from_another_address(tmp_path: Path) -> 
     assert dict(credentials.headers) == {}
 
 
+def test_credentials_of_a_proxy_stay_from_the_provider_itself(tmp_path: Path) -> None:
+    proxied = {"openai": {**ENTRY["openai"], "baseUrl": "http://127.0.0.1:9/v1"}}
+    search = {"provider": "openai", "remote": {"baseUrl": "https://api.openai.com/v1"}}
+    _, credentials = opened(tmp_path, search, providers=proxied, environment={"OPENAI_API_KEY": "of-environment"})
+    assert (credentials.api_key, dict(credentials.headers)) == ("of-environment", {})
+
+
 @pytest.mark.parametrize(
     ("address", "key"),
     [
