@@ -146,23 +146,23 @@ class Spaces(Struct):
 
     async def of(self, embedder: Embedder) -> int:
         """Return the id of the embedder's space, made if it is new; raises StoreError."""
-        key = (embedder.identity.fingerprint, self.database.epoch)
+        identity, now = embedder.identity, time.time()
+        key = (identity.fingerprint, self.database.epoch)
         if key not in self._known:
             # an index that can only be read still answers with the vectors it has
-            found = await self.database.vectors.find_space(embedder.identity.fingerprint)
-            self._known[key] = await self.open(embedder) if found is None else found
+            found = await self.database.vectors.find_space(identity.fingerprint)
+            self._known[key] = (
+                found
+                if found is not None
+                else await self.database.vectors.open_space(
+                    fingerprint=identity.fingerprint,
+                    provider=identity.provider,
+                    model=identity.model,
+                    dimensions=identity.dimensions,
+                    now=now,
+                )
+            )
         return self._known[key]
-
-    async def open(self, embedder: Embedder) -> int:
-        """Return the same, and note that it is in use; raises StoreError where nothing can be written."""
-        identity = embedder.identity
-        return await self.database.vectors.open_space(
-            fingerprint=identity.fingerprint,
-            provider=identity.provider,
-            model=identity.model,
-            dimensions=identity.dimensions,
-            now=time.time(),
-        )
 
 
 _LoadedPassage = tuple[PendingPassage, Passage]
@@ -200,9 +200,7 @@ class Backlog(Struct, kw_only=True):
     async def space_of(self, embedder: Embedder) -> int:
         """Return the space that its vectors go to, if anything can be written."""
         self.database.require_writable()
-        space = await self.spaces.of(embedder)
-        # whoever goes back to an earlier model is at work in its space again
-        return space if space == self.space else await self.spaces.open(embedder)
+        return await self.spaces.of(embedder)
 
     async def count(self) -> int:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
@@ -241,12 +239,11 @@ class Backlog(Struct, kw_only=True):
 
         Those in the spaces of the configured providers for present passages are in use.
         """
-        vectors, embedder, most = self.database.vectors, self.slot.embedder, self.settings.max_unused
-        # while the embedder is still to come, nobody knows which vectors it uses
-        if self._is_bounded or (embedder is None and self.settings.providers):
+        if self._is_bounded:
             return
         # before the first await: what is removed meanwhile asks for another look
         self._is_bounded = True
+        vectors, embedder, most = self.database.vectors, self.slot.embedder, self.settings.max_unused
         try:
             current = set() if embedder is None else {await self.spaces.of(embedder)}
             in_use = current | await vectors.spaces_of(self.settings.providers)

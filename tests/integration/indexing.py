@@ -100,17 +100,13 @@ async def staged(
     max_unused: int = 50_000,
     lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Vector]] = lambda _fingerprint, _hashes: {},
     mounts: Callable[[], str] = read_mounts,
-    is_warming: bool = False,
 ) -> AsyncIterator[Stage]:
-    """Run everything over `workspace` with the index in `state`, and stop it at the end.
-
-    `is_warming`: the embedder is still to come.
-    """
+    """Run everything over `workspace` with the index in `state`, and stop it at the end."""
     state.mkdir(exist_ok=True)
     workspace.mkdir(exist_ok=True)
     fake = embedder or FakeEmbedder()
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(ModelPhase.WARMING if is_warming else ModelPhase.READY, embedder=None if is_warming else fake)
+    await slot.become(ModelPhase.READY, embedder=fake)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
     ignore = IgnoreFile(

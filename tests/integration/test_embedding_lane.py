@@ -183,41 +183,6 @@ async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
     assert len(spare.embedded) == once
 
 
-async def test_model_that_was_gone_back_to_keeps_its_vectors_while_another_stands_in(
-    tmp_path: Path, workspace: Path
-) -> None:
-    first, other, spare = FakeEmbedder(), FakeEmbedder(name="other"), FakeEmbedder(provider="spare")
-    async with staged(workspace, tmp_path / "state", embedder=first) as stage:
-        await stage.embed()
-        once = len(first.embedded)
-        for one in (other, first):
-            await stage.slot.become(ModelPhase.READY, embedder=one)
-            await stage.embed()
-    async with staged(workspace, tmp_path / "state", embedder=spare, max_unused=0) as stage:
-        await stage.embed()
-        await stage.slot.become(ModelPhase.READY, embedder=first)
-        await stage.embed()
-    assert len(first.embedded) == once, "nothing is paid for twice"
-
-
-async def test_no_vector_goes_at_a_start_before_the_embedder_is_known(tmp_path: Path, workspace: Path) -> None:
-    first, other = FakeEmbedder(), FakeEmbedder(name="other")
-    async with staged(workspace, tmp_path / "state", embedder=first) as stage:
-        await stage.embed()
-        once = len(first.embedded)
-        await stage.slot.become(ModelPhase.READY, embedder=other)
-        await stage.embed()
-    # the configuration names the first one again
-    async with staged(workspace, tmp_path / "state", is_warming=True, max_unused=0) as stage:
-        await stage.sync()
-        stage.embedding_loop.wake()
-        # the lane has nothing to say while it waits
-        await asyncio.sleep(0.3)
-        await stage.slot.become(ModelPhase.READY, embedder=first)
-        await stage.embed()
-    assert len(first.embedded) == once, "nothing is paid for twice"
-
-
 async def test_unused_vectors_are_bounded_when_notes_go_though_nothing_is_embedded(
     tmp_path: Path, workspace: Path
 ) -> None:

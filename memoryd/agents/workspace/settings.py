@@ -19,7 +19,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection, SyncSection
 from memoryd.config.paths import openclaw_sessions, state_dir
-from memoryd.domain.embedding import NONE, Choice
+from memoryd.domain.embedding import Choice
 from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
@@ -77,7 +77,7 @@ def embedding_loop_settings(settings: MemorySearchSection, choice: Choice) -> Em
     """Return how vectors are made: with a batch interface, as many at once as its jobs take."""
     default = EmbeddingLoopSettings(
         max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
-        providers=tuple(one for one in (choice.provider, choice.fallback) if one and one != NONE),
+        providers=tuple(filter(None, (choice.provider, choice.fallback))),
         is_paused=settings.sync.paused,
     )
     batch = settings.remote.batch

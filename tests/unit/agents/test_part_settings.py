@@ -27,7 +27,6 @@ def test_batch_interface_is_given_as_much_as_its_jobs_take() -> None:
 def test_vectors_of_both_providers_stay_and_unused_ones_only_with_a_cache() -> None:
     assert embedding_loop_settings(section(), CHOICE).providers == ("openai", "local")
     assert embedding_loop_settings(section(), Choice("local", None, "")).providers == ("local",)
-    assert embedding_loop_settings(section(), Choice("none", None, "")).providers == ()
     assert embedding_loop_settings(section(cache={"enabled": False, "maxEntries": 7}), CHOICE).max_unused == 0
     assert embedding_loop_settings(section(cache={"maxEntries": 7}), CHOICE).max_unused == 7
 
