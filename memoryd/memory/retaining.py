@@ -226,9 +226,8 @@ def _written_lines(done: Sequence[NoteChange], run: str) -> WrittenLines:
 def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
     """Return what went wrong, with what was written before it."""
     if made := [str(one.id) for one in done if one.is_written and one.id]:
-        exc.hint = " ".join(
-            filter(None, [exc.hint, f"written before it, and undone by `memoryctl undo`: {', '.join(made)}"])
-        )
+        # no command to copy: numbers are of an agent, and that one is not known here
+        exc.hint = " ".join(filter(None, [exc.hint, f"written before it; as the same agent: undo {', '.join(made)}"]))
     elif not exc.hint:
         exc.hint = "nothing was written"
     return exc

@@ -217,9 +217,8 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 except MemorydError as exc:
                     if not changes:
                         raise
-                    raise InvalidRequest(
-                        f"{exc}; {original} was written before it", hint=f"memoryctl undo {changes[0]} takes that back"
-                    ) from exc
+                    message, hint = f"{exc}; {original} was written before it", f"as the same agent: undo {changes[0]}"
+                    raise InvalidRequest(message, hint=hint) from exc
                 changes += [made.id] * made.is_written
         searchable = await is_searchable(self.index)
         return ConflictSettledReply(
