@@ -8,19 +8,23 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 
 _END = expression(
-    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
+    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?<![.!?…])(?P<plain>[.!?…]++[\"'”’)\]]*+)(?=\s)"
+    r"|(?P<line>\n)(?=[^\S\n]*+(?:[-*+•]|[0-9]{1,3}[.)])\s)"
 )
 """Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
 _LAST_WORD = expression(r"(?:[^\W\d_]|\.)+\Z")
-_ABBREVIATIONS = (
+_LONGEST = 16
+"""Signs of a word that may be an abbreviation: more of it is not looked at, for a text may have many stops."""
+_ABBREVIATIONS = word_set(
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
     "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
 )
-_BEFORE_NUMBERS = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
+_BEFORE_NUMBERS = word_set("apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol")
 """Words of their own, too: these end no sentence where a number follows."""
+_NUMBER_NEXT = expression(r"\s*+\d")
 _CODE = expression(r"`+[^`]*`+")
 _ITEM = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
 """What marks an item of a list, and is none of its words."""
@@ -43,11 +47,11 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     """Tell whether a stop ends a sentence, and not an abbreviation, an initial or the number of an item."""
     if end["plain"][0] != "." or end["plain"].startswith(".."):
         return True
-    word = _LAST_WORD.search(text, start, end.start())
+    word = _LAST_WORD.search(text, max(start, end.start() - _LONGEST), end.start())
     if word is None:
         return not text[start : end.start()].strip(" \t\n-*+•").isdigit()
     said = word[0].lower().strip(".")
-    if said in _ABBREVIATIONS.split() or (said in _BEFORE_NUMBERS.split() and text[end.end() :].lstrip()[:1].isdigit()):
+    if said in _ABBREVIATIONS or (said in _BEFORE_NUMBERS and _NUMBER_NEXT.match(text, end.end())):
         return False
     # an initial, as in "J. Smith"; "Plan B. Then" is rarer
     return not (len(said) == 1 and word[0].isupper() and said != "i")
@@ -65,7 +69,7 @@ _QUOTES = expression(
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
     re.MULTILINE,
 )
-_SPOKEN_END = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
+_SPOKEN_END = expression(r"[。！？!?；;]+|(?<!…)…++(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
 _AFTER = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
 _SHORT_FORM = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"

@@ -12,7 +12,7 @@ from memoryd.domain.memories.abstracts import (
     overview_of,
     shorter,
 )
-from memoryd.domain.text.sentences import sentences_of
+from memoryd.domain.text.sentences import sentences_of, spoken_sentences
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -116,3 +116,11 @@ def test_overview_tells_what_other_sentences_speak_of() -> None:
         "The gateway on alder restarts at 04:30 each night.",
         "Alder has 16 GB for the gateway.",
     ]
+
+
+@pytest.mark.parametrize("piece", [".", "…", "?!", "\n", "\r\n", "Dr. ", "A. ", "1. "])
+def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+    """Quadratic time would be many minutes for so long a text, and the time limit of every test is five of them."""
+    text = piece * (200_000 // len(piece)) + "x"
+    assert sentences_of(text)
+    assert spoken_sentences(text)
