@@ -22,9 +22,19 @@ _ABBREVIATIONS = word_set(
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
     "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
 )
-_BEFORE_NUMBERS = word_set("apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol")
+_BEFORE_NUMBERS = word_set(
+    "apr art aug ca dec feb fig figs jan jul jun mar no nos nov nr oct op p pp sec sep sept v vol"
+)
 """Words of their own, too: these end no sentence where a number follows."""
 _NUMBER_NEXT = expression(r"\s*+\d")
+_LETTER_NEXT = expression(r"\s[^\W\d_]\.")
+_LETTER_BEFORE = expression(r"(?<!\w)[^\W\d_]\.\s[^\W\d_]\Z")
+"""`z. B.`, `d. h.`, `i. d. R.`"""
+_DAY = expression(r"(?<!\w)[0-3]?[0-9]\Z")
+_MONTH_NEXT = expression(
+    r"\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
+"""Behind the stop of a day, `3. Mai`."""
 _CODE = expression(r"`+[^`]*`+")
 _ITEM = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
 """What marks an item of a list, and is none of its words."""
@@ -49,12 +59,22 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
         return True
     word = _LAST_WORD.search(text, max(start, end.start() - _LONGEST), end.start())
     if word is None:
-        return not text[start : end.start()].strip(" \t\n-*+•").isdigit()
+        return not (text[start : end.start()].strip(" \t\n-*+•").isdigit() or _is_day(text, end.start()))
     said = word[0].lower().strip(".")
     if said in _ABBREVIATIONS or (said in _BEFORE_NUMBERS and _NUMBER_NEXT.match(text, end.end())):
         return False
+    if len(said) != 1 or said == "i":
+        return True
     # an initial, as in "J. Smith"; "Plan B. Then" is rarer
-    return not (len(said) == 1 and word[0].isupper() and said != "i")
+    before = max(start, end.start() - _LONGEST)
+    return not (
+        word[0].isupper() or _LETTER_NEXT.match(text, end.end()) or _LETTER_BEFORE.search(text, before, end.start())
+    )
+
+
+def _is_day(text: str, stop: int) -> bool:
+    """Tell whether a stop is that of a day before its month, as German writes it."""
+    return _MONTH_NEXT.match(text, stop + 1) is not None and _DAY.search(text, max(0, stop - 3), stop) is not None
 
 
 BLANK = "\0"
@@ -114,7 +134,8 @@ def _spoken_spans(plain: str) -> Iterator[tuple[int, int]]:
     start = 0
     for mark in _SPOKEN_END.finditer(plain):
         if mark.start() < start or (
-            mark[0] == "." and _SHORT_FORM.search(plain[max(start, mark.start() - 8) : mark.start()])
+            mark[0] == "."
+            and (_SHORT_FORM.search(plain[max(start, mark.start() - 8) : mark.start()]) or _is_day(plain, mark.start()))
         ):
             continue
         after = _AFTER.match(plain, mark.end()) if "\n" not in mark[0] else None

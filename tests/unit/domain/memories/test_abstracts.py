@@ -91,6 +91,8 @@ def test_shorter_forms_are_shorter_each(text: str) -> None:
         ("J. Smith agrees. A line that\nwraps goes on.", ["J. Smith agrees.", "A line that wraps goes on."]),
         ("Three things:\n- one is a\n- two is b\n2. three", ["Three things:", "one is a", "two is b", "three"]),
         ("Das gilt z. B. hier. Ende.", ["Das gilt z. B. hier.", "Ende."]),
+        ("Das gilt d. h. immer. Ende.", ["Das gilt d. h. immer.", "Ende."]),
+        ("Wir fahren am 3. Mai los. Es ist Nr. 5. Gut.", ["Wir fahren am 3. Mai los.", "Es ist Nr. 5.", "Gut."]),
     ],
 )
 def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
