@@ -4,6 +4,7 @@ Of a message, what is quoted or code is blanked out beside the text, so that no 
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -82,8 +83,8 @@ BLANK = "\0"
 _FENCE = expression(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE_CODE = expression(r"`[^`\n]{1,2000}`")
 _BLOCK_QUOTE = expression(r"^[ \t]*>.*$", re.MULTILINE)
-_RECALLED = expression(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
-"""What stands between tags: blocks that a program has put around a message, recalled notes among them."""
+_OPENING = caseless(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>")
+_CLOSING = caseless(r"</(?P<tag>[a-z_-]{3,40})>")
 _QUOTES = expression(
     r"“[^“”]{0,2000}(?:”|\Z)|\"[^\"\n]{0,2000}(?:\"|$)|«[^«»]{0,2000}»|„[^„“”]{0,2000}[“”]|「[^「」]{0,2000}(?:」|\Z)"
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
@@ -112,9 +113,33 @@ class SpokenSentence(Struct, frozen=True):
 
 def plain_text(text: str) -> str:
     """Return a text of the same length without code, quotations and what stands between tags."""
-    for pattern in (_FENCE, _RECALLED, _BLOCK_QUOTE, _INLINE_CODE, _QUOTES):
-        text = pattern.sub(lambda found: re.sub(r"[^\n]", BLANK, found[0]), text)
+    text = _without_blocks(_FENCE.sub(_blanked, text))
+    for pattern in (_BLOCK_QUOTE, _INLINE_CODE, _QUOTES):
+        text = pattern.sub(_blanked, text)
     return text
+
+
+def _blanked(found: re.Match[str]) -> str:
+    return _blanks(found[0])
+
+
+def _blanks(text: str) -> str:
+    return re.sub(r"[^\n]", BLANK, text)
+
+
+def _without_blocks(text: str) -> str:
+    """Return a text without what stands between tags: what a program has put around a message, recalled notes too."""
+    ends: dict[str, list[int]] = {}
+    for closing in _CLOSING.finditer(text):
+        ends.setdefault(closing["tag"].lower(), []).append(closing.end())
+    pieces, at = list[str](), 0
+    for opening in _OPENING.finditer(text) if ends else ():
+        behind = ends.get(opening["tag"].lower(), [])
+        end = bisect_right(behind, opening.end())
+        if opening.start() >= at and end < len(behind):
+            pieces += [text[at : opening.start()], _blanks(text[opening.start() : behind[end]])]
+            at = behind[end]
+    return "".join([*pieces, text[at:]])
 
 
 def spoken_sentences(text: str) -> list[SpokenSentence]:
