@@ -91,7 +91,7 @@ _MONTHS = expression(
     _FLAGS,
 )
 _DAYS_OF_MONTH = expression(
-    rf"(?<![\w./:-])(?:(?P<one>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
+    rf"(?<![\w./:-])(?:(?P<one>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?(?:the\s)?"
     rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<before>{MONTH})\b"
     rf"|(?P<behind>{MONTH})\b\.?\s(?P<three>[0-9]{{1,2}})(?:st|nd|rd|th)?\s?(?:-|–|—|to|and|until|till|through)\s?"
     rf"(?P<four>[0-9]{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[./-][0-9]|\s?%|\s?(?:am|pm|{MONTH})\b))"
@@ -104,6 +104,13 @@ _YEARS = expression(
     r"|\s(?:and|or|but|we|i|you|he|she|they|it|the|my|our|his|her|their|when|to|was|were|did|with|at|on|for|as|there|by)\b)",
     _FLAGS,
 )
+_OF_NEAR_YEAR = expression(
+    rf"\b(?:(?:(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?(?P<name>{MONTH})\b\.?"
+    r"(?:\s(?P<late_day>[0-9]{1,2})(?:st|nd|rd|th)?)?,?\s(?:of\s)?(?P<which>last|this|next)\syear\b"
+    rf"|(?P<before>last|this|next)\syear,?\sin\s(?P<behind>{MONTH})\b(?!\.?\s?[0-9]))",
+    _FLAGS,
+)
+"""`in May last year`, `May 5 this year`, `last year in May`."""
 _ISO_MONTH = expression(rf"(?<![\w./-])(?P<year>{_YEAR})-(?P<month>0[1-9]|1[0-2])(?!\w|[-./][0-9])", _FLAGS)
 _ENDS_DAY = r"(?=\s*(?:[^\w\s-]|\Z)|\s(?:with|at|for|did|was|were|is|will|when|we|i|you|he|she|they|and|or|but)\b)"
 _DAY_OF_IT = expression(
@@ -235,6 +242,12 @@ def _years(match: re.Match[str], _calendar: Calendar) -> TimeMention | None:
     return None if span is None else TimeMention(*match.span("year"), span)
 
 
+def _of_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    year = calendar.day.year + AWAY[(match["which"] or match["before"]).lower()]
+    day = match["day"] or match["late_day"]
+    return in_year(year, month_named(match["name"] or match["behind"]), int(day) if day else None)
+
+
 def _iso_month(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:
     return in_year(int(match["year"]), int(match["month"]), None)
 
@@ -291,6 +304,7 @@ _RULES = (
     (_BARE_MONTH, _bare_month, _NAMES),
     (_DAY_OF_IT, _day_of_it, ("the ",)),
     (_DAYS_OF_IT, _days_of_it, ("the ",)),
+    (_OF_NEAR_YEAR, _of_near_year, (" year",)),
     (_YEARS, _years, ("19", "20")),
     (_ISO_MONTH, _iso_month, ("-0", "-1")),
 )

@@ -24,6 +24,7 @@ from memoryd.domain.memories.times.spans import (
     TimeMention,
     dated,
     in_year,
+    one_day,
     part_of_month,
     shifted,
     week_of,
@@ -61,7 +62,7 @@ _UNTIL = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截
 _AROUND = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
 _AROUND_IT = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
 _SHIFT = caseless(
-    rf"\b{NO_PART}(?P<count>[0-9]{{1,4}}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?"
+    rf"\b(?:{NO_PART}(?P<count>[0-9]{{1,4}}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?|the\sday)"
     r"\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
 _WEEK_OF = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
@@ -151,9 +152,13 @@ def _day_word(plain: str, mention: TimeMention, today: date) -> DayWord:
         mention.start,
         mention.end,
         is_over=mention.span.last < today,
-        is_weekday=mention.is_weekday and not _SAYS_WHICH.match(said),
+        is_weekday=mention.is_weekday and not _says_which(plain, mention),
         is_date=_IS_DATE.search(said) is not None,
     )
+
+
+def _says_which(plain: str, weekday: TimeMention) -> bool:
+    return _SAYS_WHICH.match(plain, weekday.start) is not None
 
 
 def _plain(text: str) -> str:
@@ -209,6 +214,9 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
     if not (_TO.match(gap) or (_AND.match(gap) and _is_between(plain, first, second))):
         return None
     begins, ends = _same_years(first, second)
+    if first.is_weekday and second.is_weekday and _says_which(plain, first) and not _says_which(plain, second):
+        # of the week that the first says: 下周一到周三
+        ends = one_day(shifted(begins.first, (ends.first - begins.first).days % 7))
     if ends.last < begins.first and first.is_weekday and second.is_weekday:
         begins, ends = _in_one_week(begins, ends, calendar)
     if ends.last < begins.first:
@@ -280,11 +288,11 @@ def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
 
 
 def _shift(before: str, span: DaySpan) -> DaySpan:
-    """Return the span of `three days before Nov 27`."""
+    """Return the span of `three days before Nov 27`, or `the day after Nov 27`."""
     match = _SHIFT.search(before)
     if match is None:
         return span
-    days = counted(match) * (7 if match["unit"].lower() == "week" else 1)
+    days = counted(match) * (7 if match["unit"].lower() == "week" else 1) if match["count"] else 1
     days = -days if match["sense"].lower() == "before" else days
     return span.shifted(days, days)
 
