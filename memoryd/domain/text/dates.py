@@ -19,6 +19,8 @@ _LEAP_YEAR = 2024
 """In which a day without a year is looked up, so that 29 February is one."""
 _ENGLISH_MONTHS = "january february march april may june july august september october november december"
 _MONTHS = _ENGLISH_MONTHS.split()
+MONTH = f"(?:{'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+"""The name of a month, in full or cut short, in a pattern."""
 _NUMERALS = {sign: value for value, sign in enumerate("零一二三四五六七八九十")} | {"〇": 0, "○": 0}
 
 # After `normalised` what is no ASCII is no part of a word here: in `在2023-05-07我` the date stands alone.

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
-from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
+from memoryd.domain.memories.facts.values import HAN, WEEKDAY
+from memoryd.domain.text.dates import MONTH
 
 CORRECTION = "a correction"
 NOT_BUT = "not … but …"

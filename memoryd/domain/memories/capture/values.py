@@ -13,7 +13,8 @@ from math import log
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
-from memoryd.domain.memories.facts.values import HAN, MONTH, WEEKDAY
+from memoryd.domain.memories.facts.values import HAN, WEEKDAY
+from memoryd.domain.text.dates import MONTH
 from memoryd.domain.text.words import STOP_WORDS
 
 _NUMERALS = (

@@ -18,6 +18,7 @@ from itertools import islice
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.text.dates import MONTH
 
 MAX_VALUES = 8
 """Of a statement that can have versions: what lists more is a table."""
@@ -28,10 +29,6 @@ _SLOT = "\x00"
 
 HAN = "\u4e00-\u9fff"
 HAN_SIGN = expression(f"[{HAN}]")
-MONTH = (
-    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-)
 WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _MONTH = rf"{MONTH}\.?"
 _NUMERAL = (

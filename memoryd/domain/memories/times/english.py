@@ -10,7 +10,6 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.memories.times.spans import (
     AWAY,
     ENGLISH_SEASON,
-    MONTH,
     Calendar,
     DaySpan,
     Lean,
@@ -29,7 +28,7 @@ from memoryd.domain.memories.times.spans import (
     units_back,
     year_of,
 )
-from memoryd.domain.text.dates import month_named
+from memoryd.domain.text.dates import MONTH, month_named
 
 _WORDS = "a an one two three four five six seven eight nine ten eleven twelve couple"
 _COUNTS = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}

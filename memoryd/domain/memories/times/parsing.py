@@ -17,7 +17,6 @@ from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, h
 from memoryd.domain.memories.times.english import NO_PART, counted, english_lean, english_times
 from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
 from memoryd.domain.memories.times.spans import (
-    MONTH,
     Calendar,
     DaySpan,
     Lean,
@@ -33,7 +32,7 @@ from memoryd.domain.memories.times.spans import (
     without_repeated,
     without_titles,
 )
-from memoryd.domain.text.dates import placed_dates
+from memoryd.domain.text.dates import MONTH, placed_dates
 from memoryd.domain.text.words import normalised
 
 MAX_SPANS = 16

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.text.dates import MONTH
 
 
 def last_due(now: datetime, at: time, zone: ZoneInfo | None) -> datetime:
@@ -169,10 +170,6 @@ _TITLE = expression("《[^《》]{1,80}》|明天[会將将]?更加?美?好")
 _DIGIT = expression("[0-9]")
 
 _WEEKDAY = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-MONTH = (
-    "(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-)
 _ORDINAL = "(?:first|second|third|fourth|fifth|last|other|[0-9]{1,2}(?:st|nd|rd|th))"
 _TIME = (
     rf"(?:{_ORDINAL}\s)?(?:{_WEEKDAY}|{MONTH}(?:\s[0-9]{{1,2}}(?:st|nd|rd|th)?)?"
