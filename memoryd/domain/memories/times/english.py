@@ -30,14 +30,21 @@ from memoryd.domain.memories.times.spans import (
 )
 from memoryd.domain.text.dates import MONTH, month_named
 
-_WORDS = "a an one two three four five six seven eight nine ten eleven twelve couple"
-_COUNTS = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SMALL = "one two three four five six seven eight nine ten eleven twelve".split()
+_TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_COUNTS = {"a": 1, "an": 1, "couple": 2}
+_COUNTS |= {word: at for at, word in enumerate(_SMALL + _TEENS, start=1)} | {
+    word: 10 * at for at, word in enumerate(_TENS, start=2)
+}
 NO_PART = r"(?<![0-9][.,/\u2044])(?<!\bhalf\s)(?<!\bhundred\s)(?<!\bhundred\sand\s)" + "".join(
     rf"(?<!\b{tens}[\s-])" for tens in _TENS
 )
 """Before a number: it is not the end of another one, as in `2.5`, `1,500`, `twenty-one`, or half of one."""
-_COUNT = rf"{NO_PART}(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
+_COUNT = (
+    rf"{NO_PART}(?P<count>[0-9]{{1,4}}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[:9])})"
+    rf"|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
+)
 _UNIT = "(?P<unit>day|week|month|year)s?"
 _WEEKDAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SHORT_WEEKDAY = "(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"
@@ -280,7 +287,7 @@ def _unit(match: re.Match[str]) -> Unit:
 def counted(match: re.Match[str]) -> int:
     """Return the number that the group `count` of a match names, in digits or as a word."""
     said = match["count"].lower()
-    return _COUNTS[said] if said in _COUNTS else int(said)
+    return int(said) if said.isdecimal() else sum(_COUNTS[word] for word in said.replace("-", " ").split())
 
 
 _WEEKDAYS_BY_NAME = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
