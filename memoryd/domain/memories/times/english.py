@@ -30,19 +30,20 @@ from memoryd.domain.memories.times.spans import (
 )
 from memoryd.domain.text.dates import MONTH, month_named
 
-_SMALL = "one two three four five six seven eight nine ten eleven twelve".split()
-_TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_COUNTS = {"a": 1, "an": 1, "couple": 2}
-_COUNTS |= {word: at for at, word in enumerate(_SMALL + _TEENS, start=1)} | {
-    word: 10 * at for at, word in enumerate(_TENS, start=2)
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_COUNTS = {
+    **{"a": 1, "an": 1, "couple": 2},
+    **{word: at for at, word in enumerate((*_ONES, *_TEENS), start=1)},
+    **{word: 10 * at for at, word in enumerate(_TENS, start=2)},
 }
 NO_PART = r"(?<![0-9][.,/\u2044])(?<!\bhalf\s)(?<!\bhundred\s)(?<!\bhundred\sand\s)" + "".join(
     rf"(?<!\b{tens}[\s-])" for tens in _TENS
 )
 """Before a number: it is not the end of another one, as in `2.5`, `1,500`, `twenty-one`, or half of one."""
 _COUNT = (
-    rf"{NO_PART}(?P<count>[0-9]{{1,4}}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[:9])})"
+    rf"{NO_PART}(?P<count>[0-9]{{1,4}}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_ONES)})"
     rf"|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
 )
 _UNIT = "(?P<unit>day|week|month|year)s?"
