@@ -3,30 +3,36 @@
 # mypy: disable-error-code="empty-body"
 # a declaration is all that there is of most calls: `request` makes them
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from memoryd.client.connection import Asker, DaemonConnection, ListBounds, request, without_empty
-from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
-from memoryd.replies.conversations import (
-    CaptureReply,
-    QaAddReply,
-    QaContextReply,
-    QaSessionsReply,
-    QaSessionTurnsReply,
-    QaStatsReply,
-    QaTopicsReply,
-    QaTurnReply,
-    SessionForgetReply,
-    SessionLinesReply,
-    SessionRememberReply,
-    SessionsReply,
-    SessionStartReply,
-    SessionSyncReply,
-    TurnReply,
-)
-from memoryd.replies.recall import Encode, ToldJudgedReply, ToldReply
-from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
+from memoryd.wire import Encode
+
+if TYPE_CHECKING:
+    # only types: a command would wait for them
+    from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
+    from memoryd.replies.conversations import (
+        CaptureReply,
+        QaAddReply,
+        QaContextReply,
+        QaSessionsReply,
+        QaSessionTurnsReply,
+        QaStatsReply,
+        QaTopicsReply,
+        QaTurnReply,
+        SessionForgetReply,
+        SessionLinesReply,
+        SessionRememberReply,
+        SessionsReply,
+        SessionStartReply,
+        SessionSyncReply,
+        TurnReply,
+    )
+    from memoryd.replies.recall import ToldJudgedReply, ToldReply
+    from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
 EXCHANGE_MS = 240_000
 """How long an exchange with a team may take where a network is slow."""

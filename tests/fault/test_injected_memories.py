@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoryd.domain.memories.bundle import BundlePart, Encoding, bundle, encoded, harmless, stable_block
-from memoryd.replies.recall import Encode
+from memoryd.wire import Encode
 from tests.daemon import RunningDaemon, write_config
 
 ORDERS = (

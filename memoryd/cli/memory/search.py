@@ -1,11 +1,13 @@
 """memoryctl search, recall and get: what answers a question, what that is worth, and the text of cited lines."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, repeat
 from itertools import count as count_from
-from typing import Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import click
 
@@ -13,10 +15,15 @@ from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag,
 from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
-from memoryd.replies.memories import MemorySearchReply
-from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
-from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
-from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
+from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Encode, Exit
+
+if TYPE_CHECKING:
+    # only types: a command would wait for them
+    from memoryd.replies.memories import MemorySearchReply
+    from memoryd.replies.recall import RecallItemReply, RecallReply
+    from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
+
+    JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 question_argument = argument(
     "question",
@@ -40,7 +47,6 @@ ARM_STATES = {
     "waiting": "was not ready",
     "failed": "failed",
 }
-JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 
 def _required(question: str, example: str) -> str:
