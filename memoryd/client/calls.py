@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from memoryd.client.connection import Asker, ListBounds, request, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
-from memoryd.wire import Encode, SyncGoal
+from memoryd.wire import EncodingName, SyncGoal
 
 if TYPE_CHECKING:
     # only types: a command would wait for them
@@ -101,7 +101,7 @@ class RecallBounds(Asker, total=False):
     scope: str | None
     budget: int | None
     """Tokens of a bundle."""
-    encode: Encode
+    encode: EncodingName
     """A bundle is text, or an object for a request to that API."""
     if_none_match: str | None
     """Names a stable block, which is then left out of the bundle."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from memoryd.client.connection import Asker, DaemonConnection, ListBounds, request, without_empty
-from memoryd.wire import Encode
+from memoryd.wire import EncodingName
 
 if TYPE_CHECKING:
     # only types: a command would wait for them
@@ -47,7 +47,7 @@ class TurnOptions(Asker, total=False):
     channel: str | None
     at: str | None
     budget: int | None
-    encode: Encode
+    encode: EncodingName
     if_none_match: str | None
     k: int | None
     deadline_ms: int | None
@@ -111,7 +111,7 @@ class ConversationCalls(DaemonConnection):
 
     @request("POST", "/sessions/start")
     def start_session(
-        self, session_key: str, *, remember: bool | None = None, encode: Encode = "text", agent: str | None = None
+        self, session_key: str, *, remember: bool | None = None, encode: EncodingName = "text", agent: str | None = None
     ) -> SessionStartReply:
         """Say that a session begins, and be told what was said last with this key.
 
