@@ -273,8 +273,9 @@ def rows_of_tables(path: Path, tables: tuple[str, ...], *, value_bytes: int) -> 
     """Yield the name and the columns of each row of some tables of another program, in the order of the rows.
 
     Tables that are not there are left out. What the file holds is not trusted: no view and no trigger is followed,
-    planted functions do not run, and a row that is damaged ends the table with what was read until then. The names are ours, never of the file. No value is longer than `value_bytes`. Raises InvalidRequest for what is no
-    database, or is damaged, or has a longer value.
+    planted functions do not run, and a row that is damaged ends the table with what was read until then. The names are
+    ours, never of the file. No value is longer than `value_bytes`. Raises InvalidRequest for what is no database, or
+    is damaged, or has a longer value.
     """
     try:
         read_header(path)

@@ -28,7 +28,7 @@ from memoryd.search.arms import ArmTimes
 from memoryd.sessions.workspace_sessions import QaDiskUsage, disk_usage
 from memoryd.store.index.conversations import ConversationCounts
 from memoryd.store.index.database import Database
-from memoryd.store.index.memories import MemoryCounts
+from memoryd.store.index.documents import MemoryCounts
 from memoryd.store.index.passages import Counts, RejectedPassage
 
 FLAGGED_SHOWN = 50
