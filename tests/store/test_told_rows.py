@@ -18,7 +18,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.store.ledger import told
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.told import ToldPart, ToldRows, ToldTurn
+from memoryd.store.ledger.turns import ToldPart, ToldRows, ToldTurn
 
 TEA = MemoryId("1a2b3c4d5e6f7081")
 CORE = ToldPart(name="MEMORY.md", tokens=40, is_told=True, is_stable=True)

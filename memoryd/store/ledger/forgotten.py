@@ -18,7 +18,7 @@ from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
-from memoryd.store.ledger.told import DROP_TOLD, ToldRows
+from memoryd.store.ledger.turns import DROP_TOLD, ToldRows
 
 _OF_MEMORIES = (
     ("first_seen", "memory"),
