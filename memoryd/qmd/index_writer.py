@@ -15,9 +15,11 @@ from msgspec import Struct
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import find_model
 from memoryd.errors import ModelError, SidecarError
+from memoryd.files.reading import file_stat
+from memoryd.files.scanner import file_identity
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
-from memoryd.qmd.collections import file_identity, sanitised
+from memoryd.qmd.collections import sanitised
 from memoryd.qmd.program import CompletedCommand, QmdInstallation
 from memoryd.qmd.query import Complaint, complaint_of, first_error, vectors_in
 from memoryd.store.examining import cut_log
@@ -218,7 +220,7 @@ class ModelLinks(Struct):
             return f"cannot find {model}: {exc.strerror}"
         if not stat.S_ISREG(status.st_mode):
             return f"{model} is not a file"
-        seen = (model, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        seen = (model, file_stat(status))
         if seen not in self._looked_at:
             self._looked_at = {one: trouble for one, trouble in self._looked_at.items() if one[0] != model}
             self._looked_at[seen] = None

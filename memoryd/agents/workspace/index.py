@@ -29,7 +29,7 @@ from memoryd.domain.documents import OutsideCount, RelativePath
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside
-from memoryd.files.scanner import Scan, ScanRules
+from memoryd.files.scanner import Scan, ScanRules, file_identity
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
@@ -332,7 +332,7 @@ class WorkspacePath(Struct):
 
     def leads_elsewhere(self) -> bool:
         """Tell whether it leads to another folder, or to none while that of the index is there. Blocks: two stats."""
-        return self._may_lead_elsewhere and _identity(self.configured) != _identity(self.index.rules.workspace)
+        return self._may_lead_elsewhere and file_identity(self.configured) != file_identity(self.index.rules.workspace)
 
     async def catch_up(self, seconds: float) -> int:
         """Do what `WorkspaceIndex.catch_up` does; what lies elsewhere is at least one file that is lacking."""
@@ -356,11 +356,3 @@ class WorkspacePath(Struct):
     def _may_lead_elsewhere(self) -> bool:
         """Whether there were symlinks on the way at the start; through later ones every look goes anyway."""
         return self.configured != self.index.rules.workspace
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        info = folder.stat()
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino
