@@ -16,11 +16,10 @@ from msgspec.structs import replace
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
-from memoryd.team.attribution import TOO_MANY, Attribution
+from memoryd.team.attribution import TOO_MANY, Attribution, TeamView
 from memoryd.team.git import STDOUT_BYTES, address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
-from memoryd.team.view import TeamView
 
 log = structlog.get_logger(__name__)
 
@@ -224,7 +223,7 @@ class GitCarrier:
         put, remove = dict[str, bytes](), list[str]()
         for path in sorted(before.keys() | ours.keys()):
             was, now = before.get(path), ours.get(path)
-            if was == now or not (path == TEAM_FILE or self._is_path_of_mine(path)):
+            if was == now or not (path == TEAM_FILE or self.place.is_mine(path)):
                 continue
             texts = [await self._bytes(tree, path) for tree in (before, ours, theirs)]
             # upon what it was made of it is as it is
@@ -336,11 +335,7 @@ class GitCarrier:
             self._is_open = True
 
     def _is_mine(self, path: str, file: TreeFile) -> bool:
-        return file.mode == REGULAR and self._is_path_of_mine(path)
-
-    def _is_path_of_mine(self, path: str) -> bool:
-        place = shared_file(path)
-        return place is not None and place.person == self.place.person
+        return file.mode == REGULAR and self.place.is_mine(path)
 
     def _note(self, **news: object) -> None:
         before = self._health

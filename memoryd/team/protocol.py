@@ -12,6 +12,8 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from memoryd.domain.memories.sharing import shared_file
+
 
 class SharedChanges(Struct, frozen=True, kw_only=True):
     """What is to become of one's own files."""
@@ -70,6 +72,11 @@ class TeamPlace(Struct, frozen=True, kw_only=True):
     """Whether the checkout is memoryd's, and no person's."""
     notes: Path
     """Where it is shown what the team shares."""
+
+    def is_mine(self, path: str) -> bool:
+        """Tell whether a path is one of one's own files."""
+        place = shared_file(path)
+        return place is not None and place.person == self.person
 
 
 class Carrier(Protocol):
