@@ -32,7 +32,6 @@ REBUILD_EVERY = 3600.0
 """Seconds between two times that a damaged index is thrown away."""
 CLEAN_TRIES = 3
 """So often qmd is asked to clean its index of what became private; then the index is deleted."""
-CUT_SECONDS = 5.0
 STILL_FAILED = "still failed"
 """In what `embed` prints when it ends well without all of the vectors."""
 EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
@@ -99,7 +98,7 @@ class IndexWriter(Struct, kw_only=True):
             return
         await self._run("cleanup", seconds=self.rules.update_seconds)
         # the server may be reading, and the log would keep what the file has lost
-        if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
+        if not await asyncio.to_thread(cut_log, home.index_file):
             raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
         # only now: a kill before this leaves the mark, and all of it is done again
         await asyncio.to_thread(home.note_clean, True)

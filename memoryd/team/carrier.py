@@ -308,7 +308,7 @@ class GitCarrier:
         data = await self._bytes(tree, TEAM_FILE)
         if data is None:
             local = await self.repository.commit_of(LOCAL)
-            if local is not None and (last := await self.repository.last_touched(local, TEAM_FILE)):
+            if local is not None and (last := await self.repository.team_last_touched(local)):
                 raise SidecarError(GONE.format(*last), hint=GONE_HINT.format(last[0]))
             raise SidecarError(NO_TEAM, hint=JOIN_HINT)
         try:

@@ -298,9 +298,9 @@ class TeamRepository:
         )
         return await asyncio.to_thread(_touches, told)
 
-    async def last_touched(self, commit: str, path: str) -> tuple[str, str] | None:
-        """Return the last commit that changed a file, by the beginning of its id, and the address of who made it."""
-        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", path)
+    async def team_last_touched(self, commit: str) -> tuple[str, str] | None:
+        """Return the last commit that changed the file of the team, by the beginning of its id, and who made it."""
+        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", TEAM_FILE)
         found, _, mail = told.decode(errors="replace").strip().partition(" ")
         return (found, mail) if found else None
 

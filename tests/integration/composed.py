@@ -44,7 +44,7 @@ class Composed:
     async def indexed(self) -> None:
         """Wait until the builtin index equals the disk."""
         async with asyncio.timeout(60):
-            await self.workspace.index.indexer.settled(self.workspace.index.indexer.demand())
+            await self.workspace.index.indexer.triggers.served(self.workspace.index.indexer.triggers.demand())
 
     async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> Found:
         """Ask the engine that the configuration names."""

@@ -191,11 +191,11 @@ class WorkspaceIndex:
 
     def demand(self, *, force: bool = False) -> int:
         """Ask for a scan now, of every file with `force`; return the ticket that `settled` takes."""
-        return self.indexer.demand(force=force)
+        return self.indexer.triggers.demand(is_forced=force)
 
     async def settled(self, ticket: int) -> None:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
-        await self.indexer.settled(ticket)
+        await self.indexer.triggers.served(ticket)
 
     async def follow(self, seconds: float) -> bool:
         """Have what is on disk now be read, no longer than these seconds; return whether it was."""
@@ -214,9 +214,9 @@ class WorkspaceIndex:
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
         if jump.was_set_back:
-            self.indexer.distrust_times()
+            self.indexer.triggers.distrust_times()
         else:
-            self.indexer.demand()
+            self.indexer.triggers.demand()
 
     async def catch_up(self, seconds: float) -> int:
         """Follow what changed on disk until now, within these seconds; return how many files are lacking then.
@@ -236,7 +236,7 @@ class WorkspaceIndex:
         if paths <= self.indexer.lacking:
             return False
         if seconds <= 0:
-            self.indexer.hint()
+            self.indexer.triggers.hint()
             return False
         # by a hard link, or on a folder that is not watched yet, files change without an event
         await self.indexer.catch_up(seconds, is_watched=False)
@@ -264,7 +264,7 @@ class WorkspaceIndex:
     def _on_scan(self, seen: Scan) -> None:
         self.outside.note_scan(seen)
         if self.watcher is not None:
-            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hear)
+            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.triggers.hear)
 
     def _on_commit(self) -> None:
         self.embedding_loop.wake()
@@ -279,7 +279,7 @@ class WorkspaceIndex:
             follower.demand()
 
     def _on_new_index(self) -> None:
-        self.indexer.demand()
+        self.indexer.triggers.demand()
         self.embedding_loop.wake()
 
 
