@@ -20,7 +20,7 @@ from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules, ScanRules
-from memoryd.index.committing import Committer, InterruptibleCommit, LargeNotes, Purger, Withdrawn
+from memoryd.index.committing import Committer, LargeNotes, Purger, Withdrawn
 from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
     LARGE_BYTES,
@@ -116,10 +116,12 @@ class Indexer:
             chunks=settings.chunks,
             failure_grace=settings.grace.root,
         )
-        commit = InterruptibleCommit(
-            triggers=self.triggers, commit=self._committer.commit, has_newcomers=self._looking.has_newcomers
+        self._large = LargeNotes(
+            executor=executor,
+            triggers=self.triggers,
+            commit=self._committer.commit,
+            has_newcomers=self._looking.has_newcomers,
         )
-        self._large = LargeNotes(executor=executor, commit=commit.run, on_cut=self.triggers.wake)
 
     @property
     def state(self) -> SyncState:

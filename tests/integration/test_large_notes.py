@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
+from memoryd.index.committing import MAX_YIELDS, Committer, LargeNotes, Stoppable
 from memoryd.index.reading import Reading, Spool
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
 from tests.waiting import eventually_async
@@ -126,15 +126,15 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
                         self.stop.wait(60)
                 yield entry
 
-    real = InterruptibleCommit.run
+    real = LargeNotes.commit_interruptibly
 
-    async def counted(self: InterruptibleCommit, *arguments: object) -> bool:
+    async def counted(self: LargeNotes, *arguments: object) -> bool:
         is_done = await real(self, *arguments)  # type: ignore[arg-type]
         put_off.append(not is_done)
         return is_done
 
     monkeypatch.setattr("memoryd.index.committing.Stoppable", LongCommit)
-    monkeypatch.setattr(InterruptibleCommit, "run", counted)
+    monkeypatch.setattr(LargeNotes, "commit_interruptibly", counted)
     settings = replace(QUICK, debounce=0.02)
     async with staged(workspace, tmp_path / "state", settings=settings) as stage:
         await stage.sync()

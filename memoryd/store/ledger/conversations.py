@@ -51,13 +51,6 @@ class HoldingLimits(Struct, frozen=True):
     answer_bytes: int = 256 * 2**10
 
 
-class PendingAnswerCount(Struct, frozen=True):
-    """How many answers are held for an agent, and their bytes in UTF-8."""
-
-    answers: int = 0
-    bytes: int = 0
-
-
 def hold(
     db: apsw.Connection,
     agent: str,
@@ -89,9 +82,10 @@ def expire_pending_answers(db: apsw.Connection, now: float) -> int:
     return expired
 
 
-def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> PendingAnswerCount:
-    """Count what is held for an agent."""
-    return PendingAnswerCount(*db.execute(_COUNT, (agent, now)).get)
+def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> tuple[int, int]:
+    """Return how many answers are held for an agent, and their bytes in UTF-8."""
+    counted: tuple[int, int] = db.execute(_COUNT, (agent, now)).get
+    return counted
 
 
 MAX_KEYS = 10_000
