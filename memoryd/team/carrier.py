@@ -6,7 +6,6 @@ steps leaves refs by which the next exchange does the same again.
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
@@ -52,13 +51,10 @@ class GitCarrier:
         self._network = asyncio.Lock()
         self._is_open = False
         self._has_begun = False
-        self._first_waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
         """Say how it does."""
-        since = self._first_waits_since
-        behind = 0 if since is None else max(0, int(time.time() - since))
-        return replace(self._health, behind_seconds=behind)
+        return self._health
 
     def digest(self, data: bytes) -> str:
         """Return the digest that `known` gives for these bytes."""
@@ -287,14 +283,12 @@ class GitCarrier:
     async def _count_waiting(self, local: str) -> None:
         base = await self.repository.commit_of(BASE)
         if base == local:
-            self._first_waits_since = None
-            self._note(pending=0)
+            self._note(pending=0, waits_since=None)
             return
         before, ours = [await self._own_tree(one) for one in (base, local)]
         pending = sum(before.get(path) != ours.get(path) for path in before.keys() | ours.keys())
-        self._note(pending=pending)
         times = await self.repository.times_since(base, local) if pending else []
-        self._first_waits_since = min(times, default=None)
+        self._note(pending=pending, waits_since=min(times, default=None))
 
     async def _tree(self) -> Mapping[str, TreeFile]:
         await self._opened()

@@ -169,16 +169,12 @@ class Git(Struct, frozen=True):
             raise SidecarError(f"git {arguments[0]}: {child.describe_end()}")
         return GitResult(code, child.stdout, child.stderr)
 
-    async def succeeds(self, *arguments: str) -> bool:
-        """Tell whether a command that is a question ends with yes; raises SidecarError for no answer."""
-        return (await self.answer(*arguments)) is not None
-
-    async def answer(self, *arguments: str) -> bytes | None:
-        """Return what a question is answered, None for no; raises SidecarError where git could not tell."""
+    async def answer(self, *arguments: str) -> str | None:
+        """Return what a question is answered in one line, None for no; raises SidecarError where git could not tell."""
         result = await self.attempt(*arguments)
         if result.code not in (0, 1):
             raise SidecarError(f"git {arguments[0]}: {result.reason}")
-        return result.stdout if result.code == 0 else None
+        return result.stdout.decode().strip() if result.code == 0 else None
 
     async def blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the bytes of blobs by their ids; raises SidecarError where one cannot be had."""

@@ -112,12 +112,10 @@ class PostgresCarrier:
         """For what reads own files and changes them."""
         self._network = asyncio.Lock()
         self._viewing = asyncio.Lock()
-        self._waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
         """Say how it does."""
-        behind = 0 if self._waits_since is None else max(0, int(time.time() - self._waits_since))
-        return replace(self._health, behind_seconds=behind)
+        return self._health
 
     def digest(self, data: bytes) -> str:
         """Return the digest that `known` gives for these bytes."""
@@ -430,8 +428,8 @@ class PostgresCarrier:
     async def _count_pending(self) -> None:
         own, sent = await asyncio.to_thread(self._files.own), await asyncio.to_thread(self._files.sent)
         pending = sum(own.get(path) != sent.get(path) for path in own.keys() | sent.keys())
-        self._waits_since = None if not pending else self._waits_since or time.time()
-        self._health = replace(self._health, pending=pending)
+        since = self._health.waits_since or time.time()
+        self._health = replace(self._health, pending=pending, waits_since=since if pending else None)
 
 
 class _AwayError(SidecarError):
