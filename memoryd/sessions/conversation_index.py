@@ -184,6 +184,7 @@ class ConversationFeeder:
         executor: Executor,
         settings: FeedSettings,
         is_busy: Callable[[], bool] = lambda: False,
+        on_look: Callable[[], None] = lambda: None,
     ) -> None:
         self.source = source
         self.trouble = ""
@@ -199,6 +200,7 @@ class ConversationFeeder:
         self._executor = executor
         self._settings = settings
         self._is_busy = is_busy
+        self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
         self._asked = self._demanded = 1
         """The last ticket of all, and of a demand. The start is a demand: changes from before it are read at once."""
@@ -309,6 +311,7 @@ class ConversationFeeder:
         self._note(look.trouble)
         self.failures = {path: why for path, why in self.failures.items() if path in look.present}
         self.looks += 1
+        self._on_look()
         self._again_in = look.again_in
         # a look that takes long is not to take all the time
         until = now() + max(MIN_SECONDS, POLL_SHARE * (now() - began))
