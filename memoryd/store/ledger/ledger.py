@@ -36,7 +36,8 @@ from memoryd.store.ledger.conversations import (
     withhold,
 )
 from memoryd.store.ledger.database import SHORT_BUSY_MS, LedgerDatabase, SetAsideLedgers
-from memoryd.store.ledger.file import delete_copies, empty_ledger, is_there, set_aside
+from memoryd.store.ledger.file import LEDGER, delete_copies, empty_ledger, is_there, set_aside
+from memoryd.store.migrations import History
 from memoryd.store.pool import Returned, Transaction
 
 _COUNT = """
@@ -98,12 +99,13 @@ class Ledger:
         is_private: bool = True,
         is_read_only: bool = False,
         limits: HoldingLimits | None = None,
+        history: History = LEDGER,
         clock: Callable[[], float] = time.time,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self.path = path
         self.limits = limits or HoldingLimits()
-        self._file = LedgerDatabase(path, executor, is_private=is_private)
+        self._file = LedgerDatabase(path, executor, is_private=is_private, history=history)
         self._is_read_only = is_read_only
         self._clock = clock
         self._retry_seconds = retry_seconds
