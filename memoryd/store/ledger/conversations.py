@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Wording, broken_parts, mapped_errors
+from memoryd.store.database_file import struct_of
 from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
 PENDING_FOR = timedelta(days=7)
@@ -170,8 +171,7 @@ def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> b
 
 def all_withheld(db: apsw.Connection, agent: str) -> list[WithheldName]:
     """Return all of an agent."""
-    rows = db.execute(_ALL, (agent,))
-    return [WithheldName(WithheldKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
+    return [struct_of(WithheldName, row) for row in db.execute(_ALL, (agent,))]
 
 
 def hash_key(db: apsw.Connection) -> bytes:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.store.database_file import reads, writes
+from memoryd.store.database_file import reads, struct_of, writes
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows
 
 TURNS_MAX = 2_000
@@ -38,12 +38,13 @@ AND (stable_since <> seq OR NOT EXISTS (
 ))
 """
 _TURNS = """
-SELECT id, agent, session, seq, verdict, etag, stable_tokens, recalled_tokens, sequence_tokens, at, stable_since
+SELECT agent, session, seq, verdict, etag, stable_tokens, recalled_tokens, sequence_tokens, at, id, stable_since
 FROM told_turns WHERE workspace = ?1 AND agent = ?2 AND (?3 = '' OR session = ?3) AND (?4 = 0 OR id < ?4)
 ORDER BY id DESC LIMIT ?5
 """
 _PARTS = """
-SELECT name, tokens, is_told, is_stable, verdict, cut, judgement FROM told_parts WHERE turn = ? ORDER BY place
+SELECT name, tokens, is_told, is_stable, nullif(verdict, ''), cut, nullif(judgement, '') FROM told_parts
+WHERE turn = ? ORDER BY place
 """
 _JUDGE = """
 UPDATE told_parts SET judgement = ?1 WHERE turn = ?2 AND name = ?3
@@ -86,12 +87,12 @@ class ToldTurn(Struct, frozen=True, kw_only=True):
     recalled_tokens: int
     sequence_tokens: int
     at: float
-    parts: tuple[ToldPart, ...] = ()
-    """As they are kept: without those of a stable block that was there before."""
     number: int = 0
     """0: it has none yet."""
     stable_since: int = 0
     """The turn of the session since which the stable block is the same."""
+    parts: tuple[ToldPart, ...] = ()
+    """As they are kept: without those of a stable block that was there before."""
 
 
 class ToldRows(WorkspaceRows):
@@ -121,7 +122,7 @@ class ToldRows(WorkspaceRows):
     ) -> list[ToldTurn]:
         """Return turns of an agent, the latest first; those before a number, of one session, where these are given."""
         rows = list(db.execute(_TURNS, (self._workspace, agent, session, before, limit)))
-        return [_turn(row, list(db.execute(_PARTS, (row[0],)))) for row in rows]
+        return [struct_of(ToldTurn, (*row, _parts(db, row[-2]))) for row in rows]
 
     @writes
     def judge(self, db: apsw.Connection, agent: str, number: int, name: str, judgement: Judgement | None) -> bool:
@@ -140,6 +141,10 @@ class ToldRows(WorkspaceRows):
             await self._erase_each(DROP_TOLD, gone)
 
 
+def _parts(db: apsw.Connection, turn: int) -> list[ToldPart]:
+    return [struct_of(ToldPart, row) for row in db.execute(_PARTS, (turn,))]
+
+
 async def drop_cited(ledger: Ledger, agent: str, path: str) -> None:
     """Take a conversation that is forgotten, and its parts, out of what an agent was told in others.
 
@@ -147,39 +152,6 @@ async def drop_cited(ledger: Ledger, agent: str, path: str) -> None:
     """
     if await ledger.read(lambda db: db.execute(_COUNT_CITED, (agent, path)).get):
         await ledger.erase(lambda db: db.execute(_DROP_CITED, (agent, path)).fetchall())
-
-
-_TurnValues = tuple[int, str, str, int, str, str, int, int, int, float, int]
-_PartValues = tuple[str, int, int, int, str, str, str]
-
-
-def _turn(row: _TurnValues, parts: Sequence[_PartValues]) -> ToldTurn:
-    number, agent, session, seq, verdict, etag, stable, recalled, sequence, at, since = row
-    return ToldTurn(
-        number=number,
-        agent=agent,
-        session=session,
-        seq=seq,
-        verdict=Verdict(verdict),
-        etag=etag,
-        stable_tokens=stable,
-        recalled_tokens=recalled,
-        sequence_tokens=sequence,
-        at=at,
-        stable_since=since,
-        parts=tuple(
-            ToldPart(
-                name=name,
-                tokens=tokens,
-                is_told=bool(is_told),
-                is_stable=bool(is_stable),
-                verdict=Verdict(judged) if judged else None,
-                cut=cut,
-                judgement=Judgement(judgement) if judgement else None,
-            )
-            for name, tokens, is_told, is_stable, judged, cut, judgement in parts
-        ),
-    )
 
 
 RETENTION_SECONDS = 7 * 24 * 3600.0
