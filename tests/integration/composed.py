@@ -67,7 +67,7 @@ async def composed(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memoryd.qmd.maintenance.EMBED_RETRY", (0.2, 3600.0))
         patch.setattr("memoryd.qmd.index_writer.BUSY_PAUSE", 0.05)
-        patch.setattr("memoryd.qmd.index_writer.CUT_SECONDS", 0.5)
+        patch.setattr("memoryd.store.examining.CUT_BUSY_MS", 500)
         async with _composed(folder, notes, qmd, search) as running:
             yield running
 
