@@ -49,7 +49,6 @@ from memoryd.errors import ConfigError, ModelError, TextAnswerRefused, TextModel
 from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
-    CallCount,
     Prompt,
     TextModelState,
     Turns,
@@ -327,7 +326,8 @@ class RemoteWriting:
             reason=record.reason,
             since=record.since,
             destination=settings.access.destination,
-            calls=CallCount(today=self._budget.spent(self._account), per_day=settings.calls_per_day),
+            calls_today=self._budget.spent(self._account),
+            calls_per_day=settings.calls_per_day,
         )
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import hmac
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,7 +34,6 @@ class WithheldConversations(Struct, eq=False):
 
     agent: str
     ledger: Ledger
-    clock: Callable[[], float] = time.time
     trouble: str = ""
     """Why it is not known what is withheld; empty if it is known."""
     version: int = 0
@@ -138,7 +137,7 @@ class WithheldConversations(Struct, eq=False):
             with contextlib.suppress(OSError):
                 begins = await asyncio.to_thread(beginning_of, file, self._content_key)
         await self._put(
-            WithheldName(WithheldKind.TRANSCRIPT, path, self.clock(), is_forgotten, begins.size, begins.digests)
+            WithheldName(WithheldKind.TRANSCRIPT, path, time.time(), is_forgotten, begins.size, begins.digests)
         )
 
     async def release_transcript(self, path: RelativePath) -> bool:
@@ -154,7 +153,7 @@ class WithheldConversations(Struct, eq=False):
         if not is_owners and self.has_key(key):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
-        if not await self._put(WithheldName(kind, self._hashed_key(key), self.clock())):
+        if not await self._put(WithheldName(kind, self._hashed_key(key), time.time())):
             most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
@@ -179,7 +178,7 @@ class WithheldConversations(Struct, eq=False):
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(WithheldName(WithheldKind.PENDING, path, self.clock(), True))
+        await self._put(WithheldName(WithheldKind.PENDING, path, time.time(), True))
 
     async def end_forgetting(self, path: RelativePath) -> None:
         """Drop that note, so that no trace of the session stays; raises StoreError, Denied."""

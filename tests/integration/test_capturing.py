@@ -29,10 +29,10 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining, StatementHashes
-from memoryd.store.ledger.capture import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.usage import RetainedHashes
 from tests.waiting import eventually_async
 

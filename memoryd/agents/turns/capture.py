@@ -29,8 +29,8 @@ from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTas
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
-from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 

@@ -41,7 +41,7 @@ from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
-from memoryd.store.ledger.capture import MessagePlace
+from memoryd.store.ledger.turns import MessagePlace
 
 _SHOWN = 400
 """Characters of a hit."""

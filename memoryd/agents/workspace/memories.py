@@ -35,12 +35,10 @@ from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageCache
 from memoryd.moving.replacing import replaced_folder
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import delete_set_aside
-from memoryd.store.ledger.capture import ShownSpanRows
-from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
+from memoryd.store.ledger.forgotten import ForgottenRows, MachineRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.machines import MachineRows
 from memoryd.store.ledger.reflect import OpinionSteps
-from memoryd.store.ledger.told import ToldRows
+from memoryd.store.ledger.turns import ShownSpanRows, ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
 STRENGTH = 0.02

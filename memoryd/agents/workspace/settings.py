@@ -207,14 +207,14 @@ class ScanSchedule(Struct, eq=False):
         seconds = self.settings.interval_minutes * 60
         while seconds:
             await asyncio.sleep(seconds)
-            self.indexer.demand()
+            self.indexer.triggers.demand()
 
     def note_question(self) -> None:
         """Take the news that somebody asks."""
         now = system_time.monotonic()
         if self.settings.on_search and now - self._searched_at > ON_SEARCH_SECONDS:
             self._searched_at = now
-            self.indexer.hint()
+            self.indexer.triggers.hint()
 
 
 class Ledgers:

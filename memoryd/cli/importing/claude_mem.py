@@ -9,7 +9,7 @@ from typing import Any
 from memoryd.cli.importing.json_files import Object, first_of, json_entries, list_of
 from memoryd.cli.importing.lines import ImportLine, memory_line
 from memoryd.cli.importing.members import opened_members
-from memoryd.store.foreign import rows_of_tables
+from memoryd.store.opening import rows_of_tables
 
 _KINDS = {"decision": "fact", "discovery": "fact", "bugfix": "lesson"}
 """The kinds of its observations; what was done else is an experience."""

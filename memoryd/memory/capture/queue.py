@@ -22,7 +22,7 @@ from memoryd.domain.memories.changes.tombstones import KEY_BYTES
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
-from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
