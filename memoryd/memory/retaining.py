@@ -137,7 +137,7 @@ class LineEditing(Struct, frozen=True):
                 done.append(await self._edit_note(path, edit, why=REPLACED, run=run, agent=agent))
             except MemorydError as exc:
                 if plan.is_in_place or path in own:
-                    raise _with_undo_hint(exc, done) from exc
+                    raise with_undo_hint(exc, done) from exc
                 notes.append(_UNMARKED.format(path, exc))
         standing = await self._standing(plan, [*own, *plan.said_in, *(one.path for one in old.sources)], done)
         return WrittenReplacement(_written_lines(done, run), standing, tuple(notes))
@@ -200,7 +200,7 @@ class LineEditing(Struct, frozen=True):
             try:
                 done.append(await self._edit_note(path, partial(edit, path), why=why, run=run, agent=agent))
             except MemorydError as exc:
-                raise _with_undo_hint(exc, done) from exc
+                raise with_undo_hint(exc, done) from exc
         return _written_lines(done, run) if found else None
 
     async def _edit_note(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
@@ -223,7 +223,7 @@ def _written_lines(done: Sequence[NoteChange], run: str) -> WrittenLines:
     return WrittenLines(written, run if len(written) > 1 else "")
 
 
-def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
+def with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
     """Return what went wrong, with what was written before it."""
     if made := [str(one.id) for one in done if one.is_written and one.id]:
         # no command to copy: numbers are of an agent, and that one is not known here
