@@ -69,7 +69,9 @@ def hold(text: str) -> None:
 
 
 @pytest.mark.parametrize("encode", ENCODINGS)
-def test_f147_orders_in_a_memory_stay_data_in_every_shape_of_a_bundle(ordered: RunningDaemon, encode: EncodingName) -> None:
+def test_f147_orders_in_a_memory_stay_data_in_every_shape_of_a_bundle(
+    ordered: RunningDaemon, encode: EncodingName
+) -> None:
     """Nothing closes the block it stands in, no key or role is added, and what is not seen is not there."""
     reply = ordered.client().recall("hearthstone orders number", k=12, format="bundle", budget=4000, encode=encode)
     told = list(texts(reply["bundle"]))

@@ -87,7 +87,15 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
-        stated=StatementHashes(RetainedHashes(ledger, name), ShownSpanRows(ledger, name).key),
+        stated=StatementHashes(
+            RetainedHashes(ledger, name),
+            ShownSpanRows(ledger, name).key,
+            [
+                StatementHashes(RetainedHashes(other, name), ShownSpanRows(other, name).key_so_far)
+                for other in ledgers
+                if other is not ledger
+            ],
+        ),
         usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
         told=ToldTurns(ToldRows(ledger, name)),
     )

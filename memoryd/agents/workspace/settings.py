@@ -246,6 +246,11 @@ class Ledgers:
         """Return the ledger of an agent; another agent may have the same, and keys its rows otherwise."""
         return self._ledgers[_place(agent)][1]
 
+    def before(self, agent: Agent) -> Ledger | None:
+        """Return the ledger that an agent with one of its own shared until then; None where there is no other."""
+        shared = _place(replace(agent, has_own_ledger=False))
+        return self._ledgers[shared][1] if agent.has_own_ledger and shared in self._ledgers else None
+
     def loops(self) -> list[NamedLoop]:
         """Name the loops that delete what has expired."""
         return [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
