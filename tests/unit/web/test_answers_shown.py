@@ -1,7 +1,6 @@
 """What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,6 +188,6 @@ def test_proposal_shows_each_line_that_goes_or_comes() -> None:
 
 def test_doctor_is_told_the_configuration_of_the_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_CONFIG", "/others.json5")
-    named = doctor_environment("/run/own.sock", Path("/etc/own.json5"))
+    named = doctor_environment("/run/own.sock", "/etc/own.json5")
     assert (named["MEMORYD_SOCKET"], named["MEMORYD_CONFIG"]) == ("/run/own.sock", "/etc/own.json5")
     assert doctor_environment("/run/own.sock", None)["MEMORYD_CONFIG"] == "/others.json5"
