@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from memoryd.api.calls import entities as calls
-from memoryd.api.calls import opinions
+from memoryd.api.calls import reflect
 from memoryd.api.calls.entities import EntityMergeRequest, EntitySplitRequest
 from memoryd.domain.access import Who
 from memoryd.domain.memories.entities import slug_of
@@ -34,7 +34,7 @@ async def entity(visit: Visit) -> View:
     name = visit.text("name")
     known = await calls.show(name, visit.admitted, visit.memories, MEMORIES)
     why = await asyncio.gather(
-        *(opinions.why(one["id"], visit.admitted, visit.memories) for one in known["opinions"][:OPINIONS])
+        *(reflect.why(one["id"], visit.admitted, visit.memories) for one in known["opinions"][:OPINIONS])
     )
     links = await calls.links(name, visit.admitted, visit.memories, drawing.NODES - 1, visit.text("with"))
     return View(
