@@ -22,7 +22,7 @@ from memoryd import __version__
 from memoryd.cli.bars import memory_count
 from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
-from memoryd.cli.invocation import Invocation, argument, found, undo_hint, verb
+from memoryd.cli.invocation import Invocation, argument, flag, found, undo_hint, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.cli.waiting import wait_for
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, ShortId, kind_named
@@ -47,8 +47,8 @@ _SAMPLE_CHARS = 120
     show_default=True,
     help="The program that it is of.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken, with samples.")
-@click.option("--with-secrets", is_flag=True, help="Also take what looks like a secret.")
+@flag("--dry-run", help="Only say what would be taken, with samples.")
+@flag("--with-secrets", help="Also take what looks like a secret.")
 @verb
 def import_command(invocation: Invocation, path: str, source: str, dry_run: bool, with_secrets: bool) -> Exit:
     """Take in the memories of PATH, each on the day on which it was said; what stands here already is left as it is.
@@ -330,7 +330,7 @@ FORMATS: dict[str, Callable[[Pages, IO[bytes]], None]] = {
 @click.option(
     "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
 )
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@flag("--force", help="Write over a file that is there.")
 @verb
 def export_command(invocation: Invocation, file: str, form: str, scope: str | None, force: bool) -> Exit:
     """Write every memory: what it says, about whom, since when, and where it stands.
