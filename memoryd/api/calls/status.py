@@ -14,7 +14,6 @@ from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
-from memoryd.index.state import Removal
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.daemon import ConfigReply, HeartbeatReply, ProcessReply, UnreachableReply
@@ -34,7 +33,6 @@ from memoryd.replies.status import (
     DatabaseReply,
     FlaggedReply,
     FtsReply,
-    MassRemovalReply,
     MemoryCountsReply,
     OutsideReply,
     QmdCollectionReply,
@@ -141,7 +139,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         skippedCount=len(status.all_skipped),
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
         flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
-        massRemoval=_mass_removal(sync.mass_removal),
+        massRemoval=sync.mass_removal,
     )
 
 
@@ -249,10 +247,6 @@ def _instant(seconds: float | None) -> str | None:
 
 def _root(report: RootReport) -> RootReply:
     return RootReply(path=str(report.root.path), state=report.state, files=report.files, reason=report.reason or None)
-
-
-def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
-    return None if found is None else MassRemovalReply(at=rfc3339(found.at), files=found.files, left=found.left)
 
 
 CALLS = (
