@@ -12,7 +12,7 @@ from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.core import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
-from memoryd.api.models import AgentId, Request, SessionKeyText, Whole
+from memoryd.api.models import AgentId, MeantText, NamedText, Request, SessionKeyText, Whole
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
@@ -93,14 +93,17 @@ def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply
     )
 
 
+WholeLines = Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+
+
 class LinesReplaceRequest(Request):
     """Lines of a note, and what they are to say."""
 
-    citation: Annotated[str, Field(min_length=1, max_length=1024)]
+    citation: NamedText
     """Where they are: `memory/2026-11-20.md#L3`, `memory/2026-11-20.md#L3-L4`."""
-    old: Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    old: WholeLines
     """What they say, whole lines: where they say anything else by now, nothing is written."""
-    new: Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    new: WholeLines
     """What they are to say; may be more or fewer lines."""
     agent: AgentId = None
 
@@ -130,7 +133,7 @@ class UndoRequest(Request):
 class ConflictSettleRequest(Request):
     """A conflict, and which version of it is to be kept."""
 
-    path: Annotated[str, Field(min_length=1, max_length=1024)]
+    path: NamedText
     """The copy, or the note between whose lines git left both versions, as `GET /v1/conflicts` names it."""
     keep: Annotated[KeepVersion, Field(strict=False)]
     """The `original`, the `copy`, or the lines of `both`."""
@@ -278,7 +281,7 @@ EXCHANGE = timedelta(minutes=4)
 class TeamMemoryRequest(Request):
     """One memory, to be shared or taken back."""
 
-    target: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")]
+    target: MeantText
     """Its id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that it says."""
     agent: AgentId = None
     dry_run: bool = False

@@ -9,7 +9,7 @@ from memoryd.api.access import AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
-from memoryd.api.models import AgentId, Request, Whole
+from memoryd.api.models import AgentId, KindText, LabelText, ListLimit, Request, ResultCount, Share
 from memoryd.domain.access import Who
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
@@ -29,9 +29,10 @@ from memoryd.replies.memories import (
     MemoryStatsReply,
     MemoryWhyReply,
 )
-from memoryd.wire import LISTED_MAX, MEMORY_CHARS_MAX, POSITION_MAX, RESULTS_MAX, TAGS_MAX
+from memoryd.wire import MEMORY_CHARS_MAX, POSITION_MAX, TAGS_MAX
 
 SNAKE = ConfigDict(alias_generator=None)
+StatementText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
 SessionKeyOfMemory = Annotated[
     Annotated[str, Field(max_length=512)] | None, Field(description="the session that asks; null: no session")
 ]
@@ -44,11 +45,11 @@ class MemorySearchRequest(Request):
 
     query: Annotated[str, Field(min_length=1)]
     """The question."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
-    kind: Annotated[str, Field(max_length=20)] | None = None
+    kind: KindText | None = None
     """Only memories of this network or kind."""
-    top_k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    top_k: ResultCount | None = None
     """How many at most; null: as `memory.recall.k` has it."""
     agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
@@ -59,13 +60,13 @@ class MemoryAddRequest(Request):
 
     model_config = SNAKE
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    text: StatementText
     """What it says: plain text, or a bullet such as `W @Peter: …`."""
-    kind: Annotated[str, Field(max_length=20)] | None = None
+    kind: KindText | None = None
     """The kind of plain text, a letter or a word; null: `note`."""
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    importance: Share | None = None
     """How important it is, 0 to 1; null: as the kind has it."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, of a session that
     shares the workspace its own agent."""
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(max_length=TAGS_MAX)] = None
@@ -91,14 +92,14 @@ class MemoryEditRequest(Request):
 class MemoryImportanceRequest(MemoryEditRequest):
     """Another importance."""
 
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    importance: Share
     """How important the memory is, 0 to 1."""
 
 
 class MemoryReplaceRequest(MemoryEditRequest):
     """What a memory is replaced by."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    text: StatementText
     """What holds now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
     are those of the memory."""
     in_place: bool = Field(default=False, alias="inPlace")
@@ -122,7 +123,6 @@ SinceFilter = Annotated[str, Field(max_length=64, description="only of this day 
 UntilFilter = Annotated[str, Field(max_length=64, description="only of this day or earlier, likewise")]
 ListAfter = Annotated[str, Field(max_length=80, description="where the list goes on: `next` of the reply before")]
 WordsFilter = Annotated[str, Field(max_length=4096, description="words that all stand in it")]
-ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="how many to leave out before")]
 DecayDays = Annotated[str, Field(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
 DryRun = Annotated[bool, Field(alias="dryRun", description="say only what would go")]

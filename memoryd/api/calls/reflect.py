@@ -7,7 +7,7 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request, SessionKeyText
+from memoryd.api.models import AgentId, ListLimit, Request, SessionKeyText
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalState
@@ -21,7 +21,7 @@ from memoryd.replies.knowledge import (
     ProposalsReply,
     ReflectReply,
 )
-from memoryd.wire import LISTED_MAX, PROPOSALS_MAX
+from memoryd.wire import PROPOSALS_MAX
 
 
 class ReflectRequest(Request):
@@ -127,11 +127,10 @@ class OpinionReplayRequest(Request):
 
 OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or its first signs")]
 EntityName = Annotated[str | None, Field(max_length=200, description="only opinions about this entity, or its alias")]
-OpinionLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
 async def listing(
-    admitted: AdmittedByQuery, memories: Memories, entity: EntityName = None, limit: OpinionLimit = 50
+    admitted: AdmittedByQuery, memories: Memories, entity: EntityName = None, limit: ListLimit = 50
 ) -> OpinionsReply:
     """List the opinions that reach the caller, the firmest first."""
     return await memories.retained(admitted).opinions.all(admitted, entity, limit)
