@@ -93,7 +93,7 @@ def _named_with(links: EntityLinksReply) -> list[tuple[EntityReply, int]]:
 async def merge(visit: Visit) -> Redirect:
     """Make another name an alias of an entity."""
     name, into = visit.text("alias"), visit.text("into")
-    done = await calls.merge(visit.request(EntityMergeRequest, name=name, into=into), visit.caller, visit.memories)
+    done = await calls.merge(visit.request(EntityMergeRequest, name=name, into=into), visit.admitted, visit.memories)
     text = f"{name} is another name of {done['entity']} now." if done["written"] else "It was so already."
     return Redirect(url_of("entity", name=into), _notice(text, done))
 
@@ -101,7 +101,7 @@ async def merge(visit: Visit) -> Redirect:
 async def split(visit: Visit) -> Redirect:
     """Take an alias out: what is said of it is of an entity of its own again."""
     alias = visit.text("alias")
-    done = await calls.split(visit.request(EntitySplitRequest, alias=alias), visit.caller, visit.memories)
+    done = await calls.split(visit.request(EntitySplitRequest, alias=alias), visit.admitted, visit.memories)
     text = f"{alias} is an entity of its own again." if done["written"] else "It was so already."
     return Redirect(visit.back(url_of("entity", name=slug_of(alias))), _notice(text, done))
 

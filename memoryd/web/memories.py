@@ -179,7 +179,7 @@ async def settle(visit: Visit) -> Redirect:
     """Have one of a pair hold, or both."""
     keep = visit.text("keep")
     request = visit.request(SettleRequest, keep=keep)
-    done = await memories.settle(visit.text("pair"), request, visit.caller, visit.memories)
+    done = await memories.settle(visit.text("pair"), request, visit.admitted, visit.memories)
     return Redirect(
         visit.back("disagreements"),
         Notice(_KEPT.get(keep, f"What {keep} says holds, and not the other."), tuple(done["changes"])),

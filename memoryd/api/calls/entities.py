@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, ListLimit, Request
 from memoryd.domain.access import Who
@@ -70,15 +70,15 @@ async def links(
     return await memories.retained(admitted).entities.links(admitted, entity, limit, after=after)
 
 
-async def merge(request: EntityMergeRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
+async def merge(request: EntityMergeRequest, admitted: AdmittedByBody, memories: Memories) -> EntityChangeReply:
     """Make a name an alias of an entity, by the front matter of its page, for the owner alone."""
-    room = memories.retained(caller.admit(request.agent, None)).entities
+    room = memories.retained(admitted).entities
     return await room.merge(request.name, request.into, is_dry=request.dry_run)
 
 
-async def split(request: EntitySplitRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
+async def split(request: EntitySplitRequest, admitted: AdmittedByBody, memories: Memories) -> EntityChangeReply:
     """Take an alias out of the page of its entity, for the owner alone."""
-    room = memories.retained(caller.admit(request.agent, None)).entities
+    room = memories.retained(admitted).entities
     return await room.split(request.alias, is_dry=request.dry_run)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from memoryd.agents.retained.recall import RecallOptions, kinds_of
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
@@ -162,9 +162,8 @@ async def listing(
     return await documents.listing(filters, admitted, entity=entity, since=since, until=until)
 
 
-async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> MemoryAddReply:
+async def add(request: MemoryAddRequest, admitted: AdmittedByBody, memories: Memories) -> MemoryAddReply:
     """State a memory in today's log; the same again is not written twice."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.add(
         request.text,
         kind=kind_of(request.kind),
@@ -177,9 +176,10 @@ async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> 
     )
 
 
-async def search(request: MemorySearchRequest, caller: Asking, memories: Memories) -> MemorySearchReply:
+async def search(
+    request: MemorySearchRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories
+) -> MemorySearchReply:
     """Find memories that answer, best first, as recall ranks them."""
-    admitted = caller.admit(request.agent, request.session_key)
     documents, recalled = await memories.retained(admitted).documents.search(
         request.query,
         scope=request.scope or "",
@@ -230,31 +230,31 @@ async def delete(
     return await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
 
 
-async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
+async def pin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> MemoryEditReply:
     """Pin a memory: it never decays, and stands at the beginning of sessions."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.pin(memory, admitted)
 
 
-async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
+async def unpin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> MemoryEditReply:
     """Take the pin of a memory away."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.unpin(memory, admitted)
 
 
 async def importance(
-    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+    memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
     """Write how important a memory is."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
 
 
 async def replace(
-    memory: MemoryName, request: MemoryReplaceRequest, caller: Asking, memories: Memories
+    memory: MemoryName, request: MemoryReplaceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryReplaceReply:
     """Say what holds now in the place of a memory, which is marked as superseded; that can be undone."""
-    admitted = caller.admit(request.agent, request.session_key)
     retained = memories.retained(admitted)
     # by its id alone, though words may be meant elsewhere
     old = (await retained.documents.memory(memory, admitted)).id
@@ -297,9 +297,10 @@ async def disagreements(
     return await memories.retained(admitted).replacing.disagreements(admitted, limit, after)
 
 
-async def settle(disagreement: PairName, request: SettleRequest, caller: Asking, memories: Memories) -> SettledReply:
+async def settle(
+    disagreement: PairName, request: SettleRequest, admitted: AdmittedByBody, memories: Memories
+) -> SettledReply:
     """Write which of two memories holds, or that both do."""
-    admitted = caller.admit(request.agent, None)
     return await memories.retained(admitted).replacing.settle(disagreement, request.keep, admitted)
 
 

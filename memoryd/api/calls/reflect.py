@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
 from memoryd.api.models import AgentId, ListLimit, Request, SessionKeyText
 from memoryd.domain.access import Who
@@ -141,9 +141,8 @@ async def why(opinion: OpinionName, admitted: AdmittedByQuery, memories: Memorie
     return await memories.retained(admitted).opinions.one(admitted, opinion)
 
 
-async def replay(request: OpinionReplayRequest, caller: Asking, memories: Memories) -> OpinionReplayReply:
+async def replay(request: OpinionReplayRequest, admitted: AdmittedByBody, memories: Memories) -> OpinionReplayReply:
     """Compute all confidences anew from lines and ledger, and compare them, bit for bit; nothing is changed."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).opinions.replay(admitted)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec.structs import replace
 from pydantic import Field
 
-from memoryd.api.access import Asking, Memories
+from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
 from memoryd.api.models import (
     AgentId,
@@ -41,9 +41,9 @@ class CaptureRequest(Request):
     agent: AgentId = None
 
 
-async def capture(request: CaptureRequest, caller: Asking, memories: Memories) -> CaptureReply:
+async def capture(request: CaptureRequest, admitted: AdmittedByBody, memories: Memories) -> CaptureReply:
     """Say what capture keeps of a message, by which form, and why not the rest; without `dryRun` keep it."""
-    retained = memories.retained(caller.admit(request.agent, None))
+    retained = memories.retained(admitted)
     answer = request.answer or ""
     outcome = await retained.capture.take(request.text, answer_before=answer, is_dry=request.dry_run)
     return _capture_reply(outcome, is_dry=request.dry_run)
@@ -110,9 +110,8 @@ class RetainRequest(Request):
     agent: AgentId = None
 
 
-async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> RetainReply:
+async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Memories) -> RetainReply:
     """State a memory in today's log, also in the place of another; the same again is not written twice."""
-    admitted = caller.admit(request.agent, request.session_key)
     said = MemoryDraft(
         text=request.text,
         kind=kind_of(request.kind),

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from memoryd.agents.retained.recall import kinds_of
 from memoryd.agents.retained.transfer import TakeOptions
-from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import Row, Served, call
 from memoryd.api.calls import memories as memories_calls
 from memoryd.api.calls.memories import (
@@ -263,21 +263,25 @@ async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories)
     return DocReply(doc=(await memories_calls.get(memory, admitted, memories))["memory"])
 
 
-async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+async def pin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> DocEditReply:
     """Pin a memory: it never decays."""
-    return _edit_reply(await memories_calls.pin(memory, request, caller, memories))
+    return _edit_reply(await memories_calls.pin(memory, request, admitted, memories))
 
 
-async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+async def unpin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> DocEditReply:
     """Take the pin of a memory away."""
-    return _edit_reply(await memories_calls.unpin(memory, request, caller, memories))
+    return _edit_reply(await memories_calls.unpin(memory, request, admitted, memories))
 
 
 async def importance(
-    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+    memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> DocEditReply:
     """Write how important a memory is."""
-    return _edit_reply(await memories_calls.importance(memory, request, caller, memories))
+    return _edit_reply(await memories_calls.importance(memory, request, admitted, memories))
 
 
 async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
