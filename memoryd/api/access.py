@@ -12,8 +12,7 @@ from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 
-from memoryd.agents.memories import AgentMemories
-from memoryd.agents.sync import DEFAULT_WAIT
+from memoryd.agents.memories import DEFAULT_WAIT, AgentMemories
 from memoryd.api.call import Injected, Sent
 from memoryd.api.daemon_state import DaemonState, PageLink, ReloadResult
 from memoryd.api.http import sockets

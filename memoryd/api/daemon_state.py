@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from memoryd.domain.heartbeats import Heartbeat
+from memoryd.domain.clock import Heartbeat
 
 
 class ConnectionCounts(Struct, frozen=True):

@@ -22,8 +22,8 @@ from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.api.access import AllServices
 from memoryd.api.daemon_state import DaemonState, ProcessUsage, process_usage
 from memoryd.api.http.counting import RequestCounts
+from memoryd.domain.clock import HeartState
 from memoryd.domain.counters import Durations
-from memoryd.domain.heartbeats import HeartState
 from memoryd.embed.local.worker_process import WorkerState
 
 Labels = tuple[str, ...]

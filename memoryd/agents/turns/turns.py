@@ -31,8 +31,15 @@ from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.unasked.failures import failure_question
 from memoryd.domain.memories.uses import used_memories
-from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
-from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, parse_instant
+from memoryd.domain.sessions.turns import (
+    CommandName,
+    MessageEvent,
+    MessageEventType,
+    MessageRole,
+    SpokenCommand,
+    command_of,
+    parse_instant,
+)
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError, StoreError

@@ -22,8 +22,7 @@ from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
 from memoryd.config.root import Config
-from memoryd.domain.clock import Jump
-from memoryd.domain.heartbeats import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, LivingPart
+from memoryd.domain.clock import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, Jump, LivingPart
 from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
