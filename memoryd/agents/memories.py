@@ -26,7 +26,7 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
 from memoryd.config.memory_search import SyncSection
 from memoryd.domain.access import Admitted, folded_id
-from memoryd.domain.documents import conversation_cited, lines_cited
+from memoryd.domain.documents import citation_in, conversation_cited
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.errors import Disabled, NotFound, UnknownAgent
@@ -44,15 +44,11 @@ if TYPE_CHECKING:
 DEFAULT_WAIT = timedelta(seconds=30)
 
 
-class GoalWait(Struct, frozen=True):
-    """Whether the wait came to its goal, and why it never will."""
-
-    is_complete: bool
-    reason: str = ""
-
-
 class AgentSync(Struct, frozen=True, kw_only=True):
-    """The index of one agent as it follows the disk; agents on one workspace share it."""
+    """The index of one agent as it follows the disk; agents on one workspace share it.
+
+    What waits for a goal returns None once that is reached, else why it never will be; empty: it is merely not so yet.
+    """
 
     agent: str
     settings: SyncSection
@@ -70,16 +66,16 @@ class AgentSync(Struct, frozen=True, kw_only=True):
             self.conversations.demand()
         return self.settings.on_session_start
 
-    async def wait_for(self, goal: SyncGoal, *, is_asking: bool) -> GoalWait:
+    async def wait_for(self, goal: SyncGoal, *, is_asking: bool) -> str | None:
         """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
         if held := self.index.why_waiting:
-            return GoalWait(False, held)
+            return held
         if goal == "embedded":
             return await self._wait_for_vectors(is_asking=is_asking)
         # words that only qmd indexes, if there is a qmd
         return self._goal_of_qmd(self.qmd is None or await self.qmd.follows_words())
 
-    async def heard(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> GoalWait:
+    async def heard(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> str | None:
         """Wait until the conversations have come so far, too, or find that they will not; behind the notes."""
         reason = await self.conversations.settled(tickets)
         if not reason and goal == "embedded" and self.conversations.is_wanted:
@@ -87,14 +83,14 @@ class AgentSync(Struct, frozen=True, kw_only=True):
             # who chose no vectors was told so by the notes
             is_off = self.slot.state.phase is ModelPhase.OFF
             reason = "" if lacking is None or is_off else f"no vectors: {lacking}"
-        return GoalWait(not reason, f"conversations: {reason}" if reason else "")
+        return f"conversations: {reason}" if reason else None
 
-    def unsettled(self) -> GoalWait:
+    def unsettled(self) -> str:
         """Tell what keeps the index from being written; without a reason it is merely not done yet."""
         trouble = self.index.trouble
-        return GoalWait(False, f"the index does not follow the notes: {trouble}" if trouble else "")
+        return f"the index does not follow the notes: {trouble}" if trouble else ""
 
-    async def _wait_for_vectors(self, *, is_asking: bool) -> GoalWait:
+    async def _wait_for_vectors(self, *, is_asking: bool) -> str | None:
         """Wait for the vectors of whoever answers by meaning, or find that none will come."""
         # Three parties work side by side, and are waited for one after the other: the index, whose scan has settled
         # before this is called; qmd, which reads the disk for itself; and the lane. None waits for another, so the
@@ -108,12 +104,12 @@ class AgentSync(Struct, frozen=True, kw_only=True):
         if by_qmd and self.slot.state.phase is ModelPhase.OFF:
             return followed
         reason = await self.index.embedding_loop.drained(is_asking=is_asking)
-        return followed if reason is None else GoalWait(False, f"no vectors: {reason}")
+        return followed if reason is None else f"no vectors: {reason}"
 
-    def _goal_of_qmd(self, is_followed: bool) -> GoalWait:
+    def _goal_of_qmd(self, is_followed: bool) -> str | None:
         if is_followed or self.qmd is None:
-            return GoalWait(is_followed)
-        return GoalWait(False, f"qmd: {self.qmd.why_behind}")
+            return None
+        return f"qmd: {self.qmd.why_behind}"
 
 
 async def sync(
@@ -123,10 +119,10 @@ async def sync(
 
     Vectors that are made only when asked for are made if `is_asking`.
     """
-    reached = await _wait_for(agents, goal, limit, is_asking=is_asking)
+    lacking = await _wait_for(agents, goal, limit, is_asking=is_asking)
     # counted after the wait: what was saved meanwhile is owed though the goal was reached
     owed = await _pending_work(agents)
-    return SyncReply(complete=reached.is_complete, reason=reached.reason or None, **owed)
+    return SyncReply(complete=lacking is None, reason=lacking or None, **owed)
 
 
 async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> ReindexReply:
@@ -142,12 +138,12 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
     return await _pending_work(agents)
 
 
-async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> GoalWait:
+async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> str | None:
     # all are asked before the first is waited for, so that they scan side by side
     tickets = [(agent.index, agent.index.demand()) for agent in agents]
     talks = [(agent, agent.conversations.demand()) for agent in agents]
     if goal == "none":
-        return GoalWait(True)
+        return None
     # who gives up here stops waiting and nothing else: scan, update and vectors go on for the next one who asks
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
@@ -159,9 +155,9 @@ async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelt
     return _join(agents, [agent.unsettled() for agent in agents])
 
 
-def _join(agents: Sequence[AgentSync], each: Sequence[GoalWait]) -> GoalWait:
-    reasons = [f"{agent.agent}: {one.reason}" for agent, one in zip(agents, each, strict=True) if one.reason]
-    return GoalWait(all(one.is_complete for one in each), "; ".join(reasons))
+def _join(agents: Sequence[AgentSync], each: Sequence[str | None]) -> str | None:
+    reasons = [f"{agent.agent}: {one}" for agent, one in zip(agents, each, strict=True) if one]
+    return "; ".join(reasons) if any(one is not None for one in each) else None
 
 
 async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
@@ -231,10 +227,10 @@ class AgentMemories:
         try:
             return await memory.files.read(path, asked, visibility)
         except NotFound:
-            cited = lines_cited(path)
-            if cited is None:
+            cited = citation_in(path)
+            if cited is None or cited.start_line is None:
                 raise
-            place = LineRange(cited.start_line or 1, cited.line_count, asked.column)
+            place = LineRange(cited.start_line, cited.line_count, asked.column)
             return await memory.files.read(cited.path, place, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:

@@ -173,7 +173,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             journal=journal,
             usage=memories.usage,
             index=memories.index,
-            proposals=shared.reflect.proposals,
+            proposals=shared.reflect.reflecting.queue,
             tombstones=shared.memories.tombstones,
             now=owners_time(agent.memory).now,
         ),

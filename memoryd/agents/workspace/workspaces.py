@@ -251,7 +251,7 @@ class Workspace:
             (f"usage of memories {self.name}", UsageMaintenance(self._shared.memories.usage).run),
             (f"what was told {self.name}", self._shared.memories.told.run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
-            (f"reflect {self.name}", self._shared.reflect_schedule.run),
+            (f"reflect {self.name}", self._shared.reflect.run_by_clock),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
         ]
         if self._shared.machines is not None:
