@@ -11,6 +11,7 @@ from functools import partial
 
 import structlog
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
@@ -25,7 +26,7 @@ from memoryd.domain.memories.kinds import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers, MessageCapture
-from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ReportedFailure, ShownSpans
+from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
@@ -252,7 +253,7 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
             is_direct=message.admitted.is_direct,
             role=message.role.value,
             is_owners=message.is_owners,
-            event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
+            event=None if event is None else replace(event, text=event.text or message.text),
             place=place,
         )
         return "queued" if await self.capturing.accept(task) else "no"

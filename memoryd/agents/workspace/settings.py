@@ -19,8 +19,8 @@ from memoryd.config.agents import Agent
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection, SyncSection
 from memoryd.config.paths import openclaw_sessions, state_dir
+from memoryd.domain.clock import WRITER_SECONDS, LivingPart
 from memoryd.domain.embedding import Choice
-from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace

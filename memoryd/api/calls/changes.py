@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.core import AgentCore
+from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
 from memoryd.api.models import AgentId, MeantText, NamedText, Request, SessionKeyText, Whole

@@ -11,7 +11,7 @@ from memoryd.api.models import (
     AgentId,
     Request,
     RequestDeadline,
-    ResultCount,
+    ResultLimit,
     SessionKeyText,
     Share,
     fallback_reply,
@@ -48,7 +48,7 @@ class SearchRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     """The question, in which filters may stand; 4096 bytes at most."""
     agent: AgentId = None
-    max_results: ResultCount | None = None
+    max_results: ResultLimit | None = None
     """How many hits at most; null: as configured (`query.maxResults`)."""
     min_score: Share | None = None
     """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""

@@ -39,7 +39,7 @@ HOLD_NONE = {
     "domain/memories/unasked/concepts.py": {"_table", "_unspaced_words"},
     "domain/ranking/filters.py": {"date_in_name"},
     "domain/text/languages.py": {"_languages_by_letter", "_languages_by_word"},
-    "domain/text/stems.py": {"_stemmer"},
+    "domain/text/words.py": {"_stemmer"},
     "embed/remote/http.py": {"tls"},
     "files/reading.py": {"_syscall", "has_openat2"},
     "files/writing.py": {"_call"},
