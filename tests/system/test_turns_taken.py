@@ -262,6 +262,17 @@ def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
     assert "Rudolfo" not in core()
 
 
+def test_correction_of_what_was_just_said_is_told_from_then_on(client: Client) -> None:
+    for text in ("Remember that the harpsichord lesson is on Monday at 16:00.", "no, Tuesday, not Monday"):
+        client.turn(text, session_key=key("lesson"))
+        client.turn("Noted.", session_key=key("lesson"), role="assistant")
+
+    def told() -> str:
+        return str(client.turn("When is the harpsichord lesson?", session_key=key("later"))["bundle"])
+
+    eventually(lambda: "lesson is on Tuesday at 16:00" in told(), seconds=PATIENCE)
+
+
 def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:
     client.turn("/remember The zeppelin hangar is painted vermilion.", session_key=key("touch"))
     (memory,) = [
