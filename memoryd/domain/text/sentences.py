@@ -10,8 +10,13 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 
+_NO_DAY = (
+    r"(?!(?<=[0-9]\.)\s(?i:januari?|jänner|februari?|märz|marts|april|ma[ij]|jun[iy]|jul[iy]|augusti?|september"
+    r"|o[kc]tober|november|de[zsc]ember|mars)\b)"
+)
+"""Behind a stop: it does not stand between a day and its month, as in `14. März`."""
 _END = expression(
-    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
+    rf"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s){_NO_DAY}|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{{1,3}}[.)])\s)"
 )
 """Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
 _LAST_WORD = expression(r"(?:[^\W\d_]|\.)+\Z")
@@ -65,7 +70,7 @@ _QUOTES = expression(
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
     re.MULTILINE,
 )
-_SPOKEN_END = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
+_SPOKEN_END = expression(rf"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0]){_NO_DAY}|\n+")
 _AFTER = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
 _SHORT_FORM = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"

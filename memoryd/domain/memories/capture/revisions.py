@@ -223,6 +223,14 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
         yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
+def corrects_alone(sentence: str) -> bool:
+    """Tell whether a sentence says only what another one before it got wrong: `no, Tuesday`, which tells nothing else."""
+    return any(
+        isinstance(one, Revision) and ANSWER in one.forms and not one.has_verb
+        for one in revisions_of(sentence, has_answer=True)
+    )
+
+
 def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
     """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
     plain = _SAYS_SO.sub("", sentence.plain)
