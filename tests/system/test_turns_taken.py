@@ -86,6 +86,23 @@ def test_remember_and_recall_are_carried_out_and_are_no_turns(client: Client, da
     assert "say what" in str(client.turn("/remember", session_key=key("commands"))["command"])
 
 
+def test_recall_command_says_what_is_earlier_and_what_does_not_answer(client: Client) -> None:
+    for number in (3, 7):
+        client.turn(f"/remember The kiln fires for {number} hours.", session_key=key("kiln"))
+
+    def told(question: str) -> list[str]:
+        command = client.turn(f"/recall {question}", session_key=key("kiln"))["command"]
+        return (command or {"text": ""})["text"].splitlines()
+
+    (now,), (before,) = (
+        [one for one in told("how long does the kiln fire") if f"{hours} hours" in one] for hours in (7, 3)
+    )
+    assert not now.endswith(("(earlier)", "(no answer)"))
+    assert "(earlier)" in before
+    assert told("timetable of monorails")
+    assert all(one.endswith("(no answer)") for one in told("timetable of monorails"))
+
+
 def test_unknown_command_is_plain_text(client: Client) -> None:
     kept = client.turn("/foo bar", session_key=key("foo"))
     assert kept["command"] is None

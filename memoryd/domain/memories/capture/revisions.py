@@ -224,7 +224,7 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
 
 
 def corrects_alone(sentence: str) -> bool:
-    """Tell whether a sentence says only what another one before it got wrong: `no, Tuesday`, which tells nothing else."""
+    """Tell whether a sentence says only what another one before it got wrong: `no, Tuesday`."""
     return any(
         isinstance(one, Revision) and ANSWER in one.forms and not one.has_verb
         for one in revisions_of(sentence, has_answer=True)
