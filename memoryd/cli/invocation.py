@@ -223,6 +223,8 @@ def text_or_stdin(given: str) -> str:
 bullet_argument = partial(argument, type=BulletText())
 text_argument = partial(bullet_argument, callback=lambda _context, _parameter, text: text_or_stdin(text))
 words_argument = partial(argument, nargs=-1, callback=lambda _context, _parameter, words: " ".join(words))
+said_argument = partial(words_argument, required=True, type=BulletText(), metavar="TEXT…")
+"""A text alone: nobody who types it thinks of quotation marks."""
 
 
 SHORT_ID = 8
