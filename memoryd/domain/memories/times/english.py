@@ -34,7 +34,9 @@ _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _COUNTS = {
-    **{"a": 1, "an": 1, "couple": 2},
+    "a": 1,
+    "an": 1,
+    "couple": 2,
     **{word: at for at, word in enumerate((*_ONES, *_TEENS), start=1)},
     **{word: 10 * at for at, word in enumerate(_TENS, start=2)},
 }
