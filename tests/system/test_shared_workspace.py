@@ -108,5 +108,27 @@ def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own
         assert not is_said(tmp_path, b"Brompton")
 
 
+def test_session_is_forgotten_in_the_ledger_that_an_agent_had_before_too(tmp_path: Path) -> None:
+    config = tmp_path / "config.json5"
+    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+
+    def started(**own: object) -> RunningDaemon:
+        defaults = {"workspace": str(tmp_path / "workspace"), "memorySearch": {"provider": "none"}}
+        listed = [{"id": "a"}, {"id": "b", "memorySearch": own}]
+        config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+        return RunningDaemon(tmp_path, config, tmp_path / "workspace")
+
+    def holding() -> list[Path]:
+        return [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
+
+    with started() as daemon, daemon.client() as client:
+        client.add_turn("And who knows of it?", "hm, zanzibar", session="boat", significance=0.0, agent="b")
+        assert holding()
+    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+        assert client.forget_session("boat", dry_run=True, agent="b")["heldAnswers"] == 1
+        assert client.forget_session("boat", agent="b")["heldAnswers"] == 1
+        assert not holding()
+
+
 def is_said(folder: Path, words: bytes) -> bool:
     return any(words in path.read_bytes() for path in folder.rglob("*.md"))

@@ -254,6 +254,10 @@ class Ledgers:
         _, ledger = self._ledgers.get(_place(_before(agent)), ("", None))
         return ledger
 
+    def all_of(self, agent: Agent) -> Sequence[Ledger]:
+        """Return the ledger of an agent, and that which it had before, if there is one."""
+        return [self.of(agent), *filter(None, [self.before(agent)])]
+
     def loops(self) -> list[NamedLoop]:
         """Name the loops that delete what has expired."""
         return [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
