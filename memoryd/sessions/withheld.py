@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import hmac
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -37,7 +37,6 @@ class WithheldConversations(Struct, eq=False):
     ledger: Ledger
     before: "WithheldConversations | None" = None
     """Of the ledger that the agent had before, shared or its own: that has another key, and counts for good."""
-    clock: Callable[[], float] = time.time
     trouble: str = ""
     """Why it is not known what is withheld; empty if it is known."""
     version: int = 0
@@ -146,7 +145,7 @@ class WithheldConversations(Struct, eq=False):
             with contextlib.suppress(OSError):
                 begins = await asyncio.to_thread(beginning_of, file, self._content_key)
         await self._put(
-            WithheldName(WithheldKind.TRANSCRIPT, path, self.clock(), is_forgotten, begins.size, begins.digests)
+            WithheldName(WithheldKind.TRANSCRIPT, path, time.time(), is_forgotten, begins.size, begins.digests)
         )
 
     async def release_transcript(self, path: RelativePath) -> bool:
@@ -162,7 +161,7 @@ class WithheldConversations(Struct, eq=False):
         if not is_owners and self.has_key(key):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
-        if not await self._put(WithheldName(kind, self._hashed_key(key), self.clock())):
+        if not await self._put(WithheldName(kind, self._hashed_key(key), time.time())):
             most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
@@ -188,7 +187,7 @@ class WithheldConversations(Struct, eq=False):
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(WithheldName(WithheldKind.PENDING, path, self.clock(), True))
+        await self._put(WithheldName(WithheldKind.PENDING, path, time.time(), True))
 
     async def end_forgetting(self, path: RelativePath) -> None:
         """Drop that note, so that no trace of the session stays; raises StoreError, Denied."""

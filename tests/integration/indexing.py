@@ -57,7 +57,7 @@ class Stage:
 
     async def sync(self, *, force: bool = False, seconds: float = 60) -> None:
         async with asyncio.timeout(seconds):
-            await self.indexer.settled(self.indexer.demand(force=force))
+            await self.indexer.triggers.served(self.indexer.triggers.demand(is_forced=force))
 
     async def embed(self, seconds: float = 60) -> None:
         await self.sync()
@@ -138,7 +138,7 @@ async def staged(
     def on_scan(seen: Scan) -> None:
         if watcher is not None:
             info = workspace.stat()
-            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.hear)
+            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.triggers.hear)
 
     def on_purge() -> None:
         search.forget_vectors()

@@ -29,9 +29,8 @@ from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings
+from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings, SimilarTurnSearch
 from memoryd.sessions.conversation_source import QaConversations
-from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 from memoryd.sessions.withheld import SourceWithoutWithheld, WithheldConversations
 from memoryd.store.index.database import Database

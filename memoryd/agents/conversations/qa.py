@@ -32,7 +32,7 @@ from memoryd.replies.conversations import (
     QaTurnReply,
 )
 from memoryd.search.ranking import commonness
-from memoryd.sessions.near_turns import SimilarTurnSearch
+from memoryd.sessions.conversation_index import SimilarTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_remembered
 from memoryd.sessions.withheld import WithheldConversations

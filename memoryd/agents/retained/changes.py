@@ -14,16 +14,14 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.read import AgentVerifying
-from memoryd.agents.retained.core import HOLDS_SECRET, AgentCore
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.replacing import AgentReplacing
-from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.agents.retained.retaining import SHOWS_SECRET, AgentCore, AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
-from memoryd.agents.search import is_searchable
+from memoryd.agents.search import AgentVerifying, is_searchable
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
@@ -163,7 +161,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         made = await self.journal.change(
             RelativePath(place.path), edit, by=WrittenBy.LINES, why="lines were corrected by their place"
         )
-        notes = [HOLDS_SECRET if secrets_in(new) else "", made.note]
+        notes = [SHOWS_SECRET if secrets_in(new) else "", made.note]
         return LinesReplacedReply(
             path=made.path,
             changed=made.is_written,

@@ -30,7 +30,7 @@ from memoryd.domain.documents import OutsideCount, RelativePath
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside
-from memoryd.files.scanner import Scan, ScanRules
+from memoryd.files.scanner import Scan, ScanRules, file_identity
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
@@ -192,11 +192,11 @@ class WorkspaceIndex:
 
     def demand(self, *, force: bool = False) -> int:
         """Ask for a scan now, of every file with `force`; return the ticket that `settled` takes."""
-        return self.indexer.demand(force=force)
+        return self.indexer.triggers.demand(is_forced=force)
 
     async def settled(self, ticket: int) -> None:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
-        await self.indexer.settled(ticket)
+        await self.indexer.triggers.served(ticket)
 
     async def follow(self, seconds: float) -> bool:
         """Have what is on disk now be read, no longer than these seconds; return whether it was."""
@@ -215,9 +215,9 @@ class WorkspaceIndex:
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
         if jump.was_set_back:
-            self.indexer.distrust_times()
+            self.indexer.triggers.distrust_times()
         else:
-            self.indexer.demand()
+            self.indexer.triggers.demand()
 
     async def catch_up(self, seconds: float) -> int:
         """Follow what changed on disk until now, within these seconds; return how many files are lacking then.
@@ -237,7 +237,7 @@ class WorkspaceIndex:
         if paths <= self.indexer.lacking:
             return False
         if seconds <= 0:
-            self.indexer.hint()
+            self.indexer.triggers.hint()
             return False
         # by a hard link, or on a folder that is not watched yet, files change without an event
         await self.indexer.catch_up(seconds, is_watched=False)
@@ -265,7 +265,7 @@ class WorkspaceIndex:
     def _on_scan(self, seen: Scan) -> None:
         self.outside.note_scan(seen)
         if self.watcher is not None:
-            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hear)
+            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.triggers.hear)
 
     def _on_commit(self) -> None:
         self.embedding_loop.wake()
@@ -280,7 +280,7 @@ class WorkspaceIndex:
             follower.demand()
 
     def _on_new_index(self) -> None:
-        self.indexer.demand()
+        self.indexer.triggers.demand()
         self.embedding_loop.wake()
 
 
@@ -359,7 +359,7 @@ class WorkspacePath(Struct, eq=False):
 
     def leads_elsewhere(self) -> bool:
         """Tell whether it leads to another folder, or to none while that of the index is there. Blocks: two stats."""
-        return self._may_lead_elsewhere and _identity(self.configured) != _identity(self.index.rules.workspace)
+        return self._may_lead_elsewhere and file_identity(self.configured) != file_identity(self.index.rules.workspace)
 
     async def catch_up(self, seconds: float) -> int:
         """Do what `WorkspaceIndex.catch_up` does; what lies elsewhere is at least one file that is lacking."""
@@ -383,11 +383,3 @@ class WorkspacePath(Struct, eq=False):
     def _may_lead_elsewhere(self) -> bool:
         """Whether there were symlinks on the way at the start; through later ones every look goes anyway."""
         return self.configured != self.index.rules.workspace
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        info = folder.stat()
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino

@@ -19,8 +19,8 @@ from memoryd.config.agents import Agent
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection, SyncSection
 from memoryd.config.paths import openclaw_sessions, state_dir
+from memoryd.domain.clock import WRITER_SECONDS, LivingPart
 from memoryd.domain.embedding import Choice
-from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace
@@ -207,14 +207,14 @@ class ScanSchedule(Struct, eq=False):
         seconds = self.settings.interval_minutes * 60
         while seconds:
             await asyncio.sleep(seconds)
-            self.indexer.demand()
+            self.indexer.triggers.demand()
 
     def note_question(self) -> None:
         """Take the news that somebody asks."""
         now = system_time.monotonic()
         if self.settings.on_search and now - self._searched_at > ON_SEARCH_SECONDS:
             self._searched_at = now
-            self.indexer.hint()
+            self.indexer.triggers.hint()
 
 
 class Ledgers:

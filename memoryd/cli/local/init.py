@@ -395,7 +395,7 @@ def _is_what_is_there(options: InitOptions, path: Path) -> bool:
 def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     """Write it, whole or not at all; return the copy of what was there before. Raises NotNow, MemorydError."""
     # here: nothing else of this module touches files
-    from memoryd.cli.written_file import link, make, make_folder, replace_with_backup
+    from memoryd.cli.written_file import link, make_folder, replace_with_backup, rewrite
 
     for folder, _ in plan.folders:
         if not folder.is_there:
@@ -404,7 +404,7 @@ def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     if plan.linked is not None:
         return link(plan.path, plan.linked, None if is_new else now)
     if is_new:
-        make(plan.path, plan.text)
+        rewrite(plan.path, plan.text, expected="absent")
         return None
     return replace_with_backup(plan.path, plan.text, now)
 

@@ -103,7 +103,7 @@ def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
 
 def _memories_in_the_clear(config: Config) -> Iterator[Exposure]:
     llm = config.memory.llm
-    if llm.provider == "openai":
+    if llm.is_endpoint:
         entry = config.models.providers.get("openai")
         yield from _sent_in_the_clear("memories", llm.base_url or (entry.base_url if entry else None))
 
