@@ -242,6 +242,8 @@ class MemoryDeleteReply(TypedDict):
     """What takes back several changes at once; null where there is one."""
     searchable: bool
     """Whether the index has followed already."""
+    notes: list[str]
+    """What a team that they are shared with loses, or would."""
 
 
 class RetainedReply(TypedDict):

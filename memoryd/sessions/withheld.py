@@ -36,7 +36,7 @@ class WithheldConversations(Struct, eq=False):
     agent: str
     ledger: Ledger
     before: "WithheldConversations | None" = None
-    """Of the ledger that the agent shared before it had its own: that ledger has another key, and counts for good."""
+    """Of the ledger that the agent had before, shared or its own: that has another key, and counts for good."""
     trouble: str = ""
     """Why it is not known what is withheld; empty if it is known."""
     version: int = 0

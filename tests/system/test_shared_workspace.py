@@ -78,21 +78,56 @@ def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own
     key, config = "agent:b:telegram:direct:one", tmp_path / "config.json5"
     (tmp_path / "workspace" / "memory").mkdir(parents=True)
 
-    def started(**own: object) -> RunningDaemon:
+    def started(*others: str, **own: object) -> RunningDaemon:
         defaults = {"workspace": str(tmp_path / "workspace"), "memorySearch": {"provider": "none"}}
-        listed = [{"id": "a"}, {"id": "b", "memorySearch": own}]
+        listed = [*({"id": one} for one in others), {"id": "b", "memorySearch": own}]
         config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
         return RunningDaemon(tmp_path, config, tmp_path / "workspace")
 
-    with started() as daemon, daemon.client() as client:
+    with started("a") as daemon, daemon.client() as client:
         client.remember_session(session_key=key, agent="b")
-    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+    with started("a", chunking={"tokens": 200}) as daemon, daemon.client() as client:
         first, second = (agent["database"]["path"] for agent in client.status()["agents"])
         assert first != second
         for said, session_key in (("My locker number is 4417.", key), ("I live in Linz.", f"{key}-more")):
             client.turn(said, session_key=session_key, agent="b")
         eventually(lambda: is_said(tmp_path, b"Linz"))
         assert not is_said(tmp_path, b"4417")
+        client.remember_session(session_key=f"{key}-more", agent="b")
+    # alone now, it has the ledger that was shared
+    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+        assert client.status()["agents"][0]["database"]["path"] == first
+        for said, session_key in (
+            ("My locker number is 4417.", key),
+            ("My bicycle is a Brompton.", f"{key}-more"),
+            ("I live in Wels.", f"{key}-other"),
+        ):
+            client.turn(said, session_key=session_key, agent="b")
+        eventually(lambda: is_said(tmp_path, b"Wels"))
+        assert not is_said(tmp_path, b"4417")
+        assert not is_said(tmp_path, b"Brompton")
+
+
+def test_session_is_forgotten_in_the_ledger_that_an_agent_had_before_too(tmp_path: Path) -> None:
+    config = tmp_path / "config.json5"
+    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+
+    def started(**own: object) -> RunningDaemon:
+        defaults = {"workspace": str(tmp_path / "workspace"), "memorySearch": {"provider": "none"}}
+        listed = [{"id": "a"}, {"id": "b", "memorySearch": own}]
+        config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+        return RunningDaemon(tmp_path, config, tmp_path / "workspace")
+
+    def holding() -> list[Path]:
+        return [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
+
+    with started() as daemon, daemon.client() as client:
+        client.add_turn("And who knows of it?", "hm, zanzibar", session="boat", significance=0.0, agent="b")
+        assert holding()
+    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+        assert client.forget_session("boat", dry_run=True, agent="b")["heldAnswers"] == 1
+        assert client.forget_session("boat", agent="b")["heldAnswers"] == 1
+        assert not holding()
 
 
 def is_said(folder: Path, words: bytes) -> bool:

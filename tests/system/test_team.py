@@ -317,6 +317,23 @@ def test_replacing_and_undoing_say_that_the_team_loses_it(pair: Pair) -> None:
     assert "team acme" not in ana.typed("replace", f"{LOG}#L7", "The ferry leaves at ten.")
 
 
+def test_deleting_and_replacing_again_say_that_the_team_loses_it(pair: Pair) -> None:
+    ana = pair.ana
+    client = ana.daemon.client()
+    ferry, key = (ana.recalled(words)[0]["id"] for words in ("ferry leaves", "castle key hangs"))
+    client.promote_memory(ferry)
+    for more in (["--dry-run"], []):
+        assert f"{ferry[:8]} is shared with team acme, and is taken back" in ana.typed(
+            "memories", "delete", ferry, *more
+        )
+    ana.typed("replace", key, "The castle key hangs in the kitchen.")
+    again = client.undo(run=client.changes(limit=1)["changes"][0]["run"])["run"] or ""
+    client.promote_memory(key)
+    for more in (["--dry-run"], []):
+        said = ana.typed("undo", "--run", again, *more)
+        assert f"{key[:8]} is shared with team acme, and is taken back" in said
+
+
 def test_both_share_at_once_and_both_are_recalled(pair: Pair) -> None:
     replies: list[Any] = []
 

@@ -96,12 +96,12 @@ class AgentConversations:
         self.near_turns = SimilarTurnSearch(
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
-        shared_ledger = around.ledgers.before(agent)
+        ledger_before = around.ledgers.before(agent)
         self.withheld = WithheldConversations(
             agent.id,
             around.ledgers.of(agent),
-            # a mark that was made before the agent had a ledger of its own is nowhere else
-            before=None if shared_ledger is None else WithheldConversations(agent.id, shared_ledger),
+            # a mark that was made there is nowhere else
+            before=None if ledger_before is None else WithheldConversations(agent.id, ledger_before),
         )
         made = partial(
             ConversationFeeder,

@@ -76,7 +76,8 @@ class Forgetting(Struct, kw_only=True, eq=False):
     qa: QaSessions
     index: AgentConversations
     listing: ConversationList
-    ledger: Ledger
+    ledgers: Sequence[Ledger]
+    """Its own, and the one that it had before, if there is one."""
     book: MemoryCache
     forgetting: MemoryForgetting
     follow: Callable[[float], Awaitable[bool]]
@@ -95,7 +96,8 @@ class Forgetting(Struct, kw_only=True, eq=False):
             if holds_turns(one):
                 known, problem = await self.qa.known(session_of(one))
                 _count(receipt, known, _remarks(one, problem))
-                receipt["heldAnswers"] += await self.ledger.pending_of_session(self.agent.id, session_of(one))
+                for ledger in self.ledgers:
+                    receipt["heldAnswers"] += await ledger.pending_of_session(self.agent.id, session_of(one))
             else:
                 receipt["exports"] += self._exports(one)
         if holds_turns(path):
@@ -275,10 +277,12 @@ class Forgetting(Struct, kw_only=True, eq=False):
 
     async def _forget_made(self, receipt: SessionForgetReply, path: RelativePath) -> None:
         receipt["rows"] += await self.index.purge(path)
-        await drop_cited(self.ledger, self.agent.id, path)
+        for ledger in self.ledgers:
+            await drop_cited(ledger, self.agent.id, path)
         if holds_turns(path):
             # after the files: who adds an answer to a session that is gone takes it back
-            receipt["heldAnswers"] += await self.ledger.forget_session(self.agent.id, session_of(path))
+            for ledger in self.ledgers:
+                receipt["heldAnswers"] += await ledger.forget_session(self.agent.id, session_of(path))
         elif self.qmd is not None:
             receipt["exports"] += self._exports(path)
             # one that qmd forgets later is told by nobody
@@ -296,7 +300,9 @@ class Forgetting(Struct, kw_only=True, eq=False):
             told.append(f"the history of git, if {workspace} was committed with it")
         told += [f"{path}, which begins as it does and goes on otherwise: another conversation" for path in plan.forks]
         told += [
-            f"a damaged ledger that was set aside: {path}; look at it, then delete it" for path in self.ledger.set_aside
+            f"a damaged ledger that was set aside: {path}; look at it, then delete it"
+            for ledger in self.ledgers
+            for path in ledger.set_aside
         ]
         if (folder := replaced_folder(state_dir())) is not None:
             told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")

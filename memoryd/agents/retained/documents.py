@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -347,9 +348,12 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
         standing = await self.editing.standing(memory)
         lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing]
-        reply = MemoryDeleteReply(id=memory.id, deleted=False, lines=lines, changes=[], run=None, searchable=True)
+        reply = MemoryDeleteReply(
+            id=memory.id, deleted=False, lines=lines, changes=[], run=None, searchable=True, notes=[]
+        )
+        revoke = partial(self.editing.journal.revoke, [memory.line], {path for path, *_ in standing})
         if is_dry_run:
-            return reply
+            return {**reply, "notes": [*await revoke(is_dry_run=True)]}
         written = await self.editing.delete(memory, agent=self.asker(admitted))
         # also one that was written by hand is not captured again
         await self.stated.note([memory.line.text])
@@ -362,6 +366,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             "changes": list(written.numbers),
             "run": written.run or None,
             "searchable": await is_searchable(self.documents.index),
+            "notes": [*await revoke()],
         }
 
     async def _change(self, name: str, change: AttributeChange, admitted: Admitted) -> MemoryEditReply:

@@ -213,7 +213,7 @@ def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQm
             qa=qa,
             index=index,
             listing=listing,
-            ledger=shared.around.ledgers.of(agent),
+            ledgers=shared.around.ledgers.all_of(agent),
             book=shared.memories.book,
             forgetting=shared.forgetting,
             follow=shared.index.follow,

@@ -226,17 +226,20 @@ class Ledgers:
         """Each with the first agent that has it."""
         self._of_workspace: dict[Path, dict[Ledger, None]] = {}
         for agent, own in zip(agents, workspaces, strict=True):
-            place = _place(agent)
-            if place not in self._ledgers:
-                is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
-                ledger = Ledger(
-                    agent.ledger_path,
-                    executor,
-                    is_private=agent.ledger_path.is_relative_to(state_dir()),
-                    is_read_only=is_inside and agent.memory.read_only,
-                )
-                self._ledgers[place] = agent.id, ledger
-            self._of_workspace.setdefault(own, {})[self._ledgers[place][1]] = None
+            for name, one in ((agent.id, agent), (f"{agent.id} before", _before(agent))):
+                place = _place(one)
+                if place not in self._ledgers:
+                    if one is not agent and not one.ledger_path.is_file():
+                        continue
+                    is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
+                    ledger = Ledger(
+                        one.ledger_path,
+                        executor,
+                        is_private=one.ledger_path.is_relative_to(state_dir()),
+                        is_read_only=is_inside and agent.memory.read_only,
+                    )
+                    self._ledgers[place] = name, ledger
+                self._of_workspace.setdefault(own, {})[self._ledgers[place][1]] = None
 
     def of_workspace(self, workspace: Path) -> Sequence[Ledger]:
         """Return the ledgers of the agents of a workspace (its real path): that of its changes first."""
@@ -247,9 +250,13 @@ class Ledgers:
         return self._ledgers[_place(agent)][1]
 
     def before(self, agent: Agent) -> Ledger | None:
-        """Return the ledger that an agent with one of its own shared until then; None where there is no other."""
-        shared = _place(replace(agent, has_own_ledger=False))
-        return self._ledgers[shared][1] if agent.has_own_ledger and shared in self._ledgers else None
+        """Return the ledger that an agent had before, shared or its own; None where there is no other."""
+        _, ledger = self._ledgers.get(_place(_before(agent)), ("", None))
+        return ledger
+
+    def all_of(self, agent: Agent) -> Sequence[Ledger]:
+        """Return the ledger of an agent, and that which it had before, if there is one."""
+        return [self.of(agent), *filter(None, [self.before(agent)])]
 
     def loops(self) -> list[NamedLoop]:
         """Name the loops that delete what has expired."""
@@ -267,6 +274,11 @@ class Ledgers:
         async with AsyncExitStack() as stack:
             for _, ledger in self._ledgers.values():
                 stack.push_async_callback(ledger.close)
+
+
+def _before(agent: Agent) -> Agent:
+    """Return an agent as it was before it came apart, or while it was: first of its workspace now, it shares again."""
+    return replace(agent, has_own_ledger=not agent.has_own_ledger)
 
 
 def _place(agent: Agent) -> Path:

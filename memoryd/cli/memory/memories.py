@@ -200,6 +200,7 @@ def delete(reply: MemoryDeleteReply) -> Iterator[str]:
     """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
     summary = "taken out" if reply["deleted"] else "would go"
     yield from (f"{bold(one)}  {summary}" for one in reply["lines"])
+    yield from map(Note, reply["notes"])
     yield from undo_notes(reply["changes"], reply["run"])
     if not reply["deleted"]:
         yield Note("nothing was written")

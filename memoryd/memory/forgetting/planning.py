@@ -62,10 +62,12 @@ def copied(rows: Iterable[ChangeRow]) -> Book:
 
 
 def lines_undone(rows: Iterable[ChangeRow]) -> Iterator[RetainedLine]:
-    """Yield what changes stated that their notes had not before, and lack again once these are taken back."""
+    """Yield what holds by changes, and once they are taken back does not: stated no more, or superseded again."""
     for row in rows:
-        before = {line.id for line in _statements(row, _REMOVED)}
-        yield from (line for line in _statements(row, _ADDED) if line.id not in before)
+        before = {line.id: line.attributes.superseded for line in _statements(row, _REMOVED)}
+        for line in _statements(row, _ADDED):
+            if line.id not in before or set(before[line.id]).difference(line.attributes.superseded):
+                yield line
 
 
 def _statements(row: ChangeRow, *sides: Callable[[Hunk], Sequence[str]]) -> Iterator[RetainedLine]:

@@ -1,5 +1,6 @@
 """Which agent has which ledger, and where none may be written."""
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from memoryd.agents.workspace.settings import Ledgers
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 from memoryd.errors import Denied
+from memoryd.store.ledger.ledger import Ledger
 
 
 @pytest.fixture
@@ -70,3 +72,21 @@ def test_agent_that_came_apart_has_the_ledger_that_it_shared_before_beside_its_o
     assert ledgers.before(apart) is ledgers.of(first)
     assert ledgers.before(first) is None
     assert ledgers.before(second) is None
+
+
+async def test_agent_that_is_the_first_of_its_workspace_now_has_its_former_ledger_beside_the_shared_one(
+    tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    place = {"workspace": str(tmp_path / "notes")}
+    apart = {"id": "b", **place, "memorySearch": {"chunking": {"tokens": 200}}}
+    _, second = agents_of([{"id": "a", **place}, apart])
+    assert await Ledger(second.ledger_path, executor).hold("b", "s", 1, "x")
+    (alone,) = agents_of([apart])
+    ledgers = Ledgers([alone], executor)
+    former = ledgers.before(alone)
+    assert former is not None
+    assert former.path == second.ledger_path != ledgers.of(alone).path
+    assert ledgers.of_workspace(Path(os.path.realpath(alone.workspace))) == [ledgers.of(alone), former]
+    assert await former.held("b", "s", 1) == "x"
+    assert [name for name, _ in ledgers.loops()] == ["ledger b", "ledger b before"]
+    await ledgers.close()
