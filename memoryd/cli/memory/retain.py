@@ -1,6 +1,7 @@
 """memoryctl retain, remember, replace, capture and core: what becomes a memory, and the core file."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Unpack
 
 import click
@@ -108,11 +109,10 @@ def replace_command(reply: RetainReply) -> Iterator[str]:
 @click.command("remember", cls=BulletCommand)
 @text_argument("text", help="What is to be remembered; - reads standard input.")
 @statement_options
-@verb
-def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
+@asks(partial(Client.retain, remember=True))
+def remember_command(reply: RetainReply) -> Iterator[str]:
     """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
-    reply = invocation.memory.retain(text, remember=True, **statement)
-    return invocation.show(reply, _retained_lines(reply))
+    return _retained_lines(reply)
 
 
 def _retained_lines(reply: RetainReply) -> Iterator[str]:
