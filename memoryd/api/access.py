@@ -12,8 +12,7 @@ from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 
-from memoryd.agents.memories import AgentMemories
-from memoryd.agents.sync import DEFAULT_WAIT
+from memoryd.agents.memories import DEFAULT_WAIT, AgentMemories
 from memoryd.api.call import Injected, Sent
 from memoryd.api.http import sockets
 from memoryd.api.http.connection import peer_of
@@ -34,7 +33,7 @@ from memoryd.domain.access import (
     why_not_agent,
     why_not_call,
 )
-from memoryd.domain.heartbeats import Heartbeat
+from memoryd.domain.clock import Heartbeat
 from memoryd.errors import Denied, UnknownAgent
 from memoryd.replies.daemon import ConfigReply, ConnectionsReply, LoadReply, LogReply, PageReply, PortReply
 from memoryd.replies.search import ReloadReply

@@ -21,8 +21,8 @@ from memoryd.agents.status.figures import Counters
 from memoryd.agents.status.status import AgentState, MemoryStatus
 from memoryd.api.access import AllServices, DaemonState
 from memoryd.api.http.counting import RequestCounts
+from memoryd.domain.clock import HeartState
 from memoryd.domain.counters import Durations
-from memoryd.domain.heartbeats import HeartState
 from memoryd.embed.local.worker_process import WorkerState
 
 Labels = tuple[str, ...]

@@ -30,7 +30,7 @@ def _whole(value: object) -> object:
 Whole = Annotated[int, BeforeValidator(_whole)]
 """An integer as JSON Schema means it: 3.0 is one."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-FoundLimit = Annotated[Whole, Field(ge=1, le=RESULTS_MAX)]
+ResultLimit = Annotated[Whole, Field(ge=1, le=RESULTS_MAX)]
 ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 KindText = Annotated[str, Field(max_length=20)]
 LabelText = Annotated[str, Field(max_length=200)]

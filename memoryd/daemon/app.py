@@ -38,7 +38,7 @@ from memoryd.daemon.lock import DaemonLock, keep_lock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
 from memoryd.daemon.report import Reporter, Supervisor
-from memoryd.domain.loopback import DoorRules, WrongTokens
+from memoryd.domain.access import DoorRules, WrongTokens
 from memoryd.errors import AlreadyRunning, NotNow
 from memoryd.files.token_file import TokenFile
 from memoryd.replies.daemon import ConfigReply, PageReply

@@ -16,7 +16,7 @@ from memoryd.api.http.body import header_of
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.loopback import LoopbackListener, LoopbackPort, address_of, bind_loopback
 from memoryd.api.http.server import Server
-from memoryd.domain.loopback import DoorRules
+from memoryd.domain.access import DoorRules
 from memoryd.errors import Denied, MemorydError, NotFound, NotNow, Unauthorized
 from memoryd.replies.daemon import PageReply
 from memoryd.web.pages import ROOT, sentences

@@ -8,7 +8,6 @@ from statistics import median
 from tests.package_trees import SOURCES, TREES, nodes
 
 SMALL = {
-    "store/foreign.py": "databases of others, which are read as nothing else is",
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
     "domain/expressions.py": "all others make their patterns by it",

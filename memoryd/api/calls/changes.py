@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.core import AgentCore
+from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
 from memoryd.api.models import AgentId, MeantText, NamedText, Request, SessionKeyText, Whole
@@ -17,6 +17,7 @@ from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.text.sanitizing import KeepVersion
+from memoryd.errors import InvalidRequest
 from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
 from memoryd.replies.changes import (
     ChangesReply,
@@ -164,7 +165,7 @@ OfPath = Annotated[str, Field(max_length=1024, description="only those of this f
 OfRun = Annotated[str, Field(max_length=200, description="only those of this run")]
 WithLines = Annotated[bool, Field(description="whether to tell which lines differ; false: no text of a note")]
 BeforeChange = Annotated[
-    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on")
+    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on; none of `qa`")
 ]
 MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="how many at most")]
 
@@ -182,6 +183,8 @@ async def changes(
 ) -> ChangesReply:
     """List what was written into the workspace, the newest first."""
     if by == QA:
+        if before != POSITION_MAX:
+            raise InvalidRequest("before: sessions have no numbers", hint="leave out before, and narrow by since")
         # turns are stored in files of their own, which the journal of changes does not list
         began = memories.retained(admitted).changes.moment(since)
         sessions = [] if run else await _written_sessions(memories.conversations(admitted), began, path)

@@ -9,7 +9,7 @@ from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
-from memoryd.api.models import AgentId, FoundLimit, KindText, LabelText, ListLimit, Request, Share
+from memoryd.api.models import AgentId, KindText, LabelText, ListLimit, Request, ResultLimit, Share
 from memoryd.domain.access import Who
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
@@ -49,7 +49,7 @@ class MemorySearchRequest(Request):
     """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     kind: KindText | None = None
     """Only memories of this network or kind."""
-    top_k: FoundLimit | None = None
+    top_k: ResultLimit | None = None
     """How many at most; null: as `memory.recall.k` has it."""
     agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")

@@ -19,11 +19,11 @@ from memoryd.api.models import (
     AgentId,
     AnswerText,
     Encode,
-    FoundLimit,
     LabelText,
     NamedText,
     Request,
     RequestDeadline,
+    ResultLimit,
     SessionKeyText,
     Whole,
     fallback_reply,
@@ -77,7 +77,7 @@ class RecallRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     """The question; 4096 bytes at most."""
     agent: AgentId = None
-    k: FoundLimit | None = None
+    k: ResultLimit | None = None
     """How many memories and passages at most; null: as configured (`memory.recall.k`)."""
     since: Day | None = None
     """Only what happened on this day or later, by event time, else record time: `30d`, `2026-10-01` or ISO 8601."""

@@ -64,7 +64,7 @@ async def proposals(
     """List changes that wait for the owner, or that were decided."""
     use = memories.retained(admitted).reflect
     # of all states: the one to go on behind may be decided by now
-    rows = await use.proposals.all()
+    rows = await use.reflecting.queue.all()
     places = {row.id: place for place, row in enumerate(rows)}
     wanted = [row for row in rows if state in (None, row.state)]
     rest = [row for row in wanted if places[row.id] > places.get(ProposalId(after), -1)]
@@ -78,7 +78,7 @@ async def proposals(
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:
     """Show one proposal with its diff."""
     use = memories.retained(admitted).reflect
-    return _proposal_reply(await use.proposals.shown(proposal), use.zone)
+    return _proposal_reply(await use.reflecting.queue.shown(proposal), use.zone)
 
 
 async def accept(
@@ -86,7 +86,7 @@ async def accept(
 ) -> DecidedProposalReply:
     """Write what a proposal says, where its lines still stand unmistakably."""
     use = memories.retained(admitted).reflect
-    return _decided_reply(await use.proposals.accept(proposal), use.zone)
+    return _decided_reply(await use.reflecting.queue.accept(proposal), use.zone)
 
 
 async def reject(
@@ -94,7 +94,7 @@ async def reject(
 ) -> DecidedProposalReply:
     """Take a proposal out of the queue; the same lines are not proposed again."""
     use = memories.retained(admitted).reflect
-    return _decided_reply(await use.proposals.reject(proposal), use.zone)
+    return _decided_reply(await use.reflecting.queue.reject(proposal), use.zone)
 
 
 def _proposal_reply(proposal: Proposal, zone: tzinfo | None) -> ProposalReply:

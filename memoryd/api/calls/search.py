@@ -9,9 +9,9 @@ from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
 from memoryd.api.models import (
     AgentId,
-    FoundLimit,
     Request,
     RequestDeadline,
+    ResultLimit,
     SessionKeyText,
     Share,
     fallback_reply,
@@ -48,7 +48,7 @@ class SearchRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     """The question, in which filters may stand; 4096 bytes at most."""
     agent: AgentId = None
-    max_results: FoundLimit | None = None
+    max_results: ResultLimit | None = None
     """How many hits at most; null: as configured (`query.maxResults`)."""
     min_score: Share | None = None
     """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""

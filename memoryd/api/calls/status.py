@@ -189,7 +189,6 @@ def _reranker(state: RerankerState) -> RerankerReply:
 
 
 def _text_model(state: TextModelState) -> TextModelReply:
-    calls = state.calls
     return TextModelReply(
         provider=state.provider,
         model=state.model,
@@ -197,8 +196,8 @@ def _text_model(state: TextModelState) -> TextModelReply:
         reason=state.reason or None,
         since=rfc3339(state.since),
         destination=state.destination,
-        callsToday=None if calls is None else calls.today,
-        callsPerDay=None if calls is None else calls.per_day,
+        callsToday=state.calls_today,
+        callsPerDay=state.calls_per_day,
         worker=None if state.worker is None else _worker(state.worker),
     )
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import BACKLOG, PORT, Peer
-from memoryd.domain.loopback import DoorRules, HeaderPairs, WrongTokens, bearer_token
+from memoryd.domain.access import DoorRules, HeaderPairs, WrongTokens, bearer_token
 from memoryd.errors import Denied, MemorydError, NotNow, TooManyTries, Unauthorized
 from memoryd.files.token_file import TokenFile
 from memoryd.replies.daemon import PortReply

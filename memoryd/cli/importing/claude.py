@@ -15,7 +15,7 @@ from memoryd.cli.importing.files import Object, first_of, json_entries, list_of,
 from memoryd.cli.importing.lines import ImportLine, memory_line, note_line
 from memoryd.domain.expressions import expression
 from memoryd.files.ignore import is_private
-from memoryd.store.foreign import rows_of_tables
+from memoryd.store.opening import rows_of_tables
 
 _OF_PROJECTS = expression(r"(?:^|/)projects(?:/[^/]*|[^/]*)\.json$")
 _NO_NAME = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")

@@ -1,5 +1,6 @@
 """memoryctl sessions and qa: conversations as a whole, and their questions and answers one by one."""
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +108,8 @@ def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
     reply = invocation.memory.session_lines(citation, context=wanted)
     following = reply.get("nextLine")
     # a range, for the very line may say nothing
-    rest = f"cut short; go on with: memoryctl sessions show '{reply['id']}#L{following}-L{(following or 0) + 999}'"
+    lines = f"{reply['id']}#L{following}-L{(following or 0) + 999}"
+    rest = f"cut short; go on with: memoryctl sessions show {shlex.quote(lines)}"
     return invocation.show(reply, _lines(reply, is_marked=is_marked), [rest] * bool(following))
 
 

@@ -6,6 +6,7 @@ https://github.com/GoogleCloudPlatform/knowledge-catalog/blob/main/okf/SPEC.md
 """
 
 import json
+import shlex
 import sys
 import zipfile
 from collections import Counter
@@ -358,7 +359,7 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
     if file != "-":
         path = Path(file).absolute()
         reply = {"file": str(path), "memories": number}
-        again = [f"to have them elsewhere: memoryctl import {path}"] if form == "jsonl" else []
+        again = [f"to have them elsewhere: memoryctl import {shlex.quote(str(path))}"] if form == "jsonl" else []
         invocation.show(reply, [f"{path}  {count(number, 'memory', 'memories')}"], again)
     return found(number)
 
