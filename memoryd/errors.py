@@ -38,8 +38,9 @@ MemorydError                 internal             500     1  `.hint` says what t
 An empty place is inherited; `tests/unit/test_errors.py` compares the tree with the classes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from types import MappingProxyType
 
 from memoryd.wire import ErrorCode, Exit
 
@@ -49,6 +50,8 @@ class MemorydError(Exception):
 
     code = ErrorCode.INTERNAL
     http_status = 500
+    headers: Mapping[str, str] = MappingProxyType({})
+    """Those of a reply over HTTP."""
     exit_code = Exit.ERROR
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -166,6 +169,8 @@ class Unauthorized(RequestError):
 
     code = ErrorCode.UNAUTHORIZED
     http_status = 401
+    # RFC 9110, section 15.5.2: the reply names the scheme of authentication
+    headers = MappingProxyType({"WWW-Authenticate": "Bearer"})
 
 
 class TooManyTries(RequestError):
@@ -186,6 +191,7 @@ class Overloaded(NotNow):
     """Too many requests are at work."""
 
     code = ErrorCode.OVERLOADED
+    headers = MappingProxyType({"Retry-After": "1"})
 
 
 class ShuttingDown(NotNow):

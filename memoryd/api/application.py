@@ -21,7 +21,6 @@ from typing import Annotated, Any, is_typeddict
 
 import msgspec
 from pydantic.json_schema import models_json_schema
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -51,7 +50,7 @@ from memoryd.api.models import Request as RequestModel
 from memoryd.config.section import attribute_docstrings, describe_properties
 from memoryd.domain.access import Who
 from memoryd.domain.expressions import expression
-from memoryd.errors import Denied, NotFound
+from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import ErrorCode
 
 _ALWAYS = {
@@ -226,7 +225,7 @@ class Application:
             # first: the client may have left
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
-            await _respond(send, problem.http_status, problem.body(), problem.headers)
+            await _respond(send, problem.http_status, problems.body_of(problem), problem.headers)
             return
         if isinstance(response, Response):
             await response(scope, receive, send)
@@ -246,7 +245,7 @@ class Application:
         return reply if isinstance(reply, Response) else (row.status, msgspec.json.encode(reply))
 
     def _row(self, method: str, path: str) -> tuple[Row, dict[str, str]]:
-        """Return the call that is meant, and what its path names; raises HTTPException."""
+        """Return the call that is meant, and what its path names; raises NotFound, or InvalidRequest by its method."""
         if (row := self._fixed.get((method, path))) is not None:
             return row, {}
         matches = [(row, match.groupdict()) for pattern, row in self._named if (match := pattern.fullmatch(path))]
@@ -255,8 +254,10 @@ class Application:
             return found
         others = {of for of, fixed in self._fixed if fixed == path} | {row.method for row, _ in matches}
         if others:
-            raise HTTPException(405, headers={"Allow": ", ".join(sorted(others))})
-        raise HTTPException(404)
+            refused = InvalidRequest("Method Not Allowed", hint=problems.FIELDS_HINT)
+            refused.http_status, refused.headers = 405, {"Allow": ", ".join(sorted(others))}
+            raise refused
+        raise NotFound("Not Found", hint=problems.FIELDS_HINT)
 
 
 def _pattern(path: str) -> re.Pattern[str]:

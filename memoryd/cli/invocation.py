@@ -234,6 +234,11 @@ limit_option = click.option(
 )
 
 
+scope_option = click.option(
+    "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
+)
+
+
 def listed(
     rows: Sequence[Row],
     line: Callable[[Row], str],

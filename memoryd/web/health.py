@@ -4,15 +4,13 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
-
 from memoryd.api.call import AtReload
 from memoryd.api.calls import status
+from memoryd.api.calls.index import EventStream
 from memoryd.domain.access import Admitted, Who
 from memoryd.errors import MemorydError, NotNow
 from memoryd.replies.status import AgentStatus, StatusReply
@@ -37,9 +35,9 @@ async def health(visit: Visit) -> View:
     return View({"status": reply, "agents_shown": reply["agents"], "page_at": address, "figures": figures(reply)})
 
 
-async def events(visit: Visit) -> "FigureStream":
+async def events(visit: Visit) -> EventStream:
     """Send the figures of the page whenever something happens."""
-    return FigureStream(visit, visit.admitted)
+    return EventStream(_figure_events(visit, visit.admitted))
 
 
 async def doctor(visit: Visit) -> View:
@@ -178,43 +176,31 @@ async def _status(visit: Visit) -> StatusReply:
     return await status.get_status(visit.caller, visit.services)
 
 
-class FigureStream(Response):
-    """Figures as server-sent events: at once, and again when something happened or a while has passed.
+async def _figure_events(visit: Visit, admitted: Admitted) -> AsyncGenerator[bytes, None]:
+    """Yield figures as server-sent events: at once, and again when something happened or a while has passed.
 
     It ends with its session, which lasts no longer by it, and gives way to the next one of that session; the last
     event says that there is no use in asking again. It ends without that at a reload, after which a browser that asks
     again is told of the workspaces that are open then.
     """
-
-    media_type = "text/event-stream"
-
-    def __init__(self, visit: Visit, admitted: Admitted) -> None:
-        super().__init__()
-        del self.headers["content-length"]
-        self._visit, self._admitted = visit, admitted
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        visit, session, clock = self._visit, self._visit.session, asyncio.get_running_loop().time
-        at_first = _loads(visit)
-        with visit.memories.follow(self._admitted) as subscription:
-            session.follow(subscription)
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            while not session.is_idle(clock()) and _loads(visit) == at_first:
-                try:
-                    data = json.dumps(figures(await _status(visit)))
-                except MemorydError:
-                    break
-                await send({"type": "http.response.body", "body": _event("figures", data), "more_body": True})
-                try:
-                    async with asyncio.timeout(QUIET_SECONDS):
-                        if await subscription.next() is None:
-                            break
-                except TimeoutError:
-                    continue
-                await asyncio.sleep(TOGETHER_SECONDS)
-        is_last = session.is_over or session.is_idle(clock()) or session.stream is not subscription
+    session, clock, at_first = visit.session, asyncio.get_running_loop().time, _loads(visit)
+    with visit.memories.follow(admitted) as subscription:
+        session.follow(subscription)
+        while not session.is_idle(clock()) and _loads(visit) == at_first:
+            try:
+                yield _event("figures", json.dumps(figures(await _status(visit))))
+            except MemorydError:
+                break
+            try:
+                async with asyncio.timeout(QUIET_SECONDS):
+                    if await subscription.next() is None:
+                        break
+            except TimeoutError:
+                continue
+            await asyncio.sleep(TOGETHER_SECONDS)
+    if session.is_over or session.is_idle(clock()) or session.stream is not subscription:
         # without that a browser opens it again, which is right after a reload
-        await send({"type": "http.response.body", "body": _event("over") if is_last else b"", "more_body": False})
+        yield _event("over")
 
 
 def _loads(visit: Visit) -> tuple[str, str | None]:

@@ -152,14 +152,14 @@ def _address(answer: Redirect, session: PageSession) -> str:
     return f"{page}{'&' if '?' in page else '?'}{NOTICE}={session.keep_notice(answer.notice)}{mark}{fragment}"
 
 
-def _in_words(problem: problems.Problem) -> Mapping[str, str]:
+def _in_words(problem: MemorydError) -> Mapping[str, str]:
     """Return what a person reads of a failure: no command, call or directory, and times as the clock on the wall."""
-    if _PRIVATE in problem.message:
+    if _PRIVATE in str(problem):
         return {"message": "This conversation is private.", "hint": "Have it remembered again on Conversations."}
     hint = problem.hint
     if not hint or _FOR_PROGRAMS.search(hint):
         hint = _WHAT_TO_DO.get(problem.code, _LATER)
-    message = _STAMP.sub(lambda found: health.wall_clock(found[0]), problems.hide_directories(problem.message))
+    message = _STAMP.sub(lambda found: health.wall_clock(found[0]), problems.hide_directories(str(problem)))
     return {"message": sentences(message), "hint": sentences(hint)}
 
 

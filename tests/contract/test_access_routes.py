@@ -9,7 +9,6 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from memoryd.api.access import AccessPolicy
@@ -17,6 +16,7 @@ from memoryd.api.application import TABLE, Application
 from memoryd.api.call import Row, Served, call
 from memoryd.api.http.sockets import Peer
 from memoryd.domain.access import AccessRules, Who
+from memoryd.errors import RequestError
 from memoryd.wire import ErrorCode
 from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, socket_of
 from tests.daemon import RunningDaemon
@@ -389,7 +389,7 @@ async def test_app_answers_the_table_and_nothing_else() -> None:
         assert app._row(row.method, row.path.format(**named)) == (row, named), "its own row, with what its path names"
     assert len({(row.method, row.path) for row in TABLE}) == len(TABLE)
     for method, path in (("GET", "/v1/nothing"), ("DELETE", "/v1/search"), ("GET", "/v1/search/"), ("GET", "/")):
-        with pytest.raises(HTTPException):
+        with pytest.raises(RequestError):
             app._row(method, path)
 
 

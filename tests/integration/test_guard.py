@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from memoryd.api.http.body import decode
 from memoryd.api.http.limits import Admission, GuardLimits
-from memoryd.api.problems import hide_directories, problem_of
+from memoryd.api.problems import body_of, hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import ErrorCode
 from tests.fakes import blow_up
@@ -344,13 +344,13 @@ def test_what_the_machine_is_short_of_is_no_fault_of_ours(number: int) -> None:
     """A request that fails for it may come again, and is told so."""
     problem = problem_of(OSError(number, os.strerror(number), "/home/me/ledger.sqlite.forgotten-key"))
     assert (problem.code, problem.http_status) == (ErrorCode.UNAVAILABLE, 503)
-    assert os.strerror(number) in problem.message
+    assert os.strerror(number) in str(problem)
     assert problem_of(OSError(errno.EBADF, "Bad file descriptor")).code is ErrorCode.INTERNAL
 
 
 def test_unreadable_names_can_be_sent() -> None:
     problem = problem_of(InvalidRequest("no such file: \udcff.md"))
-    assert json.loads(problem.body())["error"]["message"] == "no such file: \udcff.md"
+    assert json.loads(body_of(problem))["error"]["message"] == "no such file: \udcff.md"
 
 
 async def test_i005_request_beyond_its_deadline_is_answered(path: Path, stage: Stage) -> None:

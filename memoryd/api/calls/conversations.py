@@ -311,7 +311,7 @@ async def listing(
     return SessionsReply(
         sessions=rest[:limit],
         total=len(entries),
-        next=_named_place(rest[limit - 1]) if len(rest) > limit else None,
+        next=f"{rest[limit - 1]['lastActivity'] or ''} {rest[limit - 1]['id']}" if len(rest) > limit else None,
         withheldKeys=await conversations.withheld_keys(),
         agentsMarks=[*map(rfc3339, marks)],
     )
@@ -320,10 +320,6 @@ async def listing(
 def _place(entry: SessionEntryReply) -> tuple[datetime, str]:
     """Return where an entry stands in the list, which goes down from the last word said."""
     return _last_word(entry["lastActivity"] or ""), entry["id"]
-
-
-def _named_place(entry: SessionEntryReply) -> str:
-    return f"{entry['lastActivity'] or ''} {entry['id']}"
 
 
 def _read_place(named: str) -> tuple[datetime, str]:

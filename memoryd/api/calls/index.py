@@ -5,7 +5,8 @@
 
 import asyncio
 import json
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, aclosing
 from datetime import timedelta
 from typing import Annotated
 
@@ -50,32 +51,37 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, events: AbstractContextManager[Subscription], *, keep_alive: timedelta) -> None:
+    def __init__(self, chunks: AsyncGenerator[bytes, None]) -> None:
         super().__init__(headers={"cache-control": "no-store"})
         del self.headers["content-length"]
-        self._events = events
-        self._keep_alive = keep_alive
+        self._chunks = chunks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # subscribing comes first: one stream too many is then an error reply, not a broken stream
-        with self._events as subscription:
+        async with aclosing(self._chunks) as chunks:
+            # who makes them subscribes first: one stream too many is then an error reply, not a broken stream
+            chunk: bytes | None = await anext(chunks, b"")
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await _send_chunk(send, b": connected\n\n")
-            while (chunk := await self._next_chunk(subscription)) is not None:
-                await _send_chunk(send, chunk)
+            while chunk is not None:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                chunk = await anext(chunks, None)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _next_chunk(self, subscription: Subscription) -> bytes | None:
-        try:
-            async with asyncio.timeout(self._keep_alive.total_seconds()):
-                happening = await subscription.next()
-        except TimeoutError:
-            return b": keep-alive\n\n"
-        return None if happening is None else encoded_event(happening)
 
-
-async def _send_chunk(send: Send, chunk: bytes) -> None:
-    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+async def _happenings(
+    events: AbstractContextManager[Subscription], keep_alive: timedelta
+) -> AsyncGenerator[bytes, None]:
+    with events as subscription:
+        yield b": connected\n\n"
+        while True:
+            try:
+                async with asyncio.timeout(keep_alive.total_seconds()):
+                    happening = await subscription.next()
+            except TimeoutError:
+                yield b": keep-alive\n\n"
+                continue
+            if happening is None:
+                return
+            yield encoded_event(happening)
 
 
 def encoded_event(happening: Happening) -> bytes:
@@ -89,7 +95,7 @@ async def events(admitted: AdmittedByQuery, memories: Memories, services: AllSer
 
     Without an agent and a session key they are those of all agents.
     """
-    return EventStream(memories.follow(admitted), keep_alive=services.keep_alive)
+    return EventStream(_happenings(memories.follow(admitted), services.keep_alive))
 
 
 DocumentPath = Annotated[str, Field(description="the document, as search names it or cites its lines, percent-encoded")]

@@ -22,8 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from memoryd.api.http.sockets import Doorway, Peer
-from memoryd.api.problems import Problem, problem_of
-from memoryd.errors import InvalidRequest, NotNow, TooLarge
+from memoryd.api.problems import body_of
+from memoryd.errors import InvalidRequest, MemorydError, NotNow, TooLarge
 
 log = structlog.get_logger(__name__)
 
@@ -168,7 +168,7 @@ class Connection(H11Protocol):
             return self._refuse("foreign user", b"")
         full = self._all.why_full(peer, sock.fileno())
         if full:
-            return self._refuse(full, _reply_bytes(problem_of(NotNow(full, hint=FULL_HINT))))
+            return self._refuse(full, _reply_bytes(NotNow(full, hint=FULL_HINT)))
         self._admit(peer)
         return super().connection_made(transport)
 
@@ -228,9 +228,10 @@ class Connection(H11Protocol):
                 self.transport.close()
                 return
         status = getattr(sys.exc_info()[1], "error_status_hint", InvalidRequest.http_status)
-        code = TooLarge.code if status in (413, 431) else InvalidRequest.code
-        message = "the request is not valid HTTP/1.1, or its header is too large"
-        self.transport.write(_reply_bytes(Problem(code, status, message)))
+        kind = TooLarge if status in (413, 431) else InvalidRequest
+        refused = kind("the request is not valid HTTP/1.1, or its header is too large")
+        refused.http_status = status
+        self.transport.write(_reply_bytes(refused))
         self.transport.close()
 
     def shutdown(self) -> None:
@@ -286,8 +287,8 @@ def _is_hung_up(transport: asyncio.Transport) -> bool:
     return any(event & _POLL_HANGUP for _, event in poll.poll(0))
 
 
-def _reply_bytes(problem: Problem) -> bytes:
-    body = problem.body()
+def _reply_bytes(problem: MemorydError) -> bytes:
+    body = body_of(problem)
     head = (
         f"HTTP/1.1 {problem.http_status} \r\ncontent-type: application/json\r\n"
         f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body, header_of
 from memoryd.api.http.counting import RequestCounts, count_requests
-from memoryd.api.problems import Problem, log_unexpected, problem_of
-from memoryd.errors import DeadlineExceeded, NotNow, Overloaded, RequestError, ShuttingDown
+from memoryd.api.problems import body_of, log_unexpected, problem_of
+from memoryd.errors import DeadlineExceeded, MemorydError, NotNow, Overloaded, RequestError, ShuttingDown
 from memoryd.wire import API
 
 ALWAYS = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
@@ -109,7 +109,7 @@ def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta
             await app(inner, request, reply)
         except asyncio.CancelledError:
             # only the end of the daemon cancels a request as a whole; its client should know that it may ask again
-            await reply.fail(problem_of(ShuttingDown("the daemon is stopping", hint="ask again in a moment")))
+            await reply.fail(ShuttingDown("the daemon is stopping", hint="ask again in a moment"))
             raise
         except Exception as exc:
             # the app answers what its handlers raise; this is of a layer, or of an answer that broke off
@@ -174,7 +174,7 @@ class _Reply:
         self.is_complete = not message.get("more_body", False)
         await self._send(message)
 
-    async def fail(self, problem: Problem, *, closes: bool = True, ends: bool = True) -> None:
+    async def fail(self, problem: MemorydError, *, closes: bool = True, ends: bool = True) -> None:
         """Send `problem` unless an answer has begun; the connection `closes` where its input may be half read.
 
         Without `ends` the client has all of it, and the server waits for `end`.
@@ -182,7 +182,7 @@ class _Reply:
         if self.is_started:
             return
         self.is_started = True
-        body = problem.body()
+        body = body_of(problem)
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),

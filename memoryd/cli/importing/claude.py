@@ -72,10 +72,10 @@ class _Export(Struct):
 def _page(where: str, path: str, title: str, text: object, when: object) -> ImportLine:
     """Return a page that an export holds as text, under a front matter that says whence it is."""
     if not isinstance(text, str) or not text.strip():
-        return ImportLine(0, trouble="it says nothing", where=where)
+        return ImportLine(trouble="it says nothing", where=where)
     if is_private(text):
         # behind another front matter its own would be text
-        return ImportLine(0, trouble="its front matter keeps it private", where=where)
+        return ImportLine(trouble="its front matter keeps it private", where=where)
     at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
     source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
     head = f"---\ntype: Memory\ntitle: {json.dumps(title)}\n{source}{at}---\n\n"

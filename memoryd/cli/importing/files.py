@@ -147,9 +147,9 @@ def json_entries(
                     raise UnreadableExportError(f"it has more than {ENTRIES_MAX:,} entries: those behind are left out")
                 yield _entry(f"{file.name}, {place}", raw.encode("latin-1"), shape)
         except UnreadableExportError as exc:
-            yield ImportLine(0, trouble=str(exc), where=file.name)
+            yield ImportLine(trouble=str(exc), where=file.name)
         except _DAMAGED as exc:
-            yield ImportLine(0, trouble=f"it is no JSON, from there on: {exc}", where=file.name)
+            yield ImportLine(trouble=f"it is no JSON, from there on: {exc}", where=file.name)
 
 
 def _listed(text: str, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -204,7 +204,7 @@ def _entry(where: str, raw: bytes, shape: type[Shape]) -> tuple[str, Shape] | Im
     try:
         return where, _decoded(raw, shape)
     except _DAMAGED as exc:
-        return ImportLine(0, trouble=f"it is no such entry: {exc}", where=where)
+        return ImportLine(trouble=f"it is no such entry: {exc}", where=where)
 
 
 def _decoded(raw: bytes, shape: type[Shape]) -> Shape:

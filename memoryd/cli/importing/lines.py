@@ -28,7 +28,7 @@ _SECONDS_MAX = 100_000_000_000
 class ImportLine(Struct, frozen=True):
     """One thing of a source: a memory, or a note with its `path`, or why it is none of both."""
 
-    number: int
+    number: int = 0
     memory: dict[str, Any] | None = None
     trouble: str = ""
     bytes: int = 0
@@ -114,31 +114,31 @@ def memory_line(
 ) -> ImportLine:
     """Return what another program remembers, with the name of that program, and the day on which it was said."""
     if not isinstance(text, str) or not text.strip():
-        return ImportLine(0, trouble="it says nothing", where=where)
+        return ImportLine(trouble="it says nothing", where=where)
     size = len(text.encode("utf-8", "replace"))
     if size > LINE_BYTES_MAX:
-        return ImportLine(0, trouble=f"{TOO_LONG}, which no memory is", where=where)
+        return ImportLine(trouble=f"{TOO_LONG}, which no memory is", where=where)
     try:
         days = [] if when in (None, "") else [str(day_of(when))]
     except ValueError as exc:
-        return ImportLine(0, trouble=str(exc), where=where)
+        return ImportLine(trouble=str(exc), where=where)
     entities = [about.strip()] if isinstance(about, str) and about.strip() else []
     memory = {"text": text, "kind": kind, "entities": entities, "saidBy": "import", "tags": [source], "days": days}
-    return ImportLine(0, memory, bytes=size + 200, where=where)
+    return ImportLine(memory=memory, bytes=size + 200, where=where)
 
 
 def note_line(where: str, path: str, text: bytes, *, source: str) -> ImportLine:
     """Return a note of another program, in the folder of the name of that program."""
     if len(text) > LINE_BYTES_MAX:
-        return ImportLine(0, trouble=f"{TOO_LONG}: put it into the workspace yourself", where=where)
+        return ImportLine(trouble=f"{TOO_LONG}: put it into the workspace yourself", where=where)
     try:
         whole = text.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        return ImportLine(0, trouble="it is no UTF-8 text", where=where)
+        return ImportLine(trouble="it is no UTF-8 text", where=where)
     if not whole.strip():
-        return ImportLine(0, trouble="it says nothing", where=where)
+        return ImportLine(trouble="it says nothing", where=where)
     note = {"path": f"{IMPORTED}{source}/{path}", "text": whole}
-    return ImportLine(0, bytes=len(text), where=where, note=note)
+    return ImportLine(bytes=len(text), where=where, note=note)
 
 
 def day_of(when: object) -> date:

@@ -73,7 +73,7 @@ def _mem0(path: Path) -> Iterator[ImportLine]:
 def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
     text, key = first_of(one, "memory", "data", "text"), str(one.get("id"))
     if one.get("id") and ids.setdefault(key, str(text)) != str(text):
-        return ImportLine(0, trouble=f"another memory has its id, {key[:40]}", where=where)
+        return ImportLine(trouble=f"another memory has its id, {key[:40]}", where=where)
     user = one.get("user_id")
     is_name = isinstance(user, str) and user.replace(" ", "").isalpha() and user not in ("user", "default")
     # an update writes the text anew
@@ -136,7 +136,7 @@ def _chatgpt(path: Path) -> Iterator[ImportLine]:
 
 def _chatgpt_entry(where: str, one: Object) -> ImportLine:
     if one.get("enabled") is False:
-        return ImportLine(0, trouble="it is switched off there", where=where)
+        return ImportLine(trouble="it is switched off there", where=where)
     when = first_of(one, "created_at", "create_time", "created_timestamp", "updated_at")
     return memory_line(where, first_of(one, "content", "memory", "text"), when, source="chatgpt")
 
@@ -162,16 +162,16 @@ def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[I
             if only and parts[0] not in only and parts[1:2] not in [[name] for name in only]:
                 continue
             if is_link:
-                yield ImportLine(0, trouble="it is a link: import what it leads to by itself", where=member.name)
+                yield ImportLine(trouble="it is a link: import what it leads to by itself", where=member.name)
             elif ".." in parts or "" in parts:
-                yield ImportLine(0, trouble="its path leads out of the folder", where=member.name)
+                yield ImportLine(trouble="its path leads out of the folder", where=member.name)
             elif is_ignored("/".join(parts)):
-                yield ImportLine(0, trouble=f"{_IGNORE_FILE} there keeps it private", where=member.name)
+                yield ImportLine(trouble=f"{_IGNORE_FILE} there keeps it private", where=member.name)
             else:
                 try:
                     yield note_line(member.name, "/".join(parts), member.read(LINE_BYTES_MAX), source=source)
                 except UnreadableExportError as exc:
-                    yield ImportLine(0, trouble=str(exc), where=member.name)
+                    yield ImportLine(trouble=str(exc), where=member.name)
 
 
 def _ignore_rule(members: Sequence[ExportedFile]) -> Callable[[str], bool]:

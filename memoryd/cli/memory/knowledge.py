@@ -262,6 +262,9 @@ def _reflect_lines(reply: ReflectReply) -> Iterator[str]:
     yield from (Note(f"{one['path']} was left as it is: {one['why']}") for one in reply["refusals"])
 
 
+proposals_argument = argument("proposals", nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+
+
 @click.group("proposals")
 def proposals_command() -> None:
     """Look at the changes that reflect proposes, and accept or reject them."""
@@ -289,7 +292,7 @@ def show(reply: ProposalReply) -> Iterator[str]:
 
 
 @proposals_command.command("accept")
-@argument("proposals", nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+@proposals_argument
 @verb
 def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Write what proposals say, where their lines still stand unmistakably."""
@@ -297,7 +300,7 @@ def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
 
 
 @proposals_command.command("reject")
-@argument("proposals", nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
+@proposals_argument
 @verb
 def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Take proposals out of the queue; the same lines are not proposed again."""

@@ -20,6 +20,7 @@ from memoryd.cli.invocation import (
     key_option,
     limit_option,
     listed,
+    scope_option,
     text_argument,
     undo_notes,
     verb,
@@ -44,9 +45,6 @@ from memoryd.replies.memories import (
 from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
 id_argument = argument("memory_id", metavar="ID", help="Its id, or the first eight signs of it.")
-scope_option = click.option(
-    "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
-)
 kind_option = click.option("--kind", metavar="KIND", help="Only memories of this network or kind, such as preference.")
 SHOWN = 120
 """Characters of a memory on one line."""

@@ -23,7 +23,7 @@ from memoryd import __version__
 from memoryd.cli.bars import memory_count
 from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
-from memoryd.cli.invocation import Invocation, argument, flag, found, undo_hint, verb
+from memoryd.cli.invocation import Invocation, argument, flag, found, scope_option, undo_hint, verb
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.cli.waiting import wait_for
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, ShortId, kind_named
@@ -328,9 +328,7 @@ FORMATS: dict[str, Callable[[Pages, IO[bytes]], None]] = {
     show_default=True,
     help="Lines of JSON, which import reads; bullets by days; or a zip archive of the Open Knowledge Format 0.2.",
 )
-@click.option(
-    "--scope", metavar="SCOPE", help="Only memories of this scope: workspace, agent:ID, agent:ID:CHANNEL or global."
-)
+@scope_option
 @flag("--force", help="Write over a file that is there.")
 @verb
 def export_command(invocation: Invocation, file: str, form: str, scope: str | None, force: bool) -> Exit:
