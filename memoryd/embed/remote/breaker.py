@@ -23,7 +23,7 @@ from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.settings import HOLD, Credentials
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.files.reading import read_json_object
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
@@ -199,7 +199,7 @@ class TokenBudget:
 
     def _write(self, text: str) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._path.parent)
             replace_file(self._path, text.encode())
         except OSError as exc:
             log.warning("the tokens of today cannot be noted", reason=str(exc))
