@@ -294,7 +294,7 @@ def test_environment_is_an_allow_list() -> None:
     assert allowed_environment(given, ["EXTRA", "ABSENT"]) == {"PATH": "/bin", "HOME": "/home/x", "EXTRA": "y"}
 
 
-async def test_quick_end_is_no_failure_without_a_settle_time() -> None:
+async def test_quick_end_is_no_failure() -> None:
     children = [child_for(shell("echo done")) for _ in range(20)]
     await asyncio.gather(*(child.start() for child in children))
     assert [await child.wait() for child in children] == [0] * 20
