@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
@@ -98,19 +98,11 @@ class Ranked(Struct, frozen=True):
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
         found, reading = self.judged(row.id), self.readings.get(row.id)
-        return Hit(
-            row,
-            found.base_score,
-            found.base_score if reading is None else reading.score,
-            bm25=found.bm25,
-            cosine=found.cosine,
-            near=self.evidence.vector.near(row.id),
-            ranks=found.ranks if reading is None else replace(found.ranks, reading=reading.place),
-            relevance=None if reading is None else reading.relevance,
-            terms=found.terms,
-            verdict=found.verdict,
-            is_near=found.is_near,
-        )
+        hit = Hit(**asdict(found), chunk=row, score=found.base_score, near=self.evidence.vector.near(row.id))
+        if reading is None:
+            return hit
+        ranks = replace(found.ranks, reading=reading.place)
+        return replace(hit, score=reading.score, ranks=ranks, relevance=reading.relevance)
 
 
 def ranked(
