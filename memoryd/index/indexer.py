@@ -12,9 +12,8 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.clock import Debounce
+from memoryd.domain.clock import Debounce, Pulse
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError

@@ -13,8 +13,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import apsw
 from msgspec import Struct, convert
 
+from memoryd.domain.clock import Pulse
 from memoryd.domain.documents import FileStat
-from memoryd.domain.heartbeats import Pulse
 from memoryd.store.connection import INDEX, Connector, Wording
 from memoryd.store.opening import Check, OpenFile, WriteAheadLog, close_all, open_to_read, open_to_write
 from memoryd.store.pool import Readers, Returned, Runner, Transaction, Writer

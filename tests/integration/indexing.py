@@ -100,13 +100,17 @@ async def staged(
     max_unused: int = 50_000,
     lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Vector]] = lambda _fingerprint, _hashes: {},
     mounts: Callable[[], str] = read_mounts,
+    phase: ModelPhase = ModelPhase.READY,
 ) -> AsyncIterator[Stage]:
-    """Run everything over `workspace` with the index in `state`, and stop it at the end."""
+    """Run everything over `workspace` with the index in `state`, and stop it at the end.
+
+    Only in the `phase` READY there is an embedder at the beginning.
+    """
     state.mkdir(exist_ok=True)
     workspace.mkdir(exist_ok=True)
     fake = embedder or FakeEmbedder()
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(ModelPhase.READY, embedder=fake)
+    await slot.become(phase, embedder=fake if phase is ModelPhase.READY else None)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
     ignore = IgnoreFile(

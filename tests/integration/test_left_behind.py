@@ -147,6 +147,14 @@ async def test_correction_that_was_left_has_its_answer_still(left: Left, *, is_k
     assert await left.captured() == ["The train is at nine."]
 
 
+async def test_correction_of_ones_own_that_was_left_has_what_was_said_still(left: Left) -> None:
+    await left.say("class", "Remember that the swim class is on Monday at 16:00.", "Noted.")
+    await left.say("class", "no, Tuesday, not Monday")
+
+    said = "Remember that the swim class is on {} at 16:00."
+    assert await left.captured() == [said.format("Monday"), said.format("Tuesday")]
+
+
 @pytest.mark.parametrize("is_owners", [True, False])
 async def test_what_came_by_an_agents_socket_pins_nothing_after_a_kill_either(left: Left, *, is_owners: bool) -> None:
     await left.say("named", "Please call me Bob.", is_owners=is_owners)

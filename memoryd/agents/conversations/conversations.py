@@ -96,7 +96,13 @@ class AgentConversations:
         self.near_turns = SimilarTurnSearch(
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
-        self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
+        shared_ledger = around.ledgers.before(agent)
+        self.withheld = WithheldConversations(
+            agent.id,
+            around.ledgers.of(agent),
+            # a mark that was made before the agent had a ledger of its own is nowhere else
+            before=None if shared_ledger is None else WithheldConversations(agent.id, shared_ledger),
+        )
         made = partial(
             ConversationFeeder,
             writer=self.writer,

@@ -1,6 +1,7 @@
 """One index of a workspace: its file, the loops that keep it equal to the notes, and the search over it."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
@@ -321,7 +322,18 @@ class OutsideCounter:
             await asyncio.sleep((time.monotonic() - began) / share)
 
 
-class WorkspacePath(Struct):
+LOOK_SECONDS = 2.0
+"""After this a disk does not answer."""
+
+
+class PathState(Struct, frozen=True):
+    """Whether there is a folder at a path, and whether it is another than that of the index."""
+
+    has_folder: bool = True
+    leads_elsewhere: bool = False
+
+
+class WorkspacePath(Struct, eq=False):
     """Asks, for one agent, whether its path still leads to the folder that the index is of."""
 
     configured: Path
@@ -329,6 +341,21 @@ class WorkspacePath(Struct):
     team: Callable[[], str] = str
     """Says why what the agent's team shares may be older than it is there; empty if it is not."""
     _leads_elsewhere: bool = False
+    _seen: PathState = PathState()
+    _looking: asyncio.Future[PathState] | None = None
+
+    async def look(self, seconds: float = LOOK_SECONDS) -> PathState:
+        """Return where it leads now; where its disk does not answer in time, where it led when last it did."""
+        if self._looking is None or self._looking.done():
+            # one at a time: a disk that hangs keeps one thread
+            self._looking = asyncio.get_running_loop().run_in_executor(None, self._look)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                self._seen = await asyncio.shield(self._looking)
+        return self._seen
+
+    def _look(self) -> PathState:
+        return PathState(self.configured.is_dir(), self.leads_elsewhere())
 
     def leads_elsewhere(self) -> bool:
         """Tell whether it leads to another folder, or to none while that of the index is there. Blocks: two stats."""

@@ -19,8 +19,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath, conversation_path, home_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.stems import STEMMERS, marked, stems_asked, stems_of
-from memoryd.domain.text.words import identifier_parts, index_text
+from memoryd.domain.text.words import STEMMERS, identifier_parts, index_text, marked, stems_asked, stems_of
 
 _INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems) VALUES (?, ?, ?, ?, ?, ?)"
 _NOTE_LANGUAGE = "INSERT OR IGNORE INTO languages VALUES (?)"

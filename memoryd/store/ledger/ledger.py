@@ -17,7 +17,7 @@ from typing import TypeVar
 import apsw
 import structlog
 
-from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.clock import Pulse
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable, read_only
 from memoryd.replies.status import HistoryReply, LedgerReply

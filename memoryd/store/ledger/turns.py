@@ -279,6 +279,11 @@ class ShownSpanRows(WorkspaceRows):
         db.execute(_MAKE_KEY, (self._workspace, proposed))
         return bytes(db.execute(_KEY, (self._workspace,)).get)
 
+    @reads
+    def key_so_far(self, db: apsw.Connection, _proposed: bytes) -> bytes:
+        """Return the same, no bytes where none was proposed, and propose none."""
+        return bytes(db.execute(_KEY, (self._workspace,)).get or b"")
+
     @writes
     def put(self, db: apsw.Connection, rows: Sequence[ShownSpan], now: float) -> None:
         """Note spans, and drop those that are too old or too many."""
