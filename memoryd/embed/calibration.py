@@ -24,7 +24,7 @@ from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.errors import EmbeddingError
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 
 SPACED = tuple(
     """\
@@ -255,7 +255,7 @@ def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
 def _keep(path: Path, identity: EmbedderIdentity, rows: Rows) -> None:
     body = rows.astype(np.float16).tobytes()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         replace_file(path, _digest(identity, body) + body)
     except OSError as exc:
         log.warning("what a model makes of strangers cannot be kept", reason=str(exc))

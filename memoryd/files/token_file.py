@@ -12,7 +12,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import expression
 from memoryd.errors import NotPermitted, StoreUnavailable
 from memoryd.files.reading import read_beginning
-from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.files.writing import FileChangedError, make_private_folder, replace_file
 
 TOKEN_BYTES = 32
 """Of chance in a token; it is written in 43 characters."""
@@ -50,7 +50,7 @@ class TokenFile(Struct, frozen=True):
     def _write(self, *, is_new: bool) -> None:
         data = secrets.token_urlsafe(TOKEN_BYTES).encode() + b"\n"
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             replace_file(self.path, data, expected="absent" if is_new else None, is_durable=True)
         except OSError as exc:
             raise StoreUnavailable(f"cannot write the token file {self.path}: {exc.strerror or exc}") from exc

@@ -168,6 +168,11 @@ def _stat_of(path: Path) -> os.stat_result | None:
         return None
 
 
+def make_private_folder(folder: Path) -> None:
+    """Make a folder for its owner alone where there is none, with those above it; raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Have the name outlast a loss of power; the bytes are on the disk already, so that a refusal costs little."""
     with contextlib.suppress(OSError):

@@ -16,6 +16,7 @@ from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.embed.protocol import Embedder
 from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError
 from memoryd.index.pending import (
+    FILE_BYTES,
     Backlog,
     EmbeddingLoopLinks,
     EmbeddingLoopSettings,
@@ -51,7 +52,7 @@ class EmbeddingLoop:
         self._settings = settings
         self._links = links
         self._pause = PausePolicy(is_configured=settings.is_paused)
-        self._queue = PendingQueue(file_bytes=settings.file_bytes, files_at_once=settings.batch)
+        self._queue = PendingQueue(file_bytes=FILE_BYTES, files_at_once=settings.batch)
         self._backlog = Backlog(
             database=database,
             spaces=spaces,

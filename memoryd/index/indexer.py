@@ -20,7 +20,6 @@ from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules, ScanRules
 from memoryd.index.committing import Committer, LargeNotes, Purger, Withdrawn
-from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
     LARGE_BYTES,
     QUERY_BATCH_BYTES,
@@ -32,7 +31,7 @@ from memoryd.index.reading import (
     read_under_the_rules,
     scan_cycle_of,
 )
-from memoryd.index.state import FileTable, IndexEvents, SyncReporter, SyncState
+from memoryd.index.state import FileTable, IndexEvents, Planned, Planner, SyncReporter, SyncState
 from memoryd.index.threads import in_thread
 from memoryd.index.triggers import NEVER, NOTHING, Changes, Demand, DiskSnapshot, ScanTriggers
 from memoryd.store.index.database import Database

@@ -12,6 +12,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
+from memoryd.files.writing import make_private_folder
 from memoryd.store.index.database import Database
 from memoryd.store.index.schema import FileKind, delete_set_aside, is_writable, recognise, set_aside
 
@@ -136,7 +137,7 @@ class Keeper(Struct, kw_only=True):
         self._note(reason)
 
     def _make_way(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         kind = recognise(path)
         if kind in (FileKind.FOREIGN, FileKind.DAMAGED) and not self.is_private:
             raise ForeignDatabase(

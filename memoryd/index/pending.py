@@ -35,14 +35,16 @@ SPARE_SHARE = 20
 """Of the unused vectors that may be kept, one in so many goes beforehand."""
 
 
+FILE_BYTES = 8 * 2**20
+"""Of the pictures and sounds of one batch together; a larger one goes alone."""
+
+
 class EmbeddingLoopSettings(Struct, frozen=True):
     """Batch size in passages, pause after a failure in seconds, and how many unused vectors to keep."""
 
     batch: int = 16
     remote_batch: int = 512
     """Of an embedder behind an endpoint, which takes many texts in one request and several requests at once."""
-    file_bytes: int = 8 * 2**20
-    """Of the pictures and sounds of one batch together; a larger one goes alone."""
     read_ahead: int = 512
     retry: float = 1.0
     hold: float = 10.0

@@ -31,8 +31,7 @@ from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
 from memoryd.embed.local.worker_process import WorkerKeeper, WorkerRun, module_command
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.breaker import EndpointBreaker, TokenBudget
-from memoryd.embed.remote.failures import CallError, FailureKind
+from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind, TokenBudget
 from memoryd.embed.remote.providers import bearer
 from memoryd.embed.remote.settings import (
     AddressOwner,

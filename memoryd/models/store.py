@@ -21,7 +21,7 @@ from memoryd.config.providers import LocalSection
 from memoryd.domain.embedding import MULTILINGUAL_STARTER
 from memoryd.errors import DownloadError, ModelError
 from memoryd.files.reading import read_json_object
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 from memoryd.models import packaged
 from memoryd.models.families import EMBEDDING, ModelUse, languages_of
 from memoryd.models.fetching import (
@@ -168,7 +168,7 @@ class ModelStore:
         self._refuse_if_forbidden(source)
         report = Throttle(progress)
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             async with exclusive(self._lock_path(path.name), lambda: report(Progress(0, None, "waiting"))):
                 if not path.is_file():
                     await self._fetch(source, path, report)

@@ -184,9 +184,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
         is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not hidden
         if not matched and not is_unchanged:
             return None
-        # qmd tells its order and its score; what stands behind them, it keeps for itself
-        because = f"qmd ranks its file {rank}, with a score of {hit.score:g}"
-        return Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=matched, because=because)
+        return _ranked(row, "file", rank, hit.score, matched)
 
     def _rows(self, content: FileSnapshot, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
         apart = tuple(apart_of(data, path))
@@ -254,6 +252,12 @@ def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str],
         key=lambda row: (len(terms_in(row.text, terms)), row.start_line <= line <= row.end_line),
         default=None,
     )
+
+
+def _ranked(row: ChunkRow, what: str, rank: int, score: float, terms: Terms) -> Hit:
+    # qmd tells its order and its score; what stands behind them, it keeps for itself
+    because = f"qmd ranks its {what} {rank}, with a score of {score:g}"
+    return Hit(chunk=row, base_score=score, score=score, ranks=Ranks(merged=rank), terms=terms, because=because)
 
 
 def without_copies(hits: Sequence[Hit], query: Query) -> list[Hit]:
@@ -382,9 +386,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         for rank, hit in enumerate(hits, start=1):
             row = self._row(hit, terms, query)
             if row is not None:
-                matched = terms_in(row.text, terms)
-                because = f"qmd ranks its conversation {rank}, with a score of {hit.score:g}"
-                yield Hit(row, hit.score, hit.score, ranks=Ranks(merged=rank), terms=matched, because=because)
+                yield _ranked(row, "conversation", rank, hit.score, terms_in(row.text, terms))
 
     def _row(self, hit: QmdHit, terms: tuple[str, ...], query: Query) -> ChunkRow | None:
         """Return the passage with most of the terms, None if nothing of the conversation may be told."""

@@ -17,6 +17,7 @@ from memoryd.embed.local.local_model import find_model
 from memoryd.errors import ModelError, SidecarError
 from memoryd.files.reading import file_stat
 from memoryd.files.scanner import file_identity
+from memoryd.files.writing import make_private_folder
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
 from memoryd.qmd.collections import sanitised
@@ -203,7 +204,7 @@ class ModelLinks(Struct):
         """
         trouble = self._trouble(model)
         link = self.folder / role / model.name
-        link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(link.parent)
         for other in link.parent.iterdir():
             if trouble is not None or other != link or not other.is_symlink() or other.readlink() != model:
                 other.unlink()

@@ -21,7 +21,7 @@ from msgspec import Struct
 from memoryd.config.paths import qmd_variables
 from memoryd.errors import SidecarError
 from memoryd.files.reading import read_json_object
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import FLOOR, first_error, version_of
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
@@ -189,7 +189,7 @@ class QmdHome:
     def prepare(self) -> None:
         """Make the folders, open to their owner alone."""
         for folder in (self.config_file.parent, self.index_file.parent, self.notes, self.directory):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(folder)
         self.root.chmod(0o700)
 
     def environment(self, outside: Mapping[str, str], *, busy_seconds: float) -> dict[str, str]:

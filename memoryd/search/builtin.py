@@ -31,7 +31,7 @@ from memoryd.search.arms import (
     weighed_question,
 )
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Fallback, Found, Query, nothing_found
-from memoryd.search.ranking import Ranked, Recipe, SearchSettings, Selected, commonness, ranked, select
+from memoryd.search.ranking import DEEPEST, Ranked, Recipe, SearchSettings, Selected, commonness, ranked, select
 from memoryd.search.vectors import VectorIndex
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.passages import ChunkRow
@@ -289,7 +289,7 @@ class BuiltinSearch:
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
                 is_full=candidates.is_full,
                 has_asked_others=search.has_asked_others,
-                is_deepest=search.recipe.words >= self.settings.deepest,
+                is_deepest=search.recipe.words >= DEEPEST,
                 is_late=time.monotonic() > end,
             )
             if step is NextStep.ANSWER:

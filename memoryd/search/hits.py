@@ -68,53 +68,17 @@ class ChunkEvidence(Struct, frozen=True):
     """What words and meaning say of one chunk; None where an arm did not find it."""
 
     base_score: float = 0.0
+    """What the arms say together, 0 to 1."""
     ranks: Ranks = Ranks()
     bm25: float | None = None
+    """A magnitude, 0 and up."""
     cosine: float | None = None
     terms: tuple[str, ...] = ()
+    """Those of the question that stand in it."""
     verdict: Verdict | None = Verdict.NONE
     """None: nobody judged it."""
     is_near: bool = False
     """Whether it comes as near as a chunk in another language, which counts without a word."""
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether nothing speaks for it."""
-        return self.verdict is Verdict.NONE and not self.is_near and not holds_a_word(self.bm25, self.terms)
-
-
-class Hit(Struct, frozen=True):
-    """A chunk with its scores; a miss is one too, with the reason of it in `because`.
-
-    Numbers of an arm are None where it did not find the chunk.
-    """
-
-    chunk: ChunkRow
-    base_score: float
-    """What the arms say together, 0 to 1."""
-    score: float
-    """The base score, or what reranking put in its place, after decay; of the hit that leads copies, the best."""
-    bm25: float | None = None
-    """A magnitude, 0 and up."""
-    cosine: float | None = None
-    near: Sequence[MatchingPassage] = ()
-    """Its passages that are among the nearest of all."""
-    relevance: float | None = None
-    """How well it answers by the reranker, 0 to 1; None: it did not read it."""
-    ranks: Ranks = Ranks()
-    terms: tuple[str, ...] = ()
-    """Those of the question that stand in it."""
-    verdict: Verdict | None = None
-    """What its evidence is worth; of the hit that leads copies, the best among them. None: nobody judged it."""
-    is_near: bool = False
-    """Whether it comes as near as a chunk in another language, which counts without a word."""
-    decay: Decay = Decay()
-    copies: tuple[ChunkRow, ...] = ()
-    """They say the same and stand behind it."""
-    because: str = ""
-    """Why it stands where it stands, in words."""
-    snippet: HitSnippet = HitSnippet()
-    """Nothing until the answer is told."""
 
     @property
     def is_literal(self) -> bool:
@@ -123,8 +87,29 @@ class Hit(Struct, frozen=True):
 
     @property
     def is_noise(self) -> bool:
-        """Whether it stands in an answer only because there is nothing better."""
-        return self.bm25 is None and not self.terms and not self.is_near and self.verdict is Verdict.NONE
+        """Whether nothing speaks for it, so that it stands in an answer only because there is nothing better."""
+        return self.verdict is Verdict.NONE and not self.is_near and not self.is_literal
+
+
+class Hit(ChunkEvidence, frozen=True, kw_only=True):
+    """A chunk with its scores; a miss is one too, with the reason of it in `because`."""
+
+    chunk: ChunkRow
+    score: float
+    """The base score, or what reranking put in its place, after decay; of the hit that leads copies, the best."""
+    near: Sequence[MatchingPassage] = ()
+    """Its passages that are among the nearest of all."""
+    relevance: float | None = None
+    """How well it answers by the reranker, 0 to 1; None: it did not read it."""
+    verdict: Verdict | None = None
+    """What its evidence is worth; of the hit that leads copies, the best among them. None: nobody judged it."""
+    decay: Decay = Decay()
+    copies: tuple[ChunkRow, ...] = ()
+    """They say the same and stand behind it."""
+    because: str = ""
+    """Why it stands where it stands, in words."""
+    snippet: HitSnippet = HitSnippet()
+    """Nothing until the answer is told."""
 
     @property
     def text_score(self) -> float | None:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
@@ -98,19 +98,11 @@ class Ranked(Struct, frozen=True):
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
         found, reading = self.judged(row.id), self.readings.get(row.id)
-        return Hit(
-            row,
-            found.base_score,
-            found.base_score if reading is None else reading.score,
-            bm25=found.bm25,
-            cosine=found.cosine,
-            near=self.evidence.vector.near(row.id),
-            ranks=found.ranks if reading is None else replace(found.ranks, reading=reading.place),
-            relevance=None if reading is None else reading.relevance,
-            terms=found.terms,
-            verdict=found.verdict,
-            is_near=found.is_near,
-        )
+        hit = Hit(**asdict(found), chunk=row, score=found.base_score, near=self.evidence.vector.near(row.id))
+        if reading is None:
+            return hit
+        ranks = replace(found.ranks, reading=reading.place)
+        return replace(hit, score=reading.score, ranks=ranks, relevance=reading.relevance)
 
 
 def ranked(
@@ -195,23 +187,24 @@ class Recipe(Struct, frozen=True, kw_only=True):
         return replace(self, words=self.words * DEEPER, vectors=self.vectors * DEEPER)
 
 
+MIN_DEPTH, MAX_DEPTH, DEEPEST = 100, 400, 6400
+"""Candidates of each arm: the first time at least and at most, and in the end."""
+
+
 class SearchSettings(Struct, frozen=True):
     """How the arms are asked and merged, and hits chosen; the weights of `hybrid` add up to 1.
 
-    `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `min_depth`.
+    `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `MIN_DEPTH`.
     `vector_bytes` is what the vectors of a space may take in memory.
     """
 
     hybrid: HybridSection = field(default_factory=HybridSection)
-    min_depth: int = 100
-    max_depth: int = 400
-    deepest: int = 6400
     vector_bytes: int = 24 * 2**20
 
     def recipe(self, limit: int) -> Recipe:
         """Return how a search for `limit` hits begins."""
         is_weighted = self.hybrid.fusion == "weighted"
-        depth = min(self.max_depth, max(1 if is_weighted else self.min_depth, self.pool(limit)))
+        depth = min(MAX_DEPTH, max(1 if is_weighted else MIN_DEPTH, self.pool(limit)))
         merge, weights = weighted if is_weighted else relative, self.weights
         return Recipe(
             words=depth,

@@ -21,7 +21,15 @@ from memoryd.domain.sessions.names import safe_id
 from memoryd.domain.sessions.turns import Session
 from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_settled
-from memoryd.files.writing import FileChangedError, locked_folder, remove_drafts, remove_file, replace_file, sync_folder
+from memoryd.files.writing import (
+    FileChangedError,
+    locked_folder,
+    make_private_folder,
+    remove_drafts,
+    remove_file,
+    replace_file,
+    sync_folder,
+)
 
 SUFFIX = ".json"
 MAX_BYTES = 64 << 20
@@ -131,7 +139,7 @@ class SessionFiles:
             raise StoreError(f"session {session.id} is full: {MAX_BYTES >> 20} MiB", hint="begin another session")
         path = self.path / f"{session.id}{SUFFIX}"
         if expected == "absent":
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(path.parent)
         if len(self._replaced) >= _UNFREED:
             _close_all(self._replaced)
         stat = replace_file(path, data, expected=expected, is_durable=True, syncs_folder=False, replaced=self._replaced)

@@ -29,7 +29,6 @@ class ChildState(StrEnum):
     """Where a child is in its life."""
 
     NEW = "new"
-    STARTING = "starting"
     RUNNING = "running"
     TERMINATING = "terminating"
     KILLING = "killing"
@@ -40,23 +39,18 @@ class ChildEvent(StrEnum):
     """What moves a child from state to state."""
 
     SPAWNED = "spawned"
-    SETTLED = "settled"
     STOP = "stop"
     KILL = "kill"
     EXITED = "exited"
 
 
-NEW, STARTING, RUNNING, TERMINATING, KILLING, ENDED = ChildState
-SPAWNED, SETTLED, STOP, KILL, EXITED = ChildEvent
+NEW, RUNNING, TERMINATING, KILLING, ENDED = ChildState
+SPAWNED, STOP, KILL, EXITED = ChildEvent
 
 _NEXT = {
-    (NEW, SPAWNED): STARTING,
+    (NEW, SPAWNED): RUNNING,
     (NEW, STOP): ENDED,
     (NEW, KILL): ENDED,
-    (STARTING, SETTLED): RUNNING,
-    (STARTING, STOP): TERMINATING,
-    (STARTING, KILL): KILLING,
-    (STARTING, EXITED): ENDED,
     (RUNNING, STOP): TERMINATING,
     (RUNNING, KILL): KILLING,
     (RUNNING, EXITED): ENDED,
@@ -66,10 +60,6 @@ _NEXT = {
 }
 
 _IGNORED = {
-    # stopped by its owner while start() still waited for the settle time
-    (TERMINATING, SETTLED),
-    (KILLING, SETTLED),
-    (ENDED, SETTLED),
     # two owners may stop one child, and it may end by itself while they do
     (TERMINATING, STOP),
     (KILLING, STOP),
@@ -136,8 +126,6 @@ class ChildSpec(Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
     directory: Path = Path("/")
     pass_fds: tuple[int, ...] = ()
-    settle: timedelta = timedelta(0)
-    """The child counts as started when it is still alive after this time; 0: one that ends at once is no failure."""
     grace: timedelta = timedelta(seconds=2)
     """Between TERM and KILL."""
     stdout_limit: int = 0
@@ -216,15 +204,27 @@ class Child(asyncio.SubprocessProtocol):
         pipe.write(data)
 
     async def start(self) -> None:
-        """Spawn the child and wait for the settle time; raises SidecarError if it cannot run or ends within it.
+        """Spawn the child; raises SidecarError if it cannot run. One that ends at once is no failure.
 
         Must run on the thread that lives as long as the child should: the kernel kills the child with it.
         """
-        await self._spawn()
-        if self._spec.settle and await happens(self._exited.wait(), self._spec.settle.total_seconds()):
-            await self._drain()
-            raise SidecarError(f"{self.name} ended at once: {self.describe_end()}")
-        self._step(SETTLED)
+        loop = asyncio.get_running_loop()
+        is_spoken_to = self._spec.on_output is not None
+        is_watched = is_spoken_to or self._spec.stdout_limit > 0
+        try:
+            await loop.subprocess_exec(
+                lambda: self,
+                *self._leashed_command(),
+                stdin=asyncio.subprocess.PIPE if is_spoken_to else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE if is_watched else asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                env=dict(self._spec.environment),
+                cwd=self._spec.directory,
+                pass_fds=self._spec.pass_fds,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as exc:
+            raise SidecarError(f"cannot run {self.name}: {exc}") from exc
 
     async def wait(self) -> int:
         """Wait until the child has ended and its output is read; return its code.
@@ -304,25 +304,6 @@ class Child(asyncio.SubprocessProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Take the news that the child has ended and all its pipes are closed."""
         self._closed.set()
-
-    async def _spawn(self) -> None:
-        loop = asyncio.get_running_loop()
-        is_spoken_to = self._spec.on_output is not None
-        is_watched = is_spoken_to or self._spec.stdout_limit > 0
-        try:
-            await loop.subprocess_exec(
-                lambda: self,
-                *self._leashed_command(),
-                stdin=asyncio.subprocess.PIPE if is_spoken_to else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE if is_watched else asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                env=dict(self._spec.environment),
-                cwd=self._spec.directory,
-                pass_fds=self._spec.pass_fds,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as exc:
-            raise SidecarError(f"cannot run {self.name}: {exc}") from exc
 
     def _leashed_command(self) -> list[str]:
         program, *arguments = self._spec.command

@@ -37,7 +37,7 @@ from memoryd.domain.memories.sharing import (
 )
 from memoryd.errors import SidecarError
 from memoryd.files.reading import decode
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 from memoryd.team.git import OutputTooLargeError
 from memoryd.team.own_files import files_below
 from memoryd.team.repository import NOTES, REGULAR, TeamRepository, TreeFile, history_places
@@ -306,7 +306,7 @@ class TeamView:
         self.files = Counter(one.place.person for one in files)
         wanted = {f"{one.place.person}/{one.place.shown}": one.data for one in files}
         try:
-            self._make(self.folder)
+            make_private_folder(self.folder)
             marks, is_other = self._remove_others(wanted)
             unwritten, known = list[str](), self._known
             self._known = {}
@@ -334,12 +334,9 @@ class TeamView:
                 return False
         except (FileNotFoundError, NotADirectoryError):
             for folder in reversed(path.relative_to(self.folder).parents):
-                self._make(self.folder / folder)
+                make_private_folder(self.folder / folder)
         replace_file(path, data)
         return True
-
-    def _make(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _remove_others(self, wanted: Mapping[str, bytes]) -> tuple[dict[str, FileMark], bool]:
         """Remove files that are not wanted, what stands in the place of a wanted folder, and empty folders.

@@ -16,7 +16,7 @@ from msgspec import Struct
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import merged_log, shared_file
 from memoryd.errors import SidecarError
-from memoryd.files.writing import replace_file, sync_folder
+from memoryd.files.writing import make_private_folder, replace_file, sync_folder
 
 PART_BYTES = 1024 * 1024
 """What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
@@ -64,7 +64,7 @@ class OwnFiles:
     def note_generation(self, generation: int) -> None:
         """Note how many changes the server has seen; raises OSError."""
         if generation != self.generation():
-            self._counted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._counted.parent)
             replace_file(self._counted, str(generation).encode())
             self._generation = generation
 
@@ -85,7 +85,7 @@ class OwnFiles:
             self.note({})
         now = SeenServer(team, (*(one for one in seen.changes if one != change), change)[-MAX_CHANGES:])
         if now != seen:
-            self._server.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self._server.parent)
             replace_file(self._server, msgspec.json.encode(now))
 
     def _start_over(self) -> None:
@@ -109,7 +109,7 @@ class OwnFiles:
 
     def begin(self, step: BegunExchange) -> None:
         """Note what an exchange is about to change; raises OSError."""
-        self._step.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self._step.parent)
         replace_file(self._step, msgspec.json.encode(step))
 
     def begun(self) -> BegunExchange | None:
@@ -170,7 +170,7 @@ class OwnFiles:
     def _change(self, folder: Path, put: Mapping[str, bytes], remove: Collection[str], *, is_durable: bool) -> None:
         files = self._files(folder)
         for path, data in put.items():
-            (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder((folder / path).parent)
             replace_file(folder / path, data, is_durable=is_durable, syncs_folder=False)
             files[path] = data
         for path in list(remove):

@@ -18,7 +18,7 @@ from msgspec import Struct
 from memoryd.config.team import is_on_disk
 from memoryd.domain.memories.sharing import MAX_FILES, MAX_PEOPLE, TEAM_FILE
 from memoryd.errors import InvalidRequest, SidecarError
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 from memoryd.team.git import IDENTITY, PROGRESS, RECEIVE_PACK, Git, OutputTooLargeError, check_git
 
 BRANCH = "refs/heads/main"
@@ -78,7 +78,7 @@ class TeamRepository:
         """Make it, if it is ours and missing; raises SidecarError where git or the checkout is not as it must be."""
         await check_git(self._git.folder)
         if self._is_own and not (self._folder / "HEAD").exists():
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             await self._git.run("init", "--quiet", "--bare", "--template=", "--initial-branch=main")
         elif not self._is_own and (await self._git.attempt("rev-parse", "--git-dir")).code:
             raise SidecarError(

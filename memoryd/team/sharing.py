@@ -29,7 +29,7 @@ from memoryd.domain.memories.sharing import (
     without,
 )
 from memoryd.errors import ConfigError, InvalidRequest, MemorydError
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 from memoryd.retry import happens
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
@@ -313,5 +313,5 @@ def _read_names(file: Path) -> set[str]:
 
 def _write_names(file: Path, names: Set[str]) -> None:
     if names != _read_names(file):
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(file.parent)
         replace_file(file, json.dumps(sorted(names)).encode())

@@ -42,7 +42,13 @@ def merged(name: str, *, min_score: float = 0.0) -> Selected:
     evidence = Evidence(LexicalMatches(bm25), VectorMatches(cosines))
     base = weighted(evidence, Weights(asked["vectorWeight"], asked["textWeight"]))
     candidates = [
-        Hit(row(number, hit), base[number], base[number], bm25=bm25.get(number), cosine=cosines.get(number))
+        Hit(
+            chunk=row(number, hit),
+            base_score=base[number],
+            score=base[number],
+            bm25=bm25.get(number),
+            cosine=cosines.get(number),
+        )
         for number, hit in enumerate(rows.values(), start=1)
     ]
     now = datetime.fromtimestamp(asked.get("nowMs", 0) / 1000, UTC)

@@ -49,7 +49,6 @@ def shell(script: str) -> tuple[str, ...]:
 def child_for(
     command: tuple[str, ...],
     *,
-    settle: timedelta = timedelta(0),
     grace: timedelta = 10 * SECOND,
     stdout_limit: int = 1_000_000,
     environment: dict[str, str] | None = None,
@@ -57,7 +56,6 @@ def child_for(
     spec = ChildSpec(
         command=command,
         environment=allowed_environment(os.environ) if environment is None else environment,
-        settle=settle,
         grace=grace,
         stdout_limit=stdout_limit,
     )
@@ -95,16 +93,9 @@ async def test_output_and_status_are_kept() -> None:
     assert child.state is ChildState.ENDED
 
 
-async def test_child_alive_after_the_settle_time_counts_as_started() -> None:
-    async with started(child_for(program(KEEPS_QUIET), settle=0.05 * SECOND)) as child:
+async def test_child_that_is_started_runs() -> None:
+    async with started(child_for(program(KEEPS_QUIET))) as child:
         assert child.state is ChildState.RUNNING
-
-
-async def test_child_that_ends_before_it_settles_has_not_started() -> None:
-    child = child_for(shell("echo no model >&2; exit 1"), settle=10 * SECOND)
-    with pytest.raises(SidecarError, match="sh ended at once: exit status 1: no model"):
-        await child.start()
-    assert child.state is ChildState.ENDED
 
 
 async def test_f081_missing_program_is_named() -> None:
@@ -303,7 +294,7 @@ def test_environment_is_an_allow_list() -> None:
     assert allowed_environment(given, ["EXTRA", "ABSENT"]) == {"PATH": "/bin", "HOME": "/home/x", "EXTRA": "y"}
 
 
-async def test_quick_end_is_no_failure_without_a_settle_time() -> None:
+async def test_quick_end_is_no_failure() -> None:
     children = [child_for(shell("echo done")) for _ in range(20)]
     await asyncio.gather(*(child.start() for child in children))
     assert [await child.wait() for child in children] == [0] * 20

@@ -16,7 +16,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, each_entry
 from memoryd.domain.syncplan import RACY_WINDOW_NS, Grace, Known
 from memoryd.files.reading import file_stat
-from memoryd.index.planning import Planned
+from memoryd.index.state import Planned
 from memoryd.index.triggers import DiskSnapshot
 from memoryd.wire import Event
 from tests.fakes import blow_up

@@ -19,6 +19,7 @@ import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
+from memoryd.domain.documents import FileStat
 from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder, ModelPhase, PhaseRecord
 from memoryd.embed.local.frames import TEXT_CHARACTERS, Embed, Embedded, Load, NoResult, Ready
@@ -26,6 +27,7 @@ from memoryd.embed.local.worker_connection import WorkerJob
 from memoryd.embed.local.worker_process import Command, WorkerKeeper, WorkerPhase, WorkerRun, module_command
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.errors import DownloadError, EmbedderUnavailable, EmbeddingError, MemorydError, ModelError
+from memoryd.files.reading import file_stat
 from memoryd.models.families import ModelFamily, ModelMetadata, family_of, inspect, instructed
 from memoryd.models.fetching import Progress
 from memoryd.models.gguf import EMBEDDING_KEY, content_hash
@@ -134,7 +136,7 @@ class LocalModel(Generic[Worker]):
             if await asyncio.to_thread(self._store.locate, self._source):
                 return
 
-    async def _model_failed(self, exc: Exception, before: tuple[int, ...] | None) -> None:
+    async def _model_failed(self, exc: Exception, before: FileStat | None) -> None:
         """Say why, then wait until the file is another one than `before`, which was tried."""
         self._refusal = str(exc)
         await self._note_failure(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
@@ -147,13 +149,11 @@ class LocalModel(Generic[Worker]):
         log.warning(self.absent, reason=reason, hint=hint)
         await self.become(ModelPhase.FAILED, f"{reason} ({hint})" if hint else reason)
 
-    def _stamp(self) -> tuple[int, ...] | None:
-        try:
+    def _stamp(self) -> FileStat | None:
+        with contextlib.suppress(MemorydError, OSError):
             path = self._store.locate(self._file())
-            info = path.stat() if path else None
-        except (MemorydError, OSError):
-            return None
-        return None if info is None else (info.st_size, info.st_mtime_ns, info.st_ino)
+            return None if path is None else file_stat(path.stat())
+        return None
 
     def _file(self) -> str:
         return model_file(self._source, key=self._store.key)

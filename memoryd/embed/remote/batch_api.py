@@ -19,7 +19,7 @@ from msgspec.json import encode as json_encode
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.providers import GeminiWire, Input, OpenAiWire, RawVector, VoyageWire, indexed_rows, list_rows
-from memoryd.files.writing import replace_file
+from memoryd.files.writing import make_private_folder, replace_file
 
 log = structlog.get_logger(__name__)
 
@@ -281,7 +281,7 @@ class JobFolder:
 
     def save(self, job: BatchJob) -> None:
         """Write a job, whole or not at all."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self._folder)
         # a job that was paid for must outlast a loss of power
         replace_file(self._path(job), json_encode(job), is_durable=True)
 

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Purpose, Unembeddable
 from memoryd.embed.remote.batch_api import BatchJob, BatchRequest, JobFolder, JobState, Stage, batch_api
+from memoryd.embed.remote.breaker import CallError, FailureKind
 from memoryd.embed.remote.embedder import Answers, RemoteEmbedder, unavailable
-from memoryd.embed.remote.failures import CallError, FailureKind
 from memoryd.embed.remote.http import Decode, Decoded, decode_json
 from memoryd.embed.remote.providers import Input, vector_of
 from memoryd.errors import EmbedderUnavailable

@@ -18,8 +18,7 @@ from memoryd.domain.embedding import BY_KEY, PROVIDERS
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Vector
 from memoryd.embed.protocol import Attachment, EmbedderIdentity, Passage, Purpose, Unembeddable
-from memoryd.embed.remote.breaker import EndpointBreaker
-from memoryd.embed.remote.failures import CallError, FailureKind
+from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind
 from memoryd.embed.remote.http import Endpoint, Lost, decode_json, tls
 from memoryd.embed.remote.providers import (
     BUSY_ITEMS,

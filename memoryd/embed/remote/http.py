@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from memoryd import __version__
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.breaker import EndpointBreaker
-from memoryd.embed.remote.failures import CallError, FailureKind, meaning, redacted
+from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind, meaning, redacted
 from memoryd.embed.remote.settings import CallTimeouts, Credentials
 from memoryd.errors import ModelError
 from memoryd.models.source import LOOPBACK

@@ -25,7 +25,7 @@ from memoryd.memory.opinions import OpinionWithEvidence
 from memoryd.search.answer import Answer
 from memoryd.search.hits import ChunkEvidence, Hit
 from memoryd.search.protocol import Query
-from memoryd.search.ranking import Recipe, SearchSettings
+from memoryd.search.ranking import MIN_DEPTH, Recipe, SearchSettings
 
 LEXICAL_DEPTH = 4
 VECTOR_DEPTH = 3
@@ -38,7 +38,7 @@ def recall_recipe(settings: SearchSettings, fusion: RecallFusion, limit: int, be
     """Return how recall asks for `limit` items; words that are `beside` the question find, too."""
     is_by_rank, weights = fusion == "rrf", settings.weights
     # ranks need no more; shares of the best are best with no fewer than search asks for
-    least = 0 if is_by_rank else settings.min_depth
+    least = 0 if is_by_rank else MIN_DEPTH
     return Recipe(
         words=max(least, LEXICAL_DEPTH * limit),
         vectors=max(least, VECTOR_DEPTH * limit),

@@ -28,7 +28,7 @@ from memoryd.domain.sessions.conversation_parts import (
 )
 from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.files.reading import TornReadError, file_stat
-from memoryd.files.writing import FileChangedError, remove_drafts, replace_file, streamed_file
+from memoryd.files.writing import FileChangedError, make_private_folder, remove_drafts, replace_file, streamed_file
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
@@ -51,7 +51,7 @@ class ExportFiles(Struct, frozen=True):
 
     def prepare(self) -> None:
         """Make the folder, open to its owner alone, and clear away what a kill left half written."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self.folder)
         self.folder.chmod(0o700)
         remove_drafts(self.folder)
 
@@ -365,7 +365,7 @@ class SessionExports:
             self._note(name, step.exported)
             is_done &= step.exported is None or not step.exported.is_more
         self._expire(files, on_withdraw)
-        self._settings.record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(self._settings.record.parent)
         replace_file(self._settings.record, msgspec.json.encode(ExportRecord(self._folder, self._exported)))
         self._report(problems)
         return is_done

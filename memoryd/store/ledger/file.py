@@ -17,7 +17,7 @@ import apsw
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
-from memoryd.files.writing import FileChangedError, replace_file
+from memoryd.files.writing import FileChangedError, make_private_folder, replace_file
 from memoryd.store.connection import (
     PAGE_BYTES,
     PRIVATE,
@@ -64,7 +64,7 @@ def make_way(path: Path, history: History, *, is_private: bool) -> None:
     Raises ForeignDatabase for what is not ours, or is of a newer version: it stays as it is. `is_private` says that
     nobody but us writes into the folder, so that what is no database there is a damaged ledger.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(path.parent)
     refuse_foreign(path, history, is_private=is_private)
     if is_there(path) and not path.stat().st_size:
         # a ledger is whole from its first moment on: this one has lost all that it held

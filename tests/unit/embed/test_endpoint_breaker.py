@@ -4,8 +4,7 @@ import asyncio
 from datetime import timedelta
 
 from memoryd.embed.protocol import Purpose
-from memoryd.embed.remote.breaker import EndpointBreaker
-from memoryd.embed.remote.failures import CallError, FailureKind
+from memoryd.embed.remote.breaker import CallError, EndpointBreaker, FailureKind
 from memoryd.embed.remote.settings import Credentials
 from memoryd.retry import BreakerRule, Retry
 from tests.fakes import FakeClock

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoryd.embed.remote.failures import FailureKind, meaning, redacted
+from memoryd.embed.remote.breaker import FailureKind, meaning, redacted
 from memoryd.models.fetching import seconds_until
 
 NOW = datetime(2026, 11, 18, 12, 0, 0, tzinfo=UTC)

@@ -18,7 +18,7 @@ ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}
 
 def hit(name: str, score: float, *terms: str, bm25: float | None = None) -> Hit:
     row = ChunkRow(0, RelativePath(f"sessions/main/{name}.jsonl"), Source.SESSIONS, 1, 2, "", f"User: {name}")
-    return Hit(row, score, score, bm25=bm25, terms=terms)
+    return Hit(chunk=row, base_score=score, score=score, bm25=bm25, terms=terms)
 
 
 class Engine:

@@ -14,7 +14,8 @@ ARMS = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OK)}
 
 
 def hit(path: str, verdict: Verdict | None = None) -> Hit:
-    return Hit(ChunkRow(1, RelativePath(path), Source.MEMORY, 1, 2, "", path), 0.5, 0.5, verdict=verdict)
+    row = ChunkRow(1, RelativePath(path), Source.MEMORY, 1, 2, "", path)
+    return Hit(chunk=row, base_score=0.5, score=0.5, verdict=verdict)
 
 
 @dataclass(frozen=True)

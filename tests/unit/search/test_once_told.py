@@ -24,7 +24,7 @@ class Engine:
 
     def __init__(self, *paths: RelativePath) -> None:
         chunks = (ChunkRow(at, path, Source.SESSIONS, 1, 2, "", "User: x") for at, path in enumerate(paths))
-        self.hits = tuple(Hit(chunk, 1.0 - chunk.id / 100, 1.0) for chunk in chunks)
+        self.hits = tuple(Hit(chunk=chunk, base_score=1.0 - chunk.id / 100, score=1.0) for chunk in chunks)
 
     async def search(self, query: Query) -> Found:
         arms = {LEXICAL: Arm(ArmState.OK), VECTOR: Arm(ArmState.OFF)}

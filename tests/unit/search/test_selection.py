@@ -35,11 +35,13 @@ def chunk(number: int, path: str = "", text: str = "") -> ChunkRow:
 
 
 def literal(number: int, score: float, path: str = "", text: str = "") -> Hit:
-    return Hit(chunk(number, path, text), score, score, bm25=1.0, terms=("lease",), verdict=Verdict.WEAK)
+    return Hit(
+        chunk=chunk(number, path, text), base_score=score, score=score, bm25=1.0, terms=("lease",), verdict=Verdict.WEAK
+    )
 
 
 def stranger(number: int, score: float = 0.0, path: str = "", text: str = "") -> Hit:
-    return Hit(chunk(number, path, text), score, score, cosine=0.2, verdict=Verdict.NONE)
+    return Hit(chunk=chunk(number, path, text), base_score=score, score=score, cosine=0.2, verdict=Verdict.NONE)
 
 
 def numbers(selected: Selected) -> list[int]:
@@ -141,7 +143,7 @@ def test_hit_that_nobody_judged_is_no_noise() -> None:
 )
 def test_question_that_was_asked_before_answers_nothing(terms: tuple[str, ...], text: str, verdict: Verdict) -> None:
     row = replace(chunk(1, "sessions/s.jsonl", text), source=Source.SESSIONS)
-    hit = Hit(row, 0.9, 0.9, bm25=1.0, terms=terms, verdict=Verdict.ANSWERABLE)
+    hit = Hit(chunk=row, base_score=0.9, score=0.9, bm25=1.0, terms=terms, verdict=Verdict.ANSWERABLE)
     floors = replace(FLOORS, idf=idf(100, {"lease": 2, "birch": 8}))
     selected = select([hit], LIMIT, settings=SearchSettings(HybridSection()), floors=floors, now=NOW)
     assert [one.verdict for one in selected.hits] == [verdict]

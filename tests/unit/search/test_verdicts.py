@@ -12,7 +12,7 @@ from memoryd.store.index.passages import ChunkRow
 
 IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})
 FLOORS = Thresholds(IDF, Noise(0.0, 0.1), vectors=100, share=0.2, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
-HIT = Hit(ChunkRow(1, RelativePath("a.md"), Source.MEMORY, 1, 2, "", "text"), 0.5, 0.5)
+HIT = Hit(chunk=ChunkRow(1, RelativePath("a.md"), Source.MEMORY, 1, 2, "", "text"), base_score=0.5, score=0.5)
 WORD = replace(HIT, terms=("lease",))
 
 

@@ -8,9 +8,7 @@ from memoryd.sidecar.process import ChildEvent, ChildState, next_state
 def test_every_pair_of_state_and_event_is_decided() -> None:
     impossible = {
         *((state, ChildEvent.SPAWNED) for state in ChildState if state is not ChildState.NEW),
-        (ChildState.NEW, ChildEvent.SETTLED),
         (ChildState.NEW, ChildEvent.EXITED),
-        (ChildState.RUNNING, ChildEvent.SETTLED),
         (ChildState.ENDED, ChildEvent.EXITED),
     }
     for state in ChildState:
@@ -23,6 +21,4 @@ def test_every_pair_of_state_and_event_is_decided() -> None:
 
 
 def test_ended_is_final() -> None:
-    assert {
-        next_state(ChildState.ENDED, event) for event in (ChildEvent.STOP, ChildEvent.KILL, ChildEvent.SETTLED)
-    } == {ChildState.ENDED}
+    assert {next_state(ChildState.ENDED, event) for event in (ChildEvent.STOP, ChildEvent.KILL)} == {ChildState.ENDED}
