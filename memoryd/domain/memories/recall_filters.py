@@ -164,16 +164,15 @@ _LAST = caseless(
     r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]"
 )
 _ENGLISH_ASKING = """
-tell know remember recall show list give find say said happen happened happening happens going go went
-calendar agenda planned anything everything something thing things stuff info information details detail regarding
-concerning news new recent recently latest lately please let us around near ago last next past since before after between during until till early late mid
-today yesterday tomorrow tonight morning afternoon evening night week weeks weekend month months year years day days
-monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
-january february march april may june july august september october november december
-jan feb mar apr jun jul aug sep sept oct nov dec st nd rd th
-prefer prefers preferred preference preferences favourite favorite favourites favorites opinion opinions view views
-taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys believe believes think thinks feel feels
-want wants mind write wrote written note notes noted memory memories
+tell know remember recall show list give find say said happen happened happening happens going go went calendar agenda
+planned anything everything something thing things stuff info information details detail regarding concerning news new
+recent recently latest lately please let us around near ago last next past since before after between during until
+till early late mid today yesterday tomorrow tonight morning afternoon evening night week weeks weekend month months
+year years day days monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
+sun january february march april may june july august september october november december jan feb mar apr jun jul aug
+sep sept oct nov dec st nd rd th prefer prefers preferred preference preferences favourite favorite favourites
+favorites opinion opinions view views taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys
+believe believes think thinks feel feels want wants mind write wrote written note notes noted memory memories
 """
 _ASKING = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
 _EASTERN_ASKING = expression(
