@@ -12,12 +12,12 @@ import click
 
 from memoryd.cli import terminal
 from memoryd.errors import UnknownAgent
-from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.wire import LISTED_MAX, Exit
 
 if TYPE_CHECKING:
     # loaded by who asks: help and completion are told without it
     from memoryd.client import Client
+    from memoryd.replies.status import AgentStatus, StatusReply
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 Parameters = ParamSpec("Parameters")
@@ -111,7 +111,7 @@ class Invocation:
             terminal.note(one)
         return code
 
-    def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
+    def chosen_agents(self, status: "StatusReply") -> "list[AgentStatus]":
         """Return the agent named by `--agent`, else all. Raises UnknownAgent."""
         if self.agent is None:
             return status["agents"]

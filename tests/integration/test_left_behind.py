@@ -19,8 +19,8 @@ from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.memory.capture.capturing import Capturing
 from memoryd.memory.capture.queue import CaptureTask
-from memoryd.store.ledger.capture import MessagePlace
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import MessagePlace
 from tests.daemon import write_config
 from tests.integration.test_capturing import Captured
 from tests.waiting import eventually_async

@@ -228,6 +228,7 @@ def test_sessions_of_questions_and_answers_are_listed_as_written(daemon: Running
         assert memory.changes(by="retain")["sessions"] == []
         with pytest.raises(InvalidRequest, match="since"):
             memory.changes(by="qa", since="nonsense")
+    assert "no numbers" in send(daemon.socket, "GET", "/v1/changes?by=qa&before=7").json["error"]["message"]
     listed = memoryctl(daemon, "changes", "--by", "qa")
     assert listed.returncode == Exit.DONE
     assert "memoryctl sessions forget session:lantern" in listed.stdout

@@ -11,6 +11,7 @@ from functools import partial
 
 import structlog
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
@@ -25,12 +26,12 @@ from memoryd.domain.memories.kinds import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
 from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastTexts, MessageCapture
-from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ReportedFailure, ShownSpans
+from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
-from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
@@ -255,7 +256,7 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
             is_direct=message.admitted.is_direct,
             role=message.role.value,
             is_owners=message.is_owners,
-            event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
+            event=None if event is None else replace(event, text=event.text or message.text),
             place=place,
         )
         if task.event is None:

@@ -1,5 +1,6 @@
 """memoryctl changes, undo, forget, verify and conflicts: what was written, and what stands of it, or is to go."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -119,7 +120,7 @@ class _ChangeNumber(click.IntRange):
     def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; raises BadParameter."""
         if is_conversation(str(value)):
-            self.fail(f"a conversation is no change: memoryctl sessions forget {value}", param, ctx)
+            self.fail(f"a conversation is no change: memoryctl sessions forget {shlex.quote(str(value))}", param, ctx)
         if not str(value).isdigit():
             self.fail(f"{str(value)!r} is no number of a change: {LISTS_CHANGES}", param, ctx)
         return super().convert(value, param, ctx)

@@ -19,10 +19,11 @@ from msgspec import Struct
 from memoryd.domain.memories.capture.capture import CaptureVerdict, marker_of
 from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES
+from memoryd.domain.sessions.turns import MessageEvent
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
-from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
@@ -42,13 +43,6 @@ WRITE_SECONDS = 1.0
 """How long a span may wait until it is written."""
 
 
-class ReportedFailure(Struct, frozen=True):
-    """What the watchdog of an agent's loop reports: the text, and the tool that failed, if it was one."""
-
-    text: str
-    tool: str = ""
-
-
 class CaptureTask(Struct, frozen=True, kw_only=True):
     """One message of a session: by whom it was said, what was said before it, and for whom its memories are.
 
@@ -66,7 +60,7 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     channel: str | None = None
     is_direct: bool = True
     role: str = USER
-    event: ReportedFailure | None = None
+    event: MessageEvent | None = None
     shown_until: int | None = None
     """What `ShownSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
     is_owners: bool = True
