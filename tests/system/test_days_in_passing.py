@@ -92,3 +92,25 @@ def test_a_day_that_is_asked_about_comes_first(daemon: RunningDaemon) -> None:
     for asked in ("what did the guests praise this morning?", "今天客人喜欢什么", "what happened today?"):
         reply = daemon.client().call("POST", "/recall", {"query": asked, "k": 5, "touch": False})
         assert str(datetime.now().astimezone().date()) in reply["results"][0]["source"]
+
+
+def test_what_is_asked_of_a_day_is_neither_put_off_nor_of_another_tomorrow(tmp_path: Path) -> None:
+    today = datetime.now().astimezone().date()
+    logs, (next_day, later) = tmp_path / "ws" / "memory", (today + timedelta(days=ahead) for ahead in (1, 4))
+    logs.mkdir(parents=True)
+    (logs / f"{today - timedelta(days=1)}.md").write_text("## Retain\n\n- W: The viewing of the house is tomorrow.\n")
+    with RunningDaemon(tmp_path, write_config(tmp_path, tmp_path / "ws", None), tmp_path / "ws") as running:
+        client = running.client()
+        client.retain(f"W: The parents' evening is on {next_day} at 19:00.")
+        client.retain(f"W: The plumber comes on {next_day} at 8:00.")
+        client.retain(f"W: The parents' evening is on {later} at 19:00.", replaces="parents' evening")
+        client.sync()
+        told = str(client.turn("what do I have planned for tomorrow?", session_key="agent:main:main")["bundle"])
+        best = client.recall("what do I have planned for tomorrow?", touch=False)["results"]
+
+    assert "plumber" in told
+    assert "viewing" not in told
+    assert "evening" not in told
+    assert [one["content"] for one in best if one["verdict"] == "answerable"] == [
+        f"The plumber comes on {next_day} at 8:00."
+    ]

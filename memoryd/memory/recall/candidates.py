@@ -163,7 +163,7 @@ def ordered(
 ) -> list[RecalledItem]:
     """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
     newer = eligible.versions.above
-    told = {key: _without_day_lift(one, memories, asking) for key, one in memories.items()}
+    told = {key: _of_its_days(one, eligible.book, asking) for key, one in memories.items()}
     outdated = [one for one in told.values() if one.superseded_by]
     every: list[RecalledItem] = [*told.values(), *passages]
     placed = sorted(every, key=lambda item: sort_key(item.placed, asking))
@@ -176,28 +176,33 @@ def ordered(
         keys = [item.memory.id] if isinstance(item, RecalledMemory) else _said_in(item, outdated)
         above = [key for one in keys for key in current_first([one], newer) if key != one and key in told]
         for one in above:
-            if one not in order and not _was_later(told[one], item, asking):
+            if one not in order and not _was_later(told[one].memory, item, asking):
                 order[one] = replace(told[one], moved_before=str(item.citation))
         order.setdefault(key, item)
     return list(order.values())
 
 
-def _was_later(current: RecalledMemory, item: RecalledItem, asking: QueryIntent) -> bool:
+def _was_later(current: Memory, item: RecalledItem, asking: QueryIntent) -> bool:
     """Tell whether a question is about days on which an older version held, and the current one was not known yet."""
     if asking.span is None or Boosts.TEMPORAL not in item.placed.lifts:
         return False
-    return current.memory.recorded > asking.span.last
+    return current.recorded > asking.span.last
 
 
-def _without_day_lift(
-    one: RecalledMemory, told: Mapping[MemoryId, RecalledMemory], asking: QueryIntent
-) -> RecalledMemory:
-    """Return a memory without the lift of its days if those were put off before they came."""
-    newer = [told[key] for key in one.superseded_by if key in told]
-    if not any(not _was_later(above, one, asking) for above in newer):
-        return one
-    lifts = {arm: lift for arm, lift in one.placed.lifts.items() if arm != Boosts.TEMPORAL}
-    return replace(one, placed=replace(one.placed, lifts=lifts))
+def _of_its_days(one: RecalledMemory, book: Book, asking: QueryIntent) -> RecalledMemory:
+    """Return a memory without the lift of days that were put off before they came.
+
+    Nor is one of other days an answer where nothing but days is asked for: `tomorrow` was another day when it was said.
+    """
+    placed = one.placed
+    newer = [book.memories[key] for key in one.superseded_by if key in book.memories]
+    if any(not _was_later(above, one, asking) for above in newer):
+        lifts = {arm: lift for arm, lift in placed.lifts.items() if arm != Boosts.TEMPORAL}
+        placed = replace(placed, lifts=lifts)
+    is_of_others = asking.is_bare and asking.span is not None and Boosts.TEMPORAL not in placed.lifts
+    if is_of_others and placed.verdict is Verdict.ANSWERABLE:
+        placed = replace(placed, verdict=Verdict.WEAK)
+    return one if placed is one.placed else replace(one, placed=placed)
 
 
 def _said_in(passage: RecalledPassage, outdated: Sequence[RecalledMemory]) -> list[MemoryId]:

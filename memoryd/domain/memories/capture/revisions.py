@@ -7,7 +7,7 @@ it revises is looked for among the memories; alone it says nothing.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -108,6 +108,7 @@ _OF_TASK = caseless(
     r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
+_IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: [^\s,;]+){1,4}\W*")
 _AUTHOR = caseless(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
 _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
@@ -287,6 +288,13 @@ def subject_of(text: str) -> str:
     return " ".join(subject)
 
 
+def _is_value_instead(plain: str, forms: Sequence[str], leads: frozenset[str], *, has_verb: bool) -> bool:
+    """Tell whether a sentence is hardly more than a value, behind a slip or beside one that is denied."""
+    if "slip" in leads and _IS_VALUE.fullmatch(plain):
+        return True
+    return not has_verb and ("slip" in leads or NOT_BUT in forms)
+
+
 def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_answer: bool) -> Revision | None:
     if _ADDS.search(plain):
         return None
@@ -303,7 +311,7 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
     has_verb = bool(_STATES.search(plain))
     if "own" in leads:
         forms.insert(0, CORRECTION)
-    elif has_answer and ("wrong" in leads or (NOT_BUT in forms and not has_verb)):
+    elif has_answer and ("wrong" in leads or _is_value_instead(plain, forms, leads, has_verb=has_verb)):
         forms.insert(0, ANSWER)
     if not forms:
         return None

@@ -59,6 +59,9 @@ _BEFORE = caseless(r"\b(?:before|prior\sto|earlier\sthan)\s(?:the\s)?\Z")
 _BEFORE_IT = expression("(?:之|以)前|前(?![天后後面年几]|一[天日周])")
 _UNTIL = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截止)\Z")
 _AROUND = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
+_ABOUT = caseless(r"\babout\s\Z")
+_RELATIVE = caseless(r"(?:yesterday|today|tonight|tomorrow|(?:this|last|next)\s)")
+"""Nobody means three days more by `about yesterday`: it is what was talked about."""
 _AROUND_IT = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
 _SHIFT = caseless(
     rf"\b(?:{NO_PART}(?P<count>[0-9]{{1,4}}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?|the\sday)"
@@ -272,7 +275,8 @@ def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
         return week_of(span.first)
     if _WEEKEND_OF.search(before):
         return weekend_of(span.first)
-    if _AROUND.search(before) or _AROUND_IT.match(behind):
+    is_exact = _ABOUT.search(before) and _RELATIVE.match(plain, one.start)
+    if (_AROUND.search(before) and not is_exact) or _AROUND_IT.match(behind):
         return span.shifted(-AROUND, AROUND)
     if _SINCE.search(before) or _SINCE_IT.match(behind):
         return DaySpan(span.first, date.max)

@@ -210,6 +210,7 @@ def test_what_only_looks_like_a_time_is_none(text: str) -> None:
         ("what did I do on Friday?", span("2025-11-21")),
         ("what will I do on Friday?", span("2025-11-28")),
         ("上周发生了什么", span("2025-11-17", "2025-11-23")),
+        ("what did we talk about yesterday?", span("2025-11-25")),
         ("what happened around the 24th?", span("2025-11-21", "2025-11-27")),
         ("what happened around the 27th?", span("2025-10-24", "2025-10-30")),
         ("what is planned around the 27th?", span("2025-11-24", "2025-11-30")),

@@ -20,6 +20,8 @@ CORRECTED = [
     (SWIMMING, "it's Tuesday, not Monday", "remember that the swim class is on Tuesday at 16:00"),
     (SWIMMING, "Tuesday, not Monday!", "remember that the swim class is on Tuesday at 16:00"),
     (SWIMMING, "sorry, I meant Tuesday", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "oops, Tuesday", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "oh wait, it's on Tuesday!", "remember that the swim class is on Tuesday at 16:00"),
     (SWIMMING, "they moved it to 17:30", "remember that the swim class is on Monday at 17:30"),
     (DENTIST, "no, Dr. Weber, not Dr. Weiss", "My dentist is Dr. Weber"),
     (DENTIST, "no, Dr. Weber", "My dentist is Dr. Weber"),
@@ -31,6 +33,8 @@ OTHERWISE = [
     "what about Tuesday?",
     "and the party is on Tuesday",
     "no, thanks",
+    "sorry, it is late, let us talk on Tuesday",
+    "actually, I have to work on Tuesday",
     "I meant the other file",
 ]
 """What denies another value, orders, asks, or says something else."""
