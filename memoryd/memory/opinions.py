@@ -6,7 +6,6 @@ from datetime import date
 
 from msgspec import Struct
 
-from memoryd.domain.documents import Citation
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.kinds import MemoryId, is_belief
 from memoryd.domain.memories.reflect.opinions import Label, OpinionState, Step, by_opinion, opinion_state_of
@@ -82,5 +81,5 @@ def evidence_of(book: Book, step: Step) -> OpinionEvidence:
     memory = book.memories.get(step.evidence)
     sources = () if memory is None else memory.sources
     of_day = [one for one in sources if one.day == step.day] or sources
-    cited = tuple(str(Citation(one.path, one.start_line, one.end_line)) for one in of_day)
+    cited = tuple(str(one.citation) for one in of_day)
     return OpinionEvidence(step.evidence, step.label, step.day, cited)

@@ -200,7 +200,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(str(exc), hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
     def _shown_scope(self, memory: Memory) -> str:
-        return self.shown_scope(memory.line.attributes.scope)
+        return self.shown_scope(memory.scope)
 
     def shown_scope(self, scope: str) -> str:
         """Return how a scope is told."""
@@ -352,7 +352,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             return reply
         written = await self.editing.delete(memory, agent=self.asker(admitted))
         # also one that was written by hand is not captured again
-        await self.stated.note([memory.line.text])
+        await self.stated.note([memory.text])
         with contextlib.suppress(StoreError, Denied):
             # what cannot be dropped now is with what no line states, in a month
             await self.documents.usage.drop([memory.id])
@@ -383,7 +383,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
         self.editing.journal.check_writable()
         memory = await self.documents.memory(name, admitted)
-        if not self.is_own(memory.line.attributes.scope, admitted):
+        if not self.is_own(memory.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         return memory
 

@@ -184,7 +184,7 @@ def _memory(memory: Memory) -> EntityMemoryReply:
     return EntityMemoryReply(
         id=memory.id,
         kind=memory.kind.value,
-        content=memory.line.text,
+        content=memory.text,
         day=newest.day.isoformat(),
         source=str(newest.citation),
         flags=[flag.value for flag in newest.flags],

@@ -159,7 +159,7 @@ def _named(book: Book, visibility: Visibility, turns: list[ToldTurn]) -> Mapping
     return {
         short: memory
         for memory in book.memories.values()
-        if (short := short_id(memory.id)) in names and visibility.admits(memory.line.attributes.scope)
+        if (short := short_id(memory.id)) in names and visibility.admits(memory.scope)
     }
 
 
@@ -184,7 +184,7 @@ def _part_reply(part: ToldPart, memory: Memory | None) -> ToldPartReply:
     return ToldPartReply(
         name=part.name,
         id=memory.id if memory else None,
-        content=memory.line.text if memory else None,
+        content=memory.text if memory else None,
         stable=part.is_stable,
         tokens=part.tokens,
         told=part.is_told,

@@ -116,7 +116,7 @@ def _render_hits(found: Recalled) -> Sequence[str]:
     lines = [f"{page.name}: {_line(page.summary)} ({page.path})" for page in found.entities]
     for item in found.items:
         if isinstance(item, RecalledMemory):
-            lines.append(f"{_line(item.memory.line.text)} ({cite(item.lead.source)})")
+            lines.append(f"{_line(item.memory.text)} ({cite(item.lead.source)})")
         else:
             lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation})")
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]

@@ -177,17 +177,14 @@ class MemoryForgettingPlan(Struct, frozen=True):
     @property
     def stated_by_sessions(self) -> tuple[TextMatcher, ...]:
         """What goes from ends and summaries of sessions, too: all but what these say themselves."""
-        own = {memory.line.text for memory in self.memories if is_of_session(memory.line)}
+        own = {memory.text for memory in self.memories if is_of_session(memory.line)}
         return tuple(words for words in self.said if words.text not in own)
 
     @property
     def citations(self) -> list[Citation]:
         """The lines that go."""
         stated = [
-            Citation(source.path, source.start_line, source.end_line)
-            for memory in self.memories
-            for source in memory.sources
-            if source.start_line != NOWHERE
+            source.citation for memory in self.memories for source in memory.sources if source.start_line != NOWHERE
         ]
         return [*stated, *([self.place] if self.place else [])]
 
@@ -294,9 +291,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
         session_memories = session_memories_with((await self.book.whole()).own, plan.stated_by_sessions)
-        cut = [
-            Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
-        ]
+        cut = [one.citation for memory in session_memories for one in memory.sources]
         going = {
             (one.path, line)
             for one in (*plan.citations, *cut)
@@ -324,7 +319,7 @@ def _sharing(book: Book, name: str) -> str:
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
-    return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.line.text) for memory in memories))
+    return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.text) for memory in memories))
 
 
 def _is_in_git(workspace: Path) -> bool:

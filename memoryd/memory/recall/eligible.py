@@ -115,7 +115,7 @@ class MemoryFacts(Struct, frozen=True):
         """Return what holds of that which the asker may know of, and stands in no log of a later day."""
         found: dict[MemoryId, Memory] = {}
         for one, memory in self.book.memories.items():
-            if filters.visibility.admits(memory.line.attributes.scope):
+            if filters.visibility.admits(memory.scope):
                 sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
                 if sources:
                     # the same one, if all of its lines stand

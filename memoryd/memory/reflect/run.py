@@ -261,7 +261,7 @@ async def _labels_of_model(
     for pair in pairs[:MAX_ASKED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
         try:
-            label = await labeller.label(opinion.line.text, evidence.line.text)
+            label = await labeller.label(opinion.text, evidence.text)
         except TextModelUnavailable as exc:
             # one that is away is not waited for again and again
             log.info("no labels from the text model", reason=str(exc))
