@@ -19,7 +19,7 @@ from memoryd.domain.clock import Debounce
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.sessions.conversation_parts import grown
-from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
+from memoryd.domain.sessions.making_turns import ReadingOrder, Renaming
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn

@@ -24,7 +24,7 @@ from memoryd.agents.conversations.session_memories import made_of
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SessionId, holds_turns, session_of, transcript_path, turns_path
-from memoryd.domain.sessions.taking_turns import place_of, transcript_session
+from memoryd.domain.sessions.making_turns import place_of, transcript_session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting

@@ -141,7 +141,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         def work() -> MemoryListReply:
             visible = with_pauses(within(book, visibility))
             page = page_of(
-                (one for one in visible if filters.admits(one, self._shown_scope(one))),
+                (one for one in visible if filters.admits(one, self.shown_scope(one.scope))),
                 filters,
                 self._document,
                 self.usage.tier,
@@ -199,9 +199,6 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         except (ValueError, OverflowError) as exc:
             raise InvalidRequest(str(exc), hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
-    def _shown_scope(self, memory: Memory) -> str:
-        return self.shown_scope(memory.scope)
-
     def shown_scope(self, scope: str) -> str:
         """Return how a scope is told."""
         team = self.agent.team.name if self.agent.team is not None else None
@@ -211,7 +208,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         created, used = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
         return MemoryDocument(
             memory=memory,
-            scope=self._shown_scope(memory),
+            scope=self.shown_scope(memory.scope),
             created_at=created,
             accessed_at=created if used is None else used,
             accessed_day=memory.first_recorded if used is None else datetime.fromtimestamp(used, self.zone).date(),
@@ -324,13 +321,12 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             notes=reply["notes"],
         )
 
-    async def pin(self, name: str, admitted: Admitted) -> MemoryEditReply:
-        """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
-        return await self._change(name, AttributeChange(is_pinned=True), admitted)
+    async def set_pin(self, name: str, admitted: Admitted, *, is_pinned: bool) -> MemoryEditReply:
+        """Pin a memory, so that it never decays and stands in the core of sessions, or take that away.
 
-    async def unpin(self, name: str, admitted: Admitted) -> MemoryEditReply:
-        """Take the pin away; raises as `set_importance`."""
-        return await self._change(name, AttributeChange(is_pinned=False), admitted)
+        The owner's alone; raises as `set_importance`.
+        """
+        return await self._change(name, AttributeChange(is_pinned=is_pinned), admitted)
 
     async def set_importance(self, name: str, value: float, admitted: Admitted) -> MemoryEditReply:
         """Write another importance, 0 to 1, of a session none that makes it core.

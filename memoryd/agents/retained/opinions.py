@@ -20,8 +20,7 @@ from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memorie
 from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
-from memoryd.memory.book import MemoryCache
-from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence, evidence_of
+from memoryd.memory.book import MemoryCache, OpinionStore, OpinionWithEvidence, evidence_of
 from memoryd.memory.reflect.run import Reflecting, ReflectOptions
 from memoryd.replies.knowledge import (
     OpinionDifferenceReply,

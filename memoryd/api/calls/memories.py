@@ -233,13 +233,13 @@ async def delete(
 async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
     """Pin a memory: it never decays, and stands at the beginning of sessions."""
     admitted = caller.admit(request.agent, request.session_key)
-    return await memories.retained(admitted).document_edits.pin(memory, admitted)
+    return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=True)
 
 
 async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
     """Take the pin of a memory away."""
     admitted = caller.admit(request.agent, request.session_key)
-    return await memories.retained(admitted).document_edits.unpin(memory, admitted)
+    return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=False)
 
 
 async def importance(
