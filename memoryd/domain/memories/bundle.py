@@ -41,8 +41,6 @@ from memoryd.domain.text.sanitizing import without_unseen
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import STOP_WORDS, spoken_words
 
-BUDGET = 1_200
-"""Tokens of a bundle by default."""
 STABLE_SHARE = 0.75
 """Most of the budget that the stable block may take, so that a question always has room."""
 STATED_SHARE = 0.25

@@ -38,7 +38,7 @@ Value = TypeVar("Value")
 
 
 class MemoryDays(Struct, frozen=True, eq=False):
-    """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
+    """The days of all lines of a book, in the order of their memories; `of` makes them."""
 
     book: Book = Book()
     _ids: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, _ID))
@@ -77,11 +77,6 @@ class MemoryDays(Struct, frozen=True, eq=False):
         # lines of one memory stay in their order
         order = np.argsort(ids, kind="stable")
         return MemoryDays(book, ids[order], rows[order])
-
-
-def days_of(book: Book) -> MemoryDays:
-    """Return the days of a book."""
-    return MemoryDays().of(book)
 
 
 def _rows(rows: Sequence[_Row]) -> npt.NDArray[np.int64]:
