@@ -17,9 +17,8 @@ from memoryd.agents.status.figures import ConversationCounter
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
-from memoryd.agents.turns.told import AgentTold
+from memoryd.agents.turns.told import AgentTold, UnaskedRecall, UndeliveredAnswers
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
-from memoryd.agents.turns.unasked import UnaskedRecall, UndeliveredAnswers
 from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
