@@ -361,7 +361,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
             return name, await asyncio.to_thread(lambda: location_of(name, rules.workspace, rules.roots()))
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
             found = await asyncio.to_thread(self.qmd.files.named, path)
-            return path, FileLocation(found.base, found.relative)
+            return path, found
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 

@@ -30,10 +30,10 @@ from memoryd.memory.journal import Journal
 from memoryd.memory.llm import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining, StatementHashes
-from memoryd.store.ledger.capture import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.usage import RetainedHashes
 from tests.waiting import eventually_async
 
@@ -563,3 +563,27 @@ async def test_seventh_item_is_dropped(room: Captured) -> None:
     )
 
     assert len(verdict.kept) == 6
+
+
+async def test_what_was_stated_into_another_ledger_of_the_workspace_is_known_and_dropped(
+    room: Captured, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    await room.stated.note(["I live in Graz."])
+    own, name = Ledger(tmp_path / "state" / "ledger-b.sqlite", executor), str(room.folder)
+    former = StatementHashes(RetainedHashes(room.ledger, name), ShownSpanRows(room.ledger, name).key_so_far)
+    stated = StatementHashes(RetainedHashes(own, name), ShownSpanRows(own, name).key, [former])
+    await stated.note(["I live in Linz."])
+    assert await stated.among(["I live in Graz.", "I live in Linz.", "I live in Wels."]) == {
+        "I live in Graz.",
+        "I live in Linz.",
+    }
+    await stated.drop(["I live in Graz."])
+    assert not await room.stated.among(["I live in Graz."])
+    await own.close()
+
+
+async def test_asking_a_ledger_that_is_not_there_for_what_was_stated_makes_none(room: Captured) -> None:
+    name = str(room.folder)
+    asked = StatementHashes(RetainedHashes(room.ledger, name), ShownSpanRows(room.ledger, name).key_so_far)
+    assert not await asked.among(["I live in Graz."])
+    assert not room.ledger.path.exists()

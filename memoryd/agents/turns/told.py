@@ -41,8 +41,7 @@ from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnPartReply
 from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
 from memoryd.search.protocol import ArmState
-from memoryd.store.ledger.capture import MessagePlace
-from memoryd.store.ledger.told import ToldPart, ToldRows, ToldTurn
+from memoryd.store.ledger.turns import MessagePlace, ToldPart, ToldRows, ToldTurn
 
 
 def told_turn(place: MessagePlace, recalled: Recalled, made: Bundle, sequence: str, at: float) -> ToldTurn:
@@ -396,5 +395,4 @@ class UnaskedRecall(Struct, frozen=True):
 def _recall_part(found: Recalled) -> TurnPartReply:
     if found.is_complete:
         return part_reply("ok", "" if found.items else found.reason or "")
-    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.found.arms.items()]
-    return part_reply("ok", "; ".join(["it is not complete", *reasons]))
+    return part_reply("ok", "; ".join(["it is not complete", *found.lacks]))

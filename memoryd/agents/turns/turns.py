@@ -30,6 +30,7 @@ from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.unasked.failures import failure_question
 from memoryd.domain.memories.uses import used_memories
+from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.sessions.turns import (
     CommandName,
     MessageEvent,
@@ -47,7 +48,7 @@ from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
-from memoryd.store.ledger.capture import MessagePlace
+from memoryd.store.ledger.turns import MessagePlace
 
 _SHOWN = 400
 """Characters of a hit."""
@@ -111,13 +112,15 @@ def _command(name: CommandName, text: str, memories: Iterable[str] = (), texts: 
 
 
 def _render_hits(found: Recalled) -> Sequence[str]:
-    """Return what was found, a line for each: what it says and where it stands."""
+    """Return what was found, a line for each: what it says, where it stands, and whether it holds and answers."""
     lines = [f"{page.name}: {_line(page.summary)} ({page.path})" for page in found.entities]
     for item in found.items:
+        nearest = " (no answer)" * (item.placed.verdict is Verdict.NONE)
         if isinstance(item, RecalledMemory):
-            lines.append(f"{_line(item.memory.text)} ({cite(item.lead.source)})")
+            earlier = " (earlier)" * bool(item.superseded_by)
+            lines.append(f"{_line(item.memory.text)} ({cite(item.lead.source)}){earlier}{nearest}")
         else:
-            lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation})")
+            lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation}){nearest}")
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
 
 

@@ -215,7 +215,7 @@ _OTHER_SIGN = expression(f"[{''.join(_ONE_SIGN)}]")
 
 _MARK_BEFORE, _MARK_AFTER = rf"(?<![^\s\"'(\[{HAN}、。])", rf"(?![^\s\"')\],.;:!?{HAN}、。])"
 _STARS = expression(rf"{_MARK_BEFORE}(\*{{1,3}})(?=[^\W_]|[\"'(\[{HAN}])([^*\n]*[^\s*])\1{_MARK_AFTER}")
-_UNDERLINES = expression(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_])([^_\n]*\s[^_\n]*[^\s_])\1{_MARK_AFTER}")
+_UNDERLINES = expression(rf"{_MARK_BEFORE}(_{{1,3}})(?=[^\W_][^_\s]*+\s)([^_\n]*(?:\n[^_\n]*)?[^\s_])\1{_MARK_AFTER}")
 WRAP = "\v"
 """Stands where a line is wrapped."""
 _SPACE = f"[ {WRAP}]"

@@ -12,7 +12,7 @@ from memoryd.domain.memories.abstracts import (
     overview_of,
     shorter,
 )
-from memoryd.domain.text.sentences import sentences_of
+from memoryd.domain.text.sentences import sentences_of, spoken_sentences
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -91,6 +91,8 @@ def test_shorter_forms_are_shorter_each(text: str) -> None:
         ("J. Smith agrees. A line that\nwraps goes on.", ["J. Smith agrees.", "A line that wraps goes on."]),
         ("Three things:\n- one is a\n- two is b\n2. three", ["Three things:", "one is a", "two is b", "three"]),
         ("Das gilt z. B. hier. Ende.", ["Das gilt z. B. hier.", "Ende."]),
+        ("Das gilt d. h. immer. Ende.", ["Das gilt d. h. immer.", "Ende."]),
+        ("Wir fahren am 3. Mai los. Es ist Nr. 5. Gut.", ["Wir fahren am 3. Mai los.", "Es ist Nr. 5.", "Gut."]),
     ],
 )
 def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
@@ -116,3 +118,11 @@ def test_overview_tells_what_other_sentences_speak_of() -> None:
         "The gateway on alder restarts at 04:30 each night.",
         "Alder has 16 GB for the gateway.",
     ]
+
+
+@pytest.mark.parametrize("piece", [".", "…", "?!", "\n", "\r\n", "Dr. ", "A. ", "1. ", "<abc>", "<abc></abd>"])
+def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+    """Quadratic time would be many minutes for so long a text, and the time limit of every test is five of them."""
+    text = piece * (200_000 // len(piece)) + "x"
+    assert sentences_of(text)
+    assert spoken_sentences(text)

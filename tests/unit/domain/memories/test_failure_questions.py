@@ -66,6 +66,9 @@ def test_long_output_asks_little_and_soon() -> None:
     began = time.process_time()
     for output in ("x" * 100_000, "error: lease " * 20_000, "at a.b(c:1)\n" * 20_000, "/" * 100_000, "1:" * 50_000):
         assert len(failure_question(output, output)) < 2_000
+    for word in ("x", "a.", "a-", '{"a":', " ", "1.", "错"):
+        output = "error: " + word * 20_000 + "!"
+        assert len(failure_question(output, output)) < 2_000
     assert time.process_time() - began < 5
 
 
