@@ -314,7 +314,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         except StoreError:
             return frozenset()
         every = book.memories.items()
-        return frozenset(short_id(key) for key, memory in every if visibility.admits(memory.line.attributes.scope))
+        return frozenset(short_id(key) for key, memory in every if visibility.admits(memory.scope))
 
     def _read(
         self,
@@ -398,7 +398,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
             state=check.state.value,
             now=None if check.now is None else str(check.now),
             id=None if memory is None else memory.id,
-            content=None if memory is None else memory.line.text,
+            content=None if memory is None else memory.text,
             supersededBy=[newer for newer, olds in book.superseded.items() if memory is not None and memory.id in olds],
             note=check.note or None,
         )

@@ -232,6 +232,11 @@ class CacheSection(OpenClawSection):
     max_entries: int = Field(default=50_000, ge=0, le=100_000_000)
     """How many of these vectors are kept."""
 
+    @property
+    def kept(self) -> int:
+        """How many are kept, none where that is off."""
+        return self.max_entries if self.enabled else 0
+
 
 class MultimodalSection(OpenClawSection):
     """Pictures and sounds under `extraPaths`; no modality named means all."""

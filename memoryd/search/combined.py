@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath, conversation_path, turns_path
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.ranking.selection import Evident, joint_measure, merged
-from memoryd.domain.sessions.taking_turns import transcript_session
+from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, SidecarError
 from memoryd.search.arms import ArmTimes

@@ -28,8 +28,8 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.domain.sessions.making_turns import ReadingOrder, Renaming
 from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, SimilarTurns
-from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn

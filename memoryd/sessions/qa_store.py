@@ -20,10 +20,9 @@ from msgspec.structs import replace
 from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.sessions.documents import MAX_BYTES, TURNS, AnswerRetention
-from memoryd.domain.sessions.making_turns import message_keys, turns_with, without_words
+from memoryd.domain.sessions.making_turns import message_keys, place_of, turns_with, without_words
 from memoryd.domain.sessions.names import is_over
 from memoryd.domain.sessions.sequences import BUDGET, NOTHING_SIMILAR, SequenceChoice, SimilarTurns, sequence
-from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable

@@ -12,18 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId, turn_address
-from memoryd.domain.sessions.making_turns import RawTurn, joined_answer, made_turn
-from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
-from memoryd.domain.sessions.taking_turns import (
+from memoryd.domain.sessions.making_turns import (
     FoundTurn,
+    RawTurn,
     TakenTurns,
     TranscriptPlace,
     is_transcript_session,
+    joined_answer,
+    made_turn,
     place_of,
     transcript_key,
     transcript_session,
     with_turns,
 )
+from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.domain.text.sanitizing import harmless_text

@@ -16,7 +16,7 @@ import structlog
 from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.taking_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
+from memoryd.domain.sessions.making_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
 from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable

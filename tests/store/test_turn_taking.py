@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import RawTurn
-from memoryd.domain.sessions.taking_turns import FoundTurn, heard, place_of, transcript_session
+from memoryd.domain.sessions.making_turns import FoundTurn, RawTurn, heard, place_of, transcript_session
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking
 from memoryd.sessions.qa_store import QaStore

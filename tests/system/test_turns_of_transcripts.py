@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.domain.sessions.taking_turns import transcript_session
+from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.transcripts_written import answered, append, asked

@@ -24,11 +24,11 @@ from memoryd.agents.conversations.session_memories import made_of
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SessionId, holds_turns, session_of, transcript_path, turns_path
-from memoryd.domain.sessions.taking_turns import place_of, transcript_session
+from memoryd.domain.sessions.making_turns import place_of, transcript_session
 from memoryd.errors import Denied, MemorydError, NotFound, StoreError, StoreUnavailable
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.forgetting.planning import drop_remembered_texts
+from memoryd.memory.forgetting.planning import copies_left, drop_remembered_texts, is_in_git
 from memoryd.moving.replacing import replaced_folder
 from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.conversations import SessionForgetReply
@@ -296,17 +296,11 @@ class Forgetting(Struct, kw_only=True, eq=False):
         workspace, told = self.agent.workspace, list[str]()
         if plan.file is not None and plan.file.exists():
             told.append(f"the transcript itself, which is another program's: {plan.file}; it is not read again")
-        elif plan.sessions and any((folder / ".git").exists() for folder in (workspace, *workspace.parents)):
+        elif plan.sessions and is_in_git(workspace):
             told.append(f"the history of git, if {workspace} was committed with it")
         told += [f"{path}, which begins as it does and goes on otherwise: another conversation" for path in plan.forks]
-        told += [
-            f"a damaged ledger that was set aside: {path}; look at it, then delete it"
-            for ledger in self.ledgers
-            for path in ledger.set_aside
-        ]
-        if (folder := replaced_folder(state_dir())) is not None:
-            told.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
-        return [*told, "backups and snapshots of the disk"]
+        left = copies_left([path for ledger in self.ledgers for path in ledger.set_aside], replaced_folder(state_dir()))
+        return [*told, *left, "backups and snapshots of the disk"]
 
 
 def _file_name(path: RelativePath) -> str:

@@ -109,9 +109,7 @@ class SummingUp(Struct, frozen=True):
 
     async def _left_out(self, turns: Sequence[Turn]) -> Callable[[str], bool]:
         tombstones = await self.tombstones.all()
-        standing = {
-            normalized_statement(memory.line.text) for memory in (await self.book.whole()).own.memories.values()
-        }
+        standing = {normalized_statement(memory.text) for memory in (await self.book.whole()).own.memories.values()}
         # what was stated once and stands no more was taken back
         before = await self.stated.among(sentence for turn in turns for sentence in sentences_of_turn(turn))
         stated = standing | {normalized_statement(sentence) for sentence in before}

@@ -126,7 +126,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             await undoing.undo(row.id, is_dry_run=True)
             # before its lines stand again: else they are taken out as what came back
             for memory in copied([row]).memories.values():
-                await self.tombstones.release(memory.id, memory.line.text)
+                await self.tombstones.release(memory.id, memory.text)
         left: list[str] = []
         if number is None:
             undone, left = await undoing.undo_run(run or "", is_dry_run=is_dry_run)

@@ -142,7 +142,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         def work() -> MemoryListReply:
             visible = with_pauses(within(book, visibility))
             page = page_of(
-                (one for one in visible if filters.admits(one, self._shown_scope(one))),
+                (one for one in visible if filters.admits(one, self.shown_scope(one.scope))),
                 filters,
                 self._document,
                 self.usage.tier,
@@ -200,9 +200,6 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         except (ValueError, OverflowError) as exc:
             raise InvalidRequest(str(exc), hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
-    def _shown_scope(self, memory: Memory) -> str:
-        return self.shown_scope(memory.line.attributes.scope)
-
     def shown_scope(self, scope: str) -> str:
         """Return how a scope is told."""
         team = self.agent.team.name if self.agent.team is not None else None
@@ -212,7 +209,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         created, used = beginning_of(memory.first_recorded, self.zone), self.usage.usage(memory.id).touched_at
         return MemoryDocument(
             memory=memory,
-            scope=self._shown_scope(memory),
+            scope=self.shown_scope(memory.scope),
             created_at=created,
             accessed_at=created if used is None else used,
             accessed_day=memory.first_recorded if used is None else datetime.fromtimestamp(used, self.zone).date(),
@@ -325,13 +322,12 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             notes=reply["notes"],
         )
 
-    async def pin(self, name: str, admitted: Admitted) -> MemoryEditReply:
-        """Pin a memory: it never decays, and stands in the core of sessions; the owner's alone, as `unpin`."""
-        return await self._change(name, AttributeChange(is_pinned=True), admitted)
+    async def set_pin(self, name: str, admitted: Admitted, *, is_pinned: bool) -> MemoryEditReply:
+        """Pin a memory, so that it never decays and stands in the core of sessions, or take that away.
 
-    async def unpin(self, name: str, admitted: Admitted) -> MemoryEditReply:
-        """Take the pin away; raises as `set_importance`."""
-        return await self._change(name, AttributeChange(is_pinned=False), admitted)
+        The owner's alone; raises as `set_importance`.
+        """
+        return await self._change(name, AttributeChange(is_pinned=is_pinned), admitted)
 
     async def set_importance(self, name: str, value: float, admitted: Admitted) -> MemoryEditReply:
         """Write another importance, 0 to 1, of a session none that makes it core.
@@ -356,7 +352,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             return {**reply, "notes": [*await revoke(is_dry_run=True)]}
         written = await self.editing.delete(memory, agent=self.asker(admitted))
         # also one that was written by hand is not captured again
-        await self.stated.note([memory.line.text])
+        await self.stated.note([memory.text])
         with contextlib.suppress(StoreError, Denied):
             # what cannot be dropped now is with what no line states, in a month
             await self.documents.usage.drop([memory.id])
@@ -388,7 +384,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
         self.editing.journal.check_writable()
         memory = await self.documents.memory(name, admitted)
-        if not self.is_own(memory.line.attributes.scope, admitted):
+        if not self.is_own(memory.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         return memory
 

@@ -33,9 +33,8 @@ from memoryd.domain.memories.kinds import MemoryId, Visibility, WrittenBy, is_be
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.lines import padded
 from memoryd.errors import InvalidRequest, NotFound
-from memoryd.memory.book import MemoryCache
+from memoryd.memory.book import MemoryCache, OpinionStore
 from memoryd.memory.journal import Journal
-from memoryd.memory.opinions import OpinionStore
 from memoryd.replies.knowledge import (
     EntitiesReply,
     EntityChangeReply,
@@ -184,7 +183,7 @@ def _memory(memory: Memory) -> EntityMemoryReply:
     return EntityMemoryReply(
         id=memory.id,
         kind=memory.kind.value,
-        content=memory.line.text,
+        content=memory.text,
         day=newest.day.isoformat(),
         source=str(newest.citation),
         flags=[flag.value for flag in newest.flags],

@@ -20,8 +20,7 @@ from memoryd.domain.memories.reflect.pages import SharedMemories, shared_memorie
 from memoryd.domain.memories.times.spans import is_due
 from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
-from memoryd.memory.book import MemoryCache
-from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence, evidence_of
+from memoryd.memory.book import MemoryCache, OpinionStore, OpinionWithEvidence, evidence_of
 from memoryd.memory.reflect.run import Reflecting, ReflectOptions
 from memoryd.replies.knowledge import (
     OpinionDifferenceReply,
@@ -88,7 +87,7 @@ def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
     return OpinionReply(
         id=memory.id,
         kind=memory.kind,
-        statement=memory.line.text,
+        statement=memory.text,
         entities=list(memory.line.entities),
         confidence=standing.confidence,
         base=standing.base.confidence,
@@ -101,7 +100,7 @@ def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
 
 def _beliefs(book: Book, visibility: Visibility) -> list[Memory]:
     beliefs = (one for one in book.memories.values() if is_belief(one.kind))
-    return sorted((one for one in beliefs if visibility.admits(one.line.attributes.scope)), key=lambda one: one.id)
+    return sorted((one for one in beliefs if visibility.admits(one.scope)), key=lambda one: one.id)
 
 
 def _is_about(book: Book, memory: Memory, entity: str) -> bool:
@@ -123,14 +122,14 @@ def _find_opinion(book: Book, visibility: Visibility, name: str) -> Memory:
 def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepReply:
     """Return a step with what its evidence says, without text where its line is gone or beyond the caller's reach."""
     memory = book.memories.get(MemoryId(step.evidence))
-    is_visible = memory is not None and visibility.admits(memory.line.attributes.scope)
+    is_visible = memory is not None and visibility.admits(memory.scope)
     return OpinionStepReply(
         evidence=step.evidence,
         label=step.label.value,
         labelledBy=step.labelled_by,
         day=step.day.isoformat(),
         citations=list(evidence_of(book, step).citations) if is_visible else [],
-        content=memory.line.text if memory is not None and is_visible else "",
+        content=memory.text if memory is not None and is_visible else "",
         before=step.before,
         after=step.after,
         run=step.run,
@@ -144,7 +143,7 @@ def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | 
         if old != new:
             return OpinionDifferenceReply(
                 id=opinion.memory.id,
-                statement=opinion.memory.line.text,
+                statement=opinion.memory.text,
                 evidence=old.evidence,
                 before=old.before,
                 after=old.after,

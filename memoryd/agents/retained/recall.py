@@ -42,9 +42,8 @@ from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.sanitizing import KeepVersion, settled_marks
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
-from memoryd.memory.book import MemoryCache
+from memoryd.memory.book import MemoryCache, OpinionStore, OpinionWithEvidence
 from memoryd.memory.forgetting.planning import drop_with_the_others
-from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence
 from memoryd.memory.recall.answer import best_of, for_groups
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters

@@ -109,7 +109,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
 
     def _check(self, memory: Memory, admitted: Admitted, stater: Admitted) -> None:
         """Raise Denied for who may not replace a memory."""
-        if not self.edits.is_own(memory.line.attributes.scope, admitted):
+        if not self.edits.is_own(memory.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if is_of_owner(memory) and not stater.is_owner:
             raise Denied(_OWNERS, hint=_OWNERS_HINT.format(short_id(memory.id)))
@@ -136,7 +136,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
             old, plan, plan.paths(book), edits.retaining.retaining.log(), agent=edits.asker(stater)
         )
         # what it said is not captured again, whoever wrote it
-        await edits.stated.note([old.line.text, plan.line.text])
+        await edits.stated.note([old.text, plan.line.text])
         is_written = bool(done.written.changes)
         told = [SAME]
         if is_written:
@@ -254,7 +254,7 @@ def _memory(memory: Memory, name: str) -> DisagreeingMemoryReply:
     attributes, source, said_by = memory.line.attributes, memory.sources[0], memory.line.attributes.provenance
     return DisagreeingMemoryReply(
         id=memory.id,
-        text=memory.line.text,
+        text=memory.text,
         name=name,
         saidBy="team" if person_of(source.path) else None if said_by is None else said_by.value,
         pinned=attributes.is_pinned,

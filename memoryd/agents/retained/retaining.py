@@ -337,7 +337,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
 
 
 def _render_doubt(older: Memory) -> str:
-    text = " ".join(older.line.text.split())
+    text = " ".join(older.text.split())
     shown = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
     return DOUBTED.format(short_id(older.id), shown)
 

@@ -61,7 +61,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         visibility, book = self.documents.recall.visibility(admitted), await self.documents.now()
 
         def admits(one: Memory) -> bool:
-            own = one.line.attributes.scope
+            own = one.scope
             # what others share is theirs to hand out
             return own != TEAM and visibility.admits(own) and scope in ("", self.documents.shown_scope(own))
 

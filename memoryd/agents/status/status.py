@@ -104,11 +104,6 @@ class AgentState(Struct, frozen=True, kw_only=True):
         return "builtin" if self.qmd is None or self.qmd.fallback else "qmd"
 
     @property
-    def max_unused_vectors(self) -> int:
-        """Return how many vectors may stay that no passage has."""
-        return self.settings.cache.max_entries if self.settings.cache.enabled else 0
-
-    @property
     def fallback(self) -> Fallback | None:
         """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
         if self.qmd is not None and self.qmd.fallback is not None:

@@ -280,4 +280,4 @@ def texts_of(recalled: Recalled) -> Iterator[str]:
     for page in recalled.entities:
         yield page.summary
     for item in recalled.items:
-        yield item.memory.line.text if isinstance(item, RecalledMemory) else item.hit.snippet.text
+        yield item.memory.text if isinstance(item, RecalledMemory) else item.hit.snippet.text

@@ -19,8 +19,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
-from memoryd.agents.turns.told import ToldTurns, told_turn
-from memoryd.agents.turns.unasked import START, AskedText, Owed, UnaskedRecall
+from memoryd.agents.turns.told import START, AskedText, Owed, ToldTurns, UnaskedRecall, told_turn
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -119,7 +118,7 @@ def _render_hits(found: Recalled) -> Sequence[str]:
         nearest = " (no answer)" * (item.placed.verdict is Verdict.NONE)
         if isinstance(item, RecalledMemory):
             earlier = " (earlier)" * bool(item.superseded_by)
-            lines.append(f"{_line(item.memory.line.text)} ({cite(item.lead.source)}){earlier}{nearest}")
+            lines.append(f"{_line(item.memory.text)} ({cite(item.lead.source)}){earlier}{nearest}")
         else:
             lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation}){nearest}")
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]

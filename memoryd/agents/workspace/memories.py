@@ -21,14 +21,13 @@ from memoryd.domain.documents import RelativePath, holds_turns, turns_path
 from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.embed.embedding import Embedding
 from memoryd.llm.protocol import TextModel
-from memoryd.memory.book import MemoryCache
+from memoryd.memory.book import MemoryCache, OpinionStore
 from memoryd.memory.forgetting.forgetting import MemoryForgetting, PrivateTraces
 from memoryd.memory.forgetting.planning import ForgettingPlanner, chunks_with, purge_remains
 from memoryd.memory.forgetting.tombstones import KEY_SUFFIX, MachineTombstones, TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.machines import MachineJournal
 from memoryd.memory.note_files import RecordDays
-from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatementHashes
 from memoryd.memory.usage import LifecycleTime, UsageCache

@@ -76,7 +76,7 @@ BATCH_PASSAGES = 1000
 def embedding_loop_settings(settings: MemorySearchSection, choice: Choice) -> EmbeddingLoopSettings:
     """Return how vectors are made: with a batch interface, as many at once as its jobs take."""
     default = EmbeddingLoopSettings(
-        max_unused=settings.cache.max_entries if settings.cache.enabled else 0,
+        max_unused=settings.cache.kept,
         providers=tuple(filter(None, (choice.provider, choice.fallback))),
         is_paused=settings.sync.paused,
     )

@@ -17,10 +17,8 @@ from memoryd.agents.status.figures import ConversationCounter
 from memoryd.agents.status.status import AgentParts
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
-from memoryd.agents.turns.told import AgentTold
+from memoryd.agents.turns.told import AgentTold, UnaskedRecall, UndeliveredAnswers
 from memoryd.agents.turns.turns import AgentTurns, TurnCommands, TurnUses
-from memoryd.agents.turns.unasked import UnaskedRecall, UndeliveredAnswers
-from memoryd.agents.workspace.memories import WorkspaceMemories
 from memoryd.agents.workspace.parts import AgentResources, WorkspaceResources
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.agents.workspace.settings import owners_time, search_settings
@@ -146,10 +144,19 @@ def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
 def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> Retained:
     """Make what may be asked of the retained memories of an agent."""
     memories, journal = shared.memories, shared.memories.journal
+    owner = owners_time(agent.memory)
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
     recall = agent_recall(agent, shared, own)
-    retaining = _retaining(agent, memories, rights, recall)
-    documents = AgentDocuments(recall=recall, index=shared.index, zone=owners_time(agent.memory).zone)
+    retaining = AgentRetaining(
+        agent=agent.id,
+        rights=rights,
+        retaining=Retaining(journal, owner.today, memories.stated),
+        index=memories.index,
+        tombstones=memories.tombstones,
+        book=memories.book,
+        facts=recall.eligible.facts,
+    )
+    documents = AgentDocuments(recall=recall, index=shared.index, zone=owner.zone)
     edits = AgentDocumentEdits(
         documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
     )
@@ -174,15 +181,15 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             usage=memories.usage,
             index=memories.index,
             proposals=shared.reflect.reflecting.queue,
-            tombstones=shared.memories.tombstones,
-            now=owners_time(agent.memory).now,
+            tombstones=memories.tombstones,
+            now=owner.now,
         ),
         reflect=shared.reflect,
         recall=recall,
         documents=documents,
         document_edits=edits,
         replacing=AgentReplacing(edits=edits),
-        transfer=AgentTransfer(documents=documents, retaining=retaining, today=owners_time(agent.memory).today),
+        transfer=AgentTransfer(documents=documents, retaining=retaining, today=owner.today),
         capture=AgentCapture(
             agent=agent.id,
             is_alone=shared.is_alone,
@@ -190,18 +197,6 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             capturing=shared.capture.capturing,
             delivered=shared.capture.delivered,
         ),
-    )
-
-
-def _retaining(agent: Agent, memories: WorkspaceMemories, rights: CoreRights, recall: AgentRecall) -> AgentRetaining:
-    return AgentRetaining(
-        agent=agent.id,
-        rights=rights,
-        retaining=Retaining(memories.journal, owners_time(agent.memory).today, memories.stated),
-        index=memories.index,
-        tombstones=memories.tombstones,
-        book=memories.book,
-        facts=recall.eligible.facts,
     )
 
 

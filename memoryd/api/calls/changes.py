@@ -88,8 +88,8 @@ def _forget_reply(report: ForgetReport) -> ForgetReply:
 def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply:
     return ForgottenMemoryReply(
         id=memory.id,
-        content=memory.line.text if has_text else None,
-        scope=memory.line.attributes.scope or None,
+        content=memory.text if has_text else None,
+        scope=memory.scope or None,
         citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
     )
 

@@ -234,14 +234,14 @@ async def pin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
     """Pin a memory: it never decays, and stands at the beginning of sessions."""
-    return await memories.retained(admitted).document_edits.pin(memory, admitted)
+    return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=True)
 
 
 async def unpin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
     """Take the pin of a memory away."""
-    return await memories.retained(admitted).document_edits.unpin(memory, admitted)
+    return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=False)
 
 
 async def importance(

@@ -40,7 +40,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
-from memoryd.memory.opinions import OpinionEvidence, OpinionWithEvidence
+from memoryd.memory.book import OpinionEvidence, OpinionWithEvidence
 from memoryd.memory.recall.query import (
     CheckedSource,
     Recalled,

@@ -121,7 +121,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         watcher=state.watcher,
         vector=_vector(state),
         fts=FtsReply(available=True),
-        cache=CacheReply(entries=held.vectors, maxEntries=state.max_unused_vectors),
+        cache=CacheReply(entries=held.vectors, maxEntries=state.settings.cache.kept),
         embedding=_embedding(state, status.remote),
         embedder=_embedder(state.embedder, status.worker),
         reranker=None if state.reranker is None else _reranker(state.reranker),

@@ -95,10 +95,10 @@ def copies_across_scopes(memories: Iterable[Memory]) -> list[NearCopiesReply]:
     groups = grouped(
         ((text, memory.line.network, memory.line.attributes.at, memory.slugs), memory)
         for memory in newest_first(memories)
-        if (text := gist(memory.line.text))
+        if (text := gist(memory.text))
     )
     pairs = (pair for group in groups.values() for pair in combinations(group[:MAX_COMPARED], 2))
-    across = (pair for pair in pairs if len({one.line.attributes.scope for one in pair}) > 1)
+    across = (pair for pair in pairs if len({one.scope for one in pair}) > 1)
     return [NearCopiesReply(newer=newer.id, older=older.id) for newer, older in islice(across, MAX_COPIES)]
 
 
@@ -109,7 +109,7 @@ def near_copies(memories: Iterable[Memory]) -> list[NearCopiesReply]:
 
 
 def _pairs(group: Sequence[Memory]) -> Iterator[NearCopiesReply]:
-    words = {one.id: tokens(one.line.text) for one in group} if len(group) > 1 else {}
+    words = {one.id: tokens(one.text) for one in group} if len(group) > 1 else {}
     for newer, older in combinations(group, 2):
         if is_alike(words[newer.id], words[older.id]):
             yield NearCopiesReply(newer=newer.id, older=older.id)

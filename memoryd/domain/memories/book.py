@@ -81,6 +81,14 @@ class Memory(Struct, frozen=True):
         return self.line.kind
 
     @property
+    def text(self) -> str:
+        return self.line.text
+
+    @property
+    def scope(self) -> str:
+        return self.line.attributes.scope
+
+    @property
     def slugs(self) -> tuple[EntitySlug, ...]:
         return self.line.slugs
 
@@ -250,7 +258,7 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
     memories = {one: Memory(one, tuple(sorted(found, key=_source_order))) for one, found in stated.items()}
-    scopes = ((memory.line.attributes.scope, memory.id) for memory in memories.values())
+    scopes = ((memory.scope, memory.id) for memory in memories.values())
     return Book(
         memories=memories,
         by_chunk={source.chunk: memory.id for memory in memories.values() for source in memory.sources},
@@ -316,7 +324,7 @@ def changed_book(
         by_entity=_update_entities(book, before, part, memories.values()),
         aliases=part.aliases,
         pages=part.pages,
-        scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.line.attributes.scope,)),
+        scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.scope,)),
         marked=(book.marked - touched) | part.marked,
         written=_update_names(book.written, before, part.written),
     )

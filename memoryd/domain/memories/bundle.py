@@ -41,8 +41,6 @@ from memoryd.domain.text.sanitizing import without_unseen
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import STOP_WORDS, spoken_words
 
-BUDGET = 1_200
-"""Tokens of a bundle by default."""
 STABLE_SHARE = 0.75
 """Most of the budget that the stable block may take, so that a question always has room."""
 STATED_SHARE = 0.25
@@ -409,12 +407,12 @@ def stable_parts(known: StableLines, older: Older, visibility: Visibility) -> St
 def _newest_sides(stated: Iterable[StableLine]) -> list[StableLine]:
     """Return the most important of what is stated; of two sides in the same words (`with`, `without`) the last."""
     by_newness = sorted(stated, key=lambda one: newness(one.memory))
-    last = {(one.memory.line.attributes.scope, one.matter): one for one in by_newness}.values()
+    last = {(one.memory.scope, one.matter): one for one in by_newness}.values()
     return sorted(last, key=_weight, reverse=True)[:STATED_MAX]
 
 
 def _stable_line(memory: Memory) -> StableLine:
-    text = memory.line.text
+    text = memory.text
     words = _HAN.findall(text) if _HAN.search(text) else spoken_words(text)
     return StableLine(memory, shorter(text), frozenset(words) - _SIDES)
 

@@ -53,7 +53,7 @@ def shown_scope(scope: str, agent: str, *, is_alone: bool, team: str = "") -> st
 
 def within(book: Book, visibility: Visibility) -> list[Memory]:
     """Return the memories that somebody may know of, the newest first."""
-    return [one for one in book.newest if visibility.admits(one.line.attributes.scope)]
+    return [one for one in book.newest if visibility.admits(one.scope)]
 
 
 def named(memories: Iterable[Memory], name: str) -> Memory:
@@ -261,7 +261,7 @@ def page_behind(book: Book, admits: Callable[[Memory], bool], cursor: str, limit
     ordered = book.by_day
     behind = bisect_right(ordered, cursor, key=cursor_of) if cursor else 0
     least = list(islice(filter(admits, islice(ordered, behind, None)), limit + 1))
-    signs = accumulate(len(one.line.text) for one in least)
+    signs = accumulate(len(one.text) for one in least)
     page = [one for at, (one, so_far) in enumerate(zip(least, signs, strict=True)) if not at or so_far <= PAGE_CHARS]
     page = page[:limit]
     return TransferPage(tuple(page), cursor_of(page[-1]) if len(page) < len(least) else "", sum(map(admits, ordered)))

@@ -126,7 +126,7 @@ def is_unmerged(text: str) -> bool:
 
 def why_not_promoted(memory: Memory, agent: str) -> str:
     """Return why a memory must not be shared by this agent; empty if it may."""
-    scope = memory.line.attributes.scope
+    scope = memory.scope
     if scope == TEAM or any(person_of(source.path) for source in memory.sources):
         return A_COLLEAGUES
     if not _is_shareable(scope, agent):
@@ -140,11 +140,7 @@ def standing(book: Book, agent: str) -> set[MemoryId]:
     What looks like an older version holds as long as no line says so: it is not taken from others by a guess.
     """
     own, older = book.own.memories.values(), replaced_in(book)
-    return {
-        promoted(memory.line).id
-        for memory in own
-        if memory.id not in older and _is_shareable(memory.line.attributes.scope, agent)
-    }
+    return {promoted(memory.line).id for memory in own if memory.id not in older and _is_shareable(memory.scope, agent)}
 
 
 def replaced_in(book: Book) -> set[MemoryId | None]:

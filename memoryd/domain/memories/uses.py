@@ -40,7 +40,7 @@ def used_memories(
 ) -> list[MemoryId]:
     """Return those of the memories told, each with its citation, that an answer uses; `memories` are all there are."""
     question_words, answer_words = _words(question), _words(answer)
-    added = {one.id: _words(one.line.text) - question_words for one, _citation in told}
+    added = {one.id: _words(one.text) - question_words for one, _citation in told}
     rare = _rare_words({word for words in added.values() for word in words & answer_words}, memories)
     return [
         one.id
@@ -53,7 +53,7 @@ def _rare_words(words: set[str], memories: Iterable[Memory]) -> frozenset[str]:
     """Return the distinctive ones of some words, by how many memories hold each."""
     counts, total = dict.fromkeys(words, 0), 0
     for memory in memories if words else ():
-        text = normalised(memory.line.text).lower()
+        text = normalised(memory.text).lower()
         total += 1
         for word in words:
             # inside of another word, too: then it is the less distinctive

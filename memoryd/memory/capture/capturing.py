@@ -369,7 +369,7 @@ def lines_to_write(book: Book, lines: Sequence[RetainedLine], day: date) -> list
 def unstated(book: Book, texts: Iterable[str]) -> frozenset[str]:
     """Return those of the texts that no memory states, in whatever scope."""
     wanted = {text: normalized_statement(text) for text in texts}
-    stated = {normalized_statement(memory.line.text) for memory in _similar(book, wanted)}
+    stated = {normalized_statement(memory.text) for memory in _similar(book, wanted)}
     return frozenset(text for text, statement in wanted.items() if statement not in stated)
 
 
@@ -377,8 +377,8 @@ def _similar(book: Book, texts: Iterable[str]) -> list[Memory]:
     """Return the memories that have the words of one of the texts, in whatever layout and case."""
     wanted = {_bare_text(text) for text in texts}
     # of thousands hardly one begins alike, and is worth looking at as a whole
-    begun = (memory for memory in with_pauses(book.memories.values()) if _begins_alike(memory.line.text, wanted))
-    return [memory for memory in begun if _bare_text(memory.line.text) in wanted]
+    begun = (memory for memory in with_pauses(book.memories.values()) if _begins_alike(memory.text, wanted))
+    return [memory for memory in begun if _bare_text(memory.text) in wanted]
 
 
 def _begins_alike(text: str, wanted: Collection[str]) -> bool:

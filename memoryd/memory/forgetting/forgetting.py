@@ -215,12 +215,12 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         async with self.planner.journal.alone():
             plan = await self.planner.plan(name)
             await self.planner.journal.check_room({RelativePath(one.path) for one in plan.citations})
-            hashes = await self.tombstones.begin((one.id, one.line.text) for one in plan.memories)
+            hashes = await self.tombstones.begin((one.id, one.text) for one in plan.memories)
             if is_undoable:
                 self._undoable |= hashes
             try:
                 # from here on the tombstones know of it
-                await self.stated.drop(one.line.text for one in plan.memories)
+                await self.stated.drop(one.text for one in plan.memories)
                 shared = await self._revoke(plan, is_dry_run=False)
                 report = await self._take_out(plan, keeps_lines=is_undoable)
                 unfinished = await self._follow_up(plan)
@@ -255,7 +255,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             known = {**(await self.planner.copies()).memories, **known}
         plan = of_memories([one for one in known.values() if stones.hold_id(one.id)])
         # the lines go last: what is not dropped yet, they tell
-        await self.stated.drop(one.line.text for one in plan.memories)
+        await self.stated.drop(one.text for one in plan.memories)
         await self._revoke(plan, is_dry_run=False)
         await self._take_out(plan, keeps_lines=is_undoable)
         # also what no line states any more: rows may name it still

@@ -180,17 +180,14 @@ class MemoryForgettingPlan(Struct, frozen=True):
     @property
     def stated_by_sessions(self) -> tuple[TextMatcher, ...]:
         """What goes from ends and summaries of sessions, too: all but what these say themselves."""
-        own = {memory.line.text for memory in self.memories if is_of_session(memory.line)}
+        own = {memory.text for memory in self.memories if is_of_session(memory.line)}
         return tuple(words for words in self.said if words.text not in own)
 
     @property
     def citations(self) -> list[Citation]:
         """The lines that go."""
         stated = [
-            Citation(source.path, source.start_line, source.end_line)
-            for memory in self.memories
-            for source in memory.sources
-            if source.start_line != NOWHERE
+            source.citation for memory in self.memories for source in memory.sources if source.start_line != NOWHERE
         ]
         return [*stated, *([self.place] if self.place else [])]
 
@@ -262,14 +259,10 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             f"{one}, which another program wrote: `memoryctl sessions forget {shlex.quote(one)}` takes all of it"
             for one in plan.elsewhere.transcripts
         ]
-        if await asyncio.to_thread(_is_in_git, self.workspace):
+        if await asyncio.to_thread(is_in_git, self.workspace):
             places.append(f"the history of git, if {self.workspace} was committed with it")
         places += [f"what was sent to {one} before" for one in self.sent_to()]
-        places += [
-            f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in self.set_aside()
-        ]
-        if (folder := await asyncio.to_thread(self.replaced)) is not None:
-            places.append(f"what `memoryctl restore` replaced: {folder}; delete it once all is well")
+        places += copies_left(self.set_aside(), await asyncio.to_thread(self.replaced))
         places.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
         places.append("answers that were kept back and say it in other words, for at most 7 days")
         return (*places, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
@@ -297,9 +290,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
         session_memories = session_memories_with((await self.book.whole()).own, plan.stated_by_sessions)
-        cut = [
-            Citation(one.path, one.start_line, one.end_line) for memory in session_memories for one in memory.sources
-        ]
+        cut = [one.citation for memory in session_memories for one in memory.sources]
         going = {
             (one.path, line)
             for one in (*plan.citations, *cut)
@@ -327,10 +318,18 @@ def _sharing(book: Book, name: str) -> str:
 
 def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
     """Return the plan for memories, as far as they themselves tell."""
-    return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.line.text) for memory in memories))
+    return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.text) for memory in memories))
 
 
-def _is_in_git(workspace: Path) -> bool:
+def copies_left(ledgers: Iterable[Path], replaced: Path | None) -> list[str]:
+    """Say which copies were set aside, for their owner to delete: damaged ledgers, and what a restore replaced."""
+    told = [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in ledgers]
+    restored = "what `memoryctl restore` replaced: {}; delete it once all is well"
+    return told if replaced is None else [*told, restored.format(replaced)]
+
+
+def is_in_git(workspace: Path) -> bool:
+    """Tell whether a folder lies in a git repository."""
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 

@@ -138,7 +138,7 @@ def _fold_copy(leader: RecalledMemory, copy: RecalledMemory) -> RecalledMemory:
     """
 
     def lead(one: RecalledMemory) -> tuple[bool, date]:
-        return one.memory.line.attributes.scope != TEAM, one.memory.recorded
+        return one.memory.scope != TEAM, one.memory.recorded
 
     newest, other = sorted((leader, copy), key=lead, reverse=True)
     return replace(newest, placed=leader.placed, copies=(*newest.copies, other.memory.id, *other.copies))
@@ -161,7 +161,7 @@ def for_groups(recalled: Recalled, kept: WithheldFromGroups | None, most: int) -
         if kept is None:
             return False
         if isinstance(item, RecalledMemory):
-            return not kept.keeps(item.memory.line.text, memory=item.memory.id)
+            return not kept.keeps(item.memory.text, memory=item.memory.id)
         return not kept.keeps(item.hit.snippet.text, path=item.hit.chunk.path)
 
     items = tuple(filter(may, recalled.items))[:most]

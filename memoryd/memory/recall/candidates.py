@@ -123,7 +123,7 @@ class CandidateMemories(Struct, frozen=True, eq=False):
 def _weight(memory: Memory) -> float:
     if memory.is_of_copies:
         return COPY_WEIGHT
-    if memory.line.attributes.scope == TEAM:
+    if memory.scope == TEAM:
         return SHARED_WEIGHT
     return RETELLING_WEIGHT if is_of_session(memory.line) else 1.0
 
@@ -211,7 +211,7 @@ def _said_in(passage: RecalledPassage, outdated: Sequence[RecalledMemory]) -> li
     return [
         one.memory.id
         for one in outdated
-        if terms and terms.issubset(one.evidence.terms) and " ".join(one.memory.line.text.split()) in said
+        if terms and terms.issubset(one.evidence.terms) and " ".join(one.memory.text.split()) in said
     ]
 
 
@@ -375,7 +375,7 @@ def _key_of(item: RecalledItem) -> str:
 def _weighable(one: RecalledItem) -> Item:
     days, terms, cosine = one.placed.lifts.get(Boosts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
     if isinstance(one, RecalledMemory):
-        return Item(one.memory.line.text, terms, cosine, one.memory.slugs, days)
+        return Item(one.memory.text, terms, cosine, one.memory.slugs, days)
     return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days)
 
 

@@ -38,7 +38,7 @@ Value = TypeVar("Value")
 
 
 class MemoryDays(Struct, frozen=True, eq=False):
-    """The days of all lines of a book, in the order of their memories; `days_of` makes them."""
+    """The days of all lines of a book, in the order of their memories; `of` makes them."""
 
     book: Book = Book()
     _ids: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, _ID))
@@ -79,11 +79,6 @@ class MemoryDays(Struct, frozen=True, eq=False):
         return MemoryDays(book, ids[order], rows[order])
 
 
-def days_of(book: Book) -> MemoryDays:
-    """Return the days of a book."""
-    return MemoryDays().of(book)
-
-
 def _rows(rows: Sequence[_Row]) -> npt.NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, 5)
 
@@ -115,7 +110,7 @@ class MemoryFacts(Struct, frozen=True):
         """Return what holds of that which the asker may know of, and stands in no log of a later day."""
         found: dict[MemoryId, Memory] = {}
         for one, memory in self.book.memories.items():
-            if filters.visibility.admits(memory.line.attributes.scope):
+            if filters.visibility.admits(memory.scope):
                 sources = tuple(source for source in filters.standing(memory) if is_written(source, until))
                 if sources:
                     # the same one, if all of its lines stand

@@ -21,7 +21,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import reciprocal, relative
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.domain.text.words import query_terms
-from memoryd.memory.opinions import OpinionWithEvidence
+from memoryd.memory.book import OpinionWithEvidence
 from memoryd.search.answer import Answer
 from memoryd.search.hits import ChunkEvidence, Hit
 from memoryd.search.protocol import Query

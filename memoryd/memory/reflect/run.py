@@ -52,10 +52,10 @@ from memoryd.domain.memories.reflect.pages import (
 )
 from memoryd.domain.memories.reflect.proposals import ProposedChange, to_propose
 from memoryd.errors import InvalidRequest, MemorydError, RequestError, TextModelUnavailable
+from memoryd.memory.book import OpinionStore
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Labeller, Prose
-from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalGround, ProposalQueue, ground_of, proposal_plan
 from memoryd.replies.knowledge import PageRefusalReply, ProposalSummaryReply, ReflectReply
 from memoryd.store.ledger.reflect import ReflectRuns
@@ -261,7 +261,7 @@ async def _labels_of_model(
     for pair in pairs[:MAX_ASKED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
         try:
-            label = await labeller.label(opinion.line.text, evidence.line.text)
+            label = await labeller.label(opinion.text, evidence.text)
         except TextModelUnavailable as exc:
             # one that is away is not waited for again and again
             log.info("no labels from the text model", reason=str(exc))

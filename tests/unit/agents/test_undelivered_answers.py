@@ -1,6 +1,6 @@
 """What sessions are still to be told: what nobody read, once, in its own session, and nothing that was forgotten."""
 
-from memoryd.agents.turns.unasked import ASKED_MAX, START, AskedText, Owed, UndeliveredAnswers
+from memoryd.agents.turns.told import ASKED_MAX, START, AskedText, Owed, UndeliveredAnswers
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 
 KEY, OTHER = "claude-code:direct:one", "claude-code:direct:two"

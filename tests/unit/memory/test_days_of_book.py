@@ -11,7 +11,7 @@ from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import span_of
 from memoryd.domain.memories.recall_order import Nearness, nearness_of
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.memory.recall.eligible import days_of
+from memoryd.memory.recall.eligible import MemoryDays
 
 FIRST = date(2025, 9, 1)
 days = st.integers(0, 60).map(lambda number: FIRST + timedelta(days=number))
@@ -30,7 +30,7 @@ def lines(draw: st.DrawFn) -> MemorySource:
 @given(st.lists(lines(), max_size=10), spans)
 def test_memories_of_days_are_those_that_a_look_at_each_gives(found: list[MemorySource], span: DaySpan) -> None:
     book = book_of(found)
-    met = list(days_of(book).meeting(span))
+    met = list(MemoryDays().of(book).meeting(span))
     expected = {key for key, one in book.memories.items() if any(span_of(s).meets(span) for s in one.sources)}
     assert len(met) == len(expected)
     assert {memory.id for memory in met} == expected
@@ -43,6 +43,6 @@ def test_days_that_follow_their_book_are_those_of_it(
     before: list[MemorySource], after: list[MemorySource], span: DaySpan
 ) -> None:
     book = book_of(after)
-    followed, made = days_of(book_of(before)).of(book), days_of(book)
+    followed, made = MemoryDays().of(book_of(before)).of(book), MemoryDays().of(book)
     assert followed.last_written == made.last_written
     assert list(followed.meeting(span)) == list(made.meeting(span))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from memoryd.domain.documents import RelativePath, Source, part_path, transcript_path, turns_path
-from memoryd.domain.sessions.taking_turns import transcript_session
+from memoryd.domain.sessions.making_turns import transcript_session
 from memoryd.domain.skips import SkipReason
 from memoryd.search.combined import search_once
 from memoryd.search.hits import Hit

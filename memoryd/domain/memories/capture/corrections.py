@@ -167,7 +167,7 @@ def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
     for memory in sorted(pinned, key=newness, reverse=True):
         attributes = memory.line.attributes
         is_captured = attributes.provenance is Provenance.USER and memory.line.kind is Kind.ENTITY
-        kind = attributes.scope, pin_kind(memory.line.text) if is_captured else ""
+        kind = attributes.scope, pin_kind(memory.text) if is_captured else ""
         counts[kind] += 1
         if kind[1] and counts[kind] > PINS_OF_A_KIND:
             surplus.add(memory.id)
@@ -276,11 +276,11 @@ def _over(line: RetainedLine, slots: frozenset[tuple[str, str]], standing: Seque
 
 def _is_older(memory: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
     return (
-        memory.line.attributes.scope == line.attributes.scope
+        memory.scope == line.attributes.scope
         and memory.id != line.id
         and memory.line.kind is line.kind
         # of thousands few speak of their author, and each has all forms tried on it
-        and _OF_AUTHOR.search(memory.line.text) is not None
-        and bool(older := slots_of(memory.line.text))
+        and _OF_AUTHOR.search(memory.text) is not None
+        and bool(older := slots_of(memory.text))
         and older <= slots
     )

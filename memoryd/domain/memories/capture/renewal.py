@@ -136,5 +136,5 @@ def _item(revision: Revision, target: Target, *, may_supersede: bool) -> Capture
 
 
 def _note(what: str, memories: Sequence[Memory]) -> str:
-    shown = ", ".join(f"{short_id(memory.id)} {memory.line.text[:_SHOWN_CHARS]!r}" for memory in memories)
+    shown = ", ".join(f"{short_id(memory.id)} {memory.text[:_SHOWN_CHARS]!r}" for memory in memories)
     return f"{what} {shown}" if shown else ""

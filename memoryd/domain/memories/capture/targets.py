@@ -345,7 +345,7 @@ _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|�
 
 def _is_name(memory: Memory) -> bool:
     """Tell whether a memory says what its author is called, as agents may call them in what they write."""
-    return memory.line.kind is Kind.ENTITY and is_by_person(memory.line) and pin_kind(memory.line.text) == NAME
+    return memory.line.kind is Kind.ENTITY and is_by_person(memory.line) and pin_kind(memory.text) == NAME
 
 
 def _says(text: str, value: str) -> bool:
@@ -376,14 +376,14 @@ _MIDDLE_MAX = 8
 
 def are_same_but_one(one: Memory, other: Memory) -> bool:
     """Tell whether two memories are about the same in the same words, but for one value."""
-    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.line.text.strip(), other.line.text.strip()):
+    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.text.strip(), other.text.strip()):
         return False
-    mine, theirs = _TOKENS.findall(one.line.text), _TOKENS.findall(other.line.text)
+    mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
     ahead, middle, behind = _parts(mine, theirs)
     middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
     are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_JOINS.match, middle)) for middle in middles)
     # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
-    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.line.text))) or content(" ".join(behind))
+    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
     return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))
 
 

@@ -88,7 +88,7 @@ def _one_meaning(book: Book, asked: str) -> tuple[Memory, ...]:
         return stated
     row = TextMatcher(asked, least=0)
     scattered = saying(book, asked)
-    matches = newest_first(memory for memory in scattered if row.occurs_in(memory.line.text)) or scattered
+    matches = newest_first(memory for memory in scattered if row.occurs_in(memory.text)) or scattered
     if not matches:
         raise ValueError(f"no memory says {asked!r}")
     if len(matches) > MOST:
@@ -108,7 +108,7 @@ def _by_statement(book: Book, asked: str) -> tuple[Memory, ...]:
     if isinstance(said, RetainedLine) and said.id in book.memories:
         return (book.memories[said.id],)
     bare = _typed_text(asked)
-    return newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.line.text) == bare)
+    return newest_first(memory for memory in book.memories.values() if bare and _typed_text(memory.text) == bare)
 
 
 def _by_citation(book: Book, citation: Citation) -> ForgetTarget:
@@ -129,7 +129,7 @@ def _by_citation(book: Book, citation: Citation) -> ForgetTarget:
 
 def _holder(memory: Memory) -> Callable[[str], bool]:
     """Return what tells whether a memory holds a word."""
-    text = f"{memory.line.text} {' '.join(memory.line.entities)}"
+    text = f"{memory.text} {' '.join(memory.line.entities)}"
     words = frozenset(_words(text))
     # a script without spaces has no words to compare: there the query may be anywhere
     runs = tuple(word for word in words if UNSPACED_RUN.match(word))
@@ -262,7 +262,7 @@ def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
 
 def session_memories_with(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
     """Return the ends and summaries of sessions that hold the words."""
-    return [memory for memory in book.of_sessions if any(words.occurs_in(memory.line.text) for words in said)]
+    return [memory for memory in book.of_sessions if any(words.occurs_in(memory.text) for words in said)]
 
 
 def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[TextMatcher]) -> str | None:

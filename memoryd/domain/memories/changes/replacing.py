@@ -62,7 +62,7 @@ def replaced(
 
 
 def _list_meanings(name: str, memories: Sequence[Memory]) -> str:
-    shown = [f"{short_id(one.id)} ({' '.join(one.line.text.split())[:_SHOWN_CHARS]})" for one in memories[:SHOWN]]
+    shown = [f"{short_id(one.id)} ({' '.join(one.text.split())[:_SHOWN_CHARS]})" for one in memories[:SHOWN]]
     more = f", and {len(memories) - SHOWN} more" if len(memories) > SHOWN else ""
     return f"{name[:_SHOWN_CHARS]!r} may mean {len(memories)} memories: {', '.join(shown)}{more}"
 

@@ -111,7 +111,7 @@ def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> tuple[l
     current = (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
     for memory in sorted(filter(is_durable, current), key=_most_important):
         line = core_line(memory)
-        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.line.text) in stated:
+        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.text) in stated:
             continue
         if len(line) + 1 > room:
             left_out += 1
@@ -138,7 +138,7 @@ def is_durable(memory: Memory) -> bool:
 
 def core_line(memory: Memory) -> str:
     """Return the bullet of a memory in the core file: its entities, unless its text names them, and its text."""
-    text = " ".join(memory.line.text.split())
+    text = " ".join(memory.text.split())
     named = [name for name in memory.line.entities if slug_of(name) not in folded(text)]
     return f"- {', '.join(named)}: {text}" if named else f"- {text}"
 
@@ -187,7 +187,7 @@ def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedCha
         if pair is None:
             continue
         older, current = pair
-        instead = [] if folded(current.line.text) in stated else [core_line(current)]
+        instead = [] if folded(current.text) in stated else [core_line(current)]
         diff = unified_diff(core.path, core.text, "\n".join([*lines[:at], *instead, *lines[at + 1 :]]))
         what = "supersedes this line" if folded(line) in verbatim else "has a newer value of this fact"
         why = f"{current.sources[0].path}#L{current.sources[0].start_line} {what}."
@@ -220,9 +220,9 @@ def _outdated_pairs(shared: SharedMemories) -> Iterator[_Pair]:
 def _pairs_by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
     pairs_of: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
     for older, current in pairs if asked else ():
-        skeleton = _skeleton(older.line.text)
+        skeleton = _skeleton(older.text)
         # a value that was given up and came back is the current one
-        if skeleton in asked and skeleton is not None and skeleton != _skeleton(current.line.text):
+        if skeleton in asked and skeleton is not None and skeleton != _skeleton(current.text):
             pairs_of[skeleton].append((older, current))
     return pairs_of
 

@@ -62,7 +62,7 @@ class SimilarOpinions:
 
         `is_opposite`: only those that say yes where the memory says no, or no where yes, and share most of their words.
         """
-        statement = self._stated.get(memory.id) or statement_of(memory.line.text)
+        statement = self._stated.get(memory.id) or statement_of(memory.text)
         negated = (not statement.is_negated,) if is_opposite else (False, True)
         least = NEGATED_SHARE if is_opposite else 0.0
         visited = self._candidates(self.entities(memory), statement.words, negated, least)
@@ -71,7 +71,7 @@ class SimilarOpinions:
         return sorted(similar, key=lambda one: (-shares[one], one))
 
     def _add(self, opinion: Memory) -> None:
-        statement = statement_of(opinion.line.text)
+        statement = statement_of(opinion.text)
         self._stated[opinion.id], self._slugs[opinion.id] = statement, self.entities(opinion)
         self._by_words[statement.words].append(opinion.id)
         for slug in self._slugs[opinion.id]:
@@ -192,14 +192,12 @@ class OpinionLabels:
                 given = memory.line.attributes.confidence
                 is_agreed = given in (None, self._bases[opinion.id].confidence)
                 day = self._day(opinion.id, memory, is_later=True)
-                if day is not None and is_agreed and _fold(opinion.line.text) == _fold(memory.line.text):
+                if day is not None and is_agreed and _fold(opinion.text) == _fold(memory.text):
                     yield LabelledEvidence(opinion.id, memory.id, Label.REINFORCE, RESTATED, day)
 
     def _key(self, memory: Memory) -> tuple[frozenset[EntitySlug], str]:
         """Return what memories that say the same have in common, and what is quickly had."""
-        return self._similar.entities(memory), "".join(
-            filter(str.isalnum, plain_characters(memory.line.text).casefold())
-        )
+        return self._similar.entities(memory), "".join(filter(str.isalnum, plain_characters(memory.text).casefold()))
 
     def _day(self, opinion: MemoryId, memory: Memory, *, is_later: bool) -> date | None:
         """Return the day on which a memory counts for an opinion, the oldest of its lines; None if it does not.
@@ -209,7 +207,7 @@ class OpinionLabels:
         base = self._bases.get(opinion)
         if base is None or opinion == memory.id:
             return None
-        if not covers(memory.line.attributes.scope, self._opinions[opinion].line.attributes.scope):
+        if not covers(memory.scope, self._opinions[opinion].line.attributes.scope):
             return None
         days = [one.day for one in memory.sources if is_dated(one) or not is_later]
         earliest, stated_on = base.revised_on or date.min, base.stated_on if is_later else None

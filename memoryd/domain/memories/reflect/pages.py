@@ -18,7 +18,7 @@ from datetime import date
 from msgspec import Struct
 
 from memoryd.domain.counters import grouped
-from memoryd.domain.documents import Citation, RelativePath
+from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.book import Book, Memory, spelling
 from memoryd.domain.memories.entities import EntitySlug, entity_page
@@ -240,8 +240,8 @@ def _evidence(shared: SharedMemories, word: str, steps: Iterable[Step], except_i
 
 
 def _page_entry(memory: Memory, label: str, below: tuple[PageEntry, ...] = ()) -> PageEntry:
-    sources = tuple(Citation(source.path, source.start_line, source.end_line) for source in memory.sources)
-    return PageEntry(memory.id, label, memory.line.text, sources, below)
+    sources = tuple(source.citation for source in memory.sources)
+    return PageEntry(memory.id, label, memory.text, sources, below)
 
 
 def _describe(memories: Sequence[Memory]) -> str:

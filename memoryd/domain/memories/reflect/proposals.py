@@ -303,7 +303,7 @@ def _words(memory: Memory, is_common: Callable[[str], bool]) -> list[str]:
     names = {term for name in memory.line.entities for term in query_terms(name)}
     return [
         term
-        for term in query_terms(memory.line.text, limit=MAX_TERMS)
+        for term in query_terms(memory.text, limit=MAX_TERMS)
         if term not in names and not term.isdigit() and not is_common(term) and _says_something(term)
     ]
 

@@ -356,7 +356,7 @@ def _few_of(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> 
 def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) -> Iterator[_Description]:
     """Yield what a memory calls the one entity that it is about, and others that it names."""
     entities = {aliases.get(slug, slug) for slug in memory.slugs}
-    text = memory.line.text
+    text = memory.text
     is_unspaced = UNSPACED_RUN.search(text[:20]) is not None
     match = (_IS_CHINESE if is_unspaced else _IS).match(text)
     if match is not None and len(entities) == 1:

@@ -1,7 +1,7 @@
 """Long conversations are read by turns with all others, and what may have been renamed is kept until that is known."""
 
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
+from memoryd.domain.sessions.making_turns import ReadingOrder, Renaming
 
 A, B, C = (RelativePath(name) for name in "abc")
 
