@@ -11,7 +11,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless, expression
 
 _END = expression(
-    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=\s*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
+    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=[^\S\n]*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
 )
 """Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
 _LAST_WORD = expression(r"(?:[^\W\d_]|\.)+\Z")

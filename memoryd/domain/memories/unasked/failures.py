@@ -41,7 +41,7 @@ _PATH = expression(
 )
 _FILE_PLACE = expression(r"(?<=\w):\d+(?::\d+)?\b|::\w+")
 _NOISE = caseless(
-    r"\S*(?:…|\*\*\*)\S*"  # what is masked
+    r"(?:(?<!\S)\S*)?(?:…|\*\*\*)\S*"  # what is masked
     r"|\b\d{4}-\d\d-\d\d(?:[T ][\d:.,+Z]+)?|\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"
     r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b0x[0-9a-f]+\b"
     r"|(?<![\w-])[-+]?\d[\d.,:]*(?:%|[kmgt]i?b|m?s|min)?(?![\w-])"
