@@ -89,7 +89,7 @@ def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:
 
 
 @cache
-def _docstrings_in(module: str) -> Mapping[str, Mapping[str, str]]:
+def _docstrings_in(module: str) -> Mapping[str, dict[str, str]]:
     """Return the docstrings of the attributes of each class of a module; none where the source is gone."""
     with suppress(OSError, SyntaxError):
         classes = (
