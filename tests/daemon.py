@@ -23,13 +23,14 @@ from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.errors import DaemonNotRunning, NotNow
 from tests.waiting import eventually
-from tests.warm.programs import started
+from tests.warm.programs import ran, started
 
 STARTER = ENGLISH_STARTER
 MULTILINGUAL = MULTILINGUAL_STARTER
 START_SECONDS = 90.0
 STOP_SECONDS = 60.0
 PROGRAM = ("-m", "memoryd.daemon.main")
+MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 LEARNED = cache_dir() / "strangers-of-tests"
 """What the models of the tests make of texts of nobody."""
 
@@ -138,6 +139,14 @@ class RunningDaemon:
     def client(self, timeout: float = 60.0) -> Client:
         """Return a client that is closed when the daemon is stopped."""
         return self._clients.enter_context(Client(self.socket, timeout=timeout))
+
+    def memoryctl(
+        self, *arguments: str | Path, given: str | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of its owner's to the end; these variables lie over those of the daemon."""
+        typed = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
+        env = {**self.env, **environment}
+        return ran([MEMORYCTL, *arguments], env=env, capture_output=True, text=True, timeout=120, **typed)
 
     def close_clients(self) -> None:
         """Close the connections of all clients that it gave away; these may go on and open new ones."""

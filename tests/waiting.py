@@ -8,9 +8,11 @@ before it is read.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 SECONDS = 90.0
+LINEAR_SECONDS = 20.0
+"""Of a processor: far beyond what one look through a long text takes, and below what a look for each letter does."""
 STEPS = 0.01, 0.1
 """Seconds between two looks: the fewest and the most."""
 
@@ -30,6 +32,14 @@ def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, ste
         if waited > seconds:
             raise AssertionError(f"not within {seconds:g} s: {condition}")
         time.sleep(step or min(max(STEPS[0], waited / 20), STEPS[1]))
+
+
+@contextlib.contextmanager
+def soon(seconds: float = LINEAR_SECONDS) -> Iterator[None]:
+    """Fail where what is done within takes this process longer, whatever else the machine does."""
+    began = time.process_time()
+    yield
+    assert (took := time.process_time() - began) < seconds, f"{took:.1f} s"
 
 
 async def eventually_async(

@@ -8,11 +8,12 @@ import ast
 import inspect
 import os
 import re
-import textwrap
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
+from functools import cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
@@ -87,6 +88,17 @@ def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:
     }
 
 
+@cache
+def _docstrings_in(module: str) -> Mapping[str, dict[str, str]]:
+    """Return the docstrings of the attributes of each class of a module; none where the source is gone."""
+    with suppress(OSError, SyntaxError):
+        classes = (
+            one for one in ast.parse(inspect.getsource(sys.modules[module])).body if isinstance(one, ast.ClassDef)
+        )
+        return {one.name: attribute_docstrings(one.body) for one in classes}
+    return {}
+
+
 def docstrings(section: type[BaseModel]) -> dict[str, str]:
     """Return the docstring of each field by its name; none where the source is gone.
 
@@ -94,9 +106,7 @@ def docstrings(section: type[BaseModel]) -> dict[str, str]:
     """
     texts: dict[str, str] = {}
     for kind in section.__mro__[: section.__mro__.index(BaseModel)]:
-        with suppress(OSError, SyntaxError):
-            (source,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-            texts = attribute_docstrings(getattr(source, "body", ())) | texts
+        texts = _docstrings_in(kind.__module__).get(kind.__qualname__, {}) | texts
     return {name: " ".join(texts[name].split()) for name in section.model_fields if name in texts}
 
 

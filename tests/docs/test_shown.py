@@ -136,9 +136,10 @@ class Desk:
             self._config.unlink(missing_ok=True)
         elif self._daemon is None and not self._is_stopped:
             self.start(PLAIN)
+        # what is said behind it is for the reader
+        line = line.split(" #")[0]
         if line.startswith("memoryctl ") and not SHELL.search(line):
-            typed = shlex.split(line.split(" #")[0])
-            words = [str(self.home / word[2:]) if word.startswith("~/") else word for word in typed]
+            words = [str(self.home / word[2:]) if word.startswith("~/") else word for word in shlex.split(line)]
             return self._run([str(PROGRAMS / "memoryctl"), *words[1:]])
         # without it an error reply is a success to curl
         return self._run(["bash", "-c", line.replace("curl ", "curl --fail-with-body ")])

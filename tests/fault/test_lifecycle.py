@@ -60,17 +60,14 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
 
 
 @pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("bank/world.md", "".join(f"- a{number}\n" for number in range(800_000))),
-        ("memory/large.md", "many words of one line " * 600_000),
-    ],
+    ("path", "piece", "count"),
+    [("bank/world.md", "- a{}\n", 800_000), ("memory/large.md", "many words of one line ", 600_000)],
     ids=["bullets", "one line"],
 )
-def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, text: str) -> None:
+def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, piece: str, count: int) -> None:
     """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
     stage.start(QUICK)
-    stage.write(path, text)
+    stage.write(path, "".join(map(piece.format, range(count))))
     eventually(lambda: stage.status()["pendingFiles"], step=0.02)
     time.sleep(1.0)  # the fault itself: in the middle of the note
     begun = time.monotonic()

@@ -28,7 +28,7 @@ from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import whole_or
 from tests.system.over_socket import send, send_raw
-from tests.waiting import eventually
+from tests.waiting import eventually, soon
 
 MARKER = "kreuzspinne"
 """A word that stands only outside the workspace."""
@@ -359,6 +359,5 @@ def test_f151_aborted_daemon_leaves_no_note_and_no_core_behind(tmp_path: Path) -
 def test_f151_hiding_directories_takes_linear_time() -> None:
     """Long rows of slashes are cleaned within a second."""
     for text in ("/" * 200_000, "/a" * 100_000, "/a/" * 70_000 + " ", "/aaaa" * 20_000 + "'", " /" * 100_000):
-        began = time.process_time()
-        hide_directories(text)
-        assert time.process_time() - began < 1.0
+        with soon(1):
+            hide_directories(text)

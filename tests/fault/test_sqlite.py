@@ -222,9 +222,7 @@ def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, small_disk: Pat
     (stage.home / "mem0.json").write_text('[{"memory": "likes sorrel"}]')
     words = ["import", "--from", "mem0", "--dry-run", str(stage.home / "mem0.json")]
     # no longer than one call may wait
-    done = ran(
-        [sys.executable, "-m", "memoryd.cli", *words], capture_output=True, text=True, env=stage.daemon.env, timeout=60
-    )
+    done = stage.daemon.memoryctl(*words)
     assert "1 memory would be added" in done.stdout
     assert "what stands here may not be known" in done.stderr
 

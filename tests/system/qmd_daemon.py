@@ -13,7 +13,6 @@ from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
 from tests.leftovers import processes_of
 from tests.real_qmd import real_qmd
-from tests.system.test_memoryctl import memoryctl
 from tests.waiting import eventually
 
 
@@ -71,7 +70,7 @@ def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
 
 def by_hand(daemon: RunningDaemon, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
     """Run qmd in a shell as `memoryctl qmd env` tells a person to."""
-    exports = memoryctl(daemon, "qmd", "env").stdout
+    exports = daemon.memoryctl("qmd", "env").stdout
     command = shlex.join([*agent_of(daemon)["qmd"]["command"], "--index", "index", *arguments])
     script = f"{exports}\nexec {command}"
     return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=check)

@@ -7,7 +7,6 @@ import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import Any
 
 import pytest
@@ -16,9 +15,7 @@ from memoryd.moving.replacing import Replacement
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 LOG = "memory/2026-11-18.md"
 NOTES = "# Wednesday\n\n## Retain\n- W @Bram: the spare key hangs behind the boiler\n- W @Ida: Ida wants short notes\n"
 KEY = "a-key-of-mine-31415926"
@@ -38,7 +35,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str, code: Exit = Exit.DONE) -> Any:
-    done = ran([*MEMORYCTL, *arguments, "--json"], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    done = daemon.memoryctl(*arguments, "--json")
     assert done.returncode == code, (arguments, done.stdout, done.stderr)
     return json.loads(done.stdout)
 

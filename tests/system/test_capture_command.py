@@ -1,8 +1,6 @@
 """Capture by the real daemon: a turn becomes a memory behind its answer, once, and can be undone."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,9 +8,7 @@ import pytest
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 KEY = "agent:main:telegram:direct:lena"
 
 
@@ -26,19 +22,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def memoryctl(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return ran(
-        [*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, input=given, check=False, timeout=120
-    )
-
-
 def logged(daemon: RunningDaemon) -> str:
     return "".join(file.read_text("utf-8") for file in (daemon.workspace / "memory").glob("*.md"))
 
 
 def test_dry_run_says_why_and_writes_nothing(daemon: RunningDaemon) -> None:
-    shown = memoryctl(daemon, "capture", "--dry-run", "My name is Lena Hofer. And I like tea, right?")
-    told = json.loads(memoryctl(daemon, "capture", "--dry-run", "--json", "-", given="我对花生过敏。").stdout)
+    shown = daemon.memoryctl("capture", "--dry-run", "My name is Lena Hofer. And I like tea, right?")
+    told = json.loads(daemon.memoryctl("capture", "--dry-run", "--json", "-", given="我对花生过敏。").stdout)
 
     assert shown.returncode == Exit.DONE
     assert "would keep (entity, form 'my name is'" in shown.stdout
@@ -48,7 +38,7 @@ def test_dry_run_says_why_and_writes_nothing(daemon: RunningDaemon) -> None:
 
 
 def test_nothing_kept_is_told_by_the_exit_code(daemon: RunningDaemon) -> None:
-    assert memoryctl(daemon, "capture", "What is the weather?").returncode == Exit.NOTHING_FOUND
+    assert daemon.memoryctl("capture", "What is the weather?").returncode == Exit.NOTHING_FOUND
 
 
 def test_turn_is_captured_behind_its_answer_and_can_be_undone(daemon: RunningDaemon) -> None:
@@ -57,8 +47,8 @@ def test_turn_is_captured_behind_its_answer_and_can_be_undone(daemon: RunningDae
     eventually(lambda: "I am allergic to walnuts." in logged(daemon))
     assert logged(daemon).count("I am allergic to walnuts.") == 1
 
-    (change,) = json.loads(memoryctl(daemon, "changes", "--by", "capture", "--json").stdout)["changes"]
-    assert memoryctl(daemon, "undo", str(change["id"])).returncode == Exit.DONE
+    (change,) = json.loads(daemon.memoryctl("changes", "--by", "capture", "--json").stdout)["changes"]
+    assert daemon.memoryctl("undo", str(change["id"])).returncode == Exit.DONE
     assert "walnuts" not in logged(daemon)
 
 
@@ -82,7 +72,7 @@ def test_correction_is_told_first_and_what_it_corrects_marked_until_it_is_undone
         "The office printer isn't a Brother HL-2350, it's an HP M209.",
     )
     daemon.client().retain(old, entities=["Printer"])
-    shown = memoryctl(daemon, "capture", "--dry-run", new)
+    shown = daemon.memoryctl("capture", "--dry-run", new)
     assert "supersedes" in shown.stdout
     assert repr(old) in shown.stdout
 
@@ -91,8 +81,8 @@ def test_correction_is_told_first_and_what_it_corrects_marked_until_it_is_undone
     assert (old, True) in told(daemon, "which printer is in the office?")
     assert "@Printer: The office printer isn't" in logged(daemon)
 
-    change = json.loads(memoryctl(daemon, "changes", "--by", "capture", "--json").stdout)["changes"][0]
-    assert memoryctl(daemon, "undo", str(change["id"])).returncode == Exit.DONE
+    change = json.loads(daemon.memoryctl("changes", "--by", "capture", "--json").stdout)["changes"][0]
+    assert daemon.memoryctl("undo", str(change["id"])).returncode == Exit.DONE
     eventually(lambda: told(daemon, "which printer is in the office?")[:1] == [(old, False)])
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from memoryd.errors import InvalidRequest
 from tests.daemon import RunningDaemon, write_config
-from tests.system.test_memoryctl import memoryctl
 
 LOG = "memory/2026-11-02.md"
 COPY = "memory/2026-11-02.sync-conflict-20261103-080000-ABCDEFG.md"
@@ -70,7 +69,7 @@ def test_disagreement_with_a_copy_is_settled_where_both_versions_are_shown(daemo
     client = daemon.client()
     (pair,) = client.disagreements()["disagreements"]
     assert (pair["doubt"], pair["newer"]["text"], pair["leads"]) == ("copy", "Ada lives in Lisbon", pair["newer"]["id"])
-    assert "memoryctl conflicts" in memoryctl(daemon, "disagreements").stdout
+    assert "memoryctl conflicts" in daemon.memoryctl("disagreements").stdout
     with pytest.raises(InvalidRequest, match="copy of a conflict") as caught:
         client.settle_disagreement(pair["id"], "both")
     assert "memoryctl conflicts" in str(caught.value.hint)
@@ -85,7 +84,7 @@ def test_what_a_copy_alone_says_is_found_marked_and_stands_in_no_stable_block(da
     assert "[copy of a conflict] the spare key" in str(bundle)
     unrelated = client.recall("what is the kiln fired with", format="bundle")["bundle"]
     assert "spare key" not in str(unrelated)
-    assert "conflict-copy" in memoryctl(daemon, "recall", "where", "is", "the", "spare", "key").stdout
+    assert "conflict-copy" in daemon.memoryctl("recall", "where", "is", "the", "spare", "key").stdout
 
 
 def test_memory_of_a_copy_alone_is_neither_pinned_nor_weighed(daemon: RunningDaemon) -> None:
@@ -108,8 +107,8 @@ def test_what_a_copy_alone_says_is_marked_wherever_memories_are_shown(daemon: Ru
         ("show", turin["id"]),
         ("why", turin["id"]),
     ):
-        assert "conflict-copy" in memoryctl(daemon, "memories", *words).stdout, words
-    about = [one for one in memoryctl(daemon, "entities", "show", "Ada").stdout.splitlines() if "Ada lives" in one]
+        assert "conflict-copy" in daemon.memoryctl("memories", *words).stdout, words
+    about = [one for one in daemon.memoryctl("entities", "show", "Ada").stdout.splitlines() if "Ada lives" in one]
     assert [("Turin" in one, "(conflict-copy)" in one) for one in about] == [(False, False), (True, True)]
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from memoryd.errors import InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
-from tests.system.test_memoryctl import memoryctl
 
 COPY = "memory/plan.sync-conflict-20261103-080000-ABCDEFG.md"
 ORIGINAL_TEXT = "# Plan\n\nSow beans in May.\nWater at night.\n"
@@ -36,20 +35,20 @@ def text_of(daemon: RunningDaemon, path: str) -> str | None:
 
 
 def test_every_output_says_that_it_is_of_a_copy(daemon: RunningDaemon) -> None:
-    found = memoryctl(daemon, "search", "mulch the beds").stdout
+    found = daemon.memoryctl("search", "mulch the beds").stdout
     assert f"{COPY}#L" in found
     assert "conflict-copy" in next(line for line in found.splitlines() if COPY in line)
-    assert "conflict-copy" in memoryctl(daemon, "recall", "mulch the beds").stdout
-    assert "conflict-copy" in memoryctl(daemon, "get", COPY).stderr
-    assert memoryctl(daemon, "get", "memory/plan.md").stderr == ""
+    assert "conflict-copy" in daemon.memoryctl("recall", "mulch the beds").stdout
+    assert "conflict-copy" in daemon.memoryctl("get", COPY).stderr
+    assert daemon.memoryctl("get", "memory/plan.md").stderr == ""
 
 
 def test_what_git_merged_a_moment_ago_is_listed(daemon: RunningDaemon) -> None:
     paths = ["MEMORY.md", "memory/2026-11-04.md", "memory/gitted.md"]
     for path in paths:
         (daemon.workspace / path).write_text(MARKED)
-    conflicts = memoryctl(daemon, "conflicts").stdout
-    doctor = memoryctl(daemon, "doctor", "--section", "notes").stdout
+    conflicts = daemon.memoryctl("conflicts").stdout
+    doctor = daemon.memoryctl("doctor", "--section", "notes").stdout
     for path in paths:
         assert path in conflicts
         assert f"{path} has both versions between the marks of git" in doctor
@@ -67,16 +66,16 @@ def test_conflicts_are_listed_with_both_versions(daemon: RunningDaemon) -> None:
         (COPY, "memory/plan.md"),
     ]
     assert reply["total"] == 3
-    shown = memoryctl(daemon, "conflicts").stdout
+    shown = daemon.memoryctl("conflicts").stdout
     assert f"{COPY}  copy of memory/plan.md" in shown
     assert "-Sow beans in May." in shown
     assert "+Sow beans in April." in shown
     assert "-The ferry leaves at nine." in shown
     assert "+The ferry leaves at ten." in shown
-    status = " ".join(memoryctl(daemon, "status").stdout.split())
+    status = " ".join(daemon.memoryctl("status").stdout.split())
     assert "conflicts 2 notes" in status
     assert "memoryctl conflicts" in status
-    doctor = json.loads(memoryctl(daemon, "doctor", "--section", "notes", "--json").stdout)
+    doctor = json.loads(daemon.memoryctl("doctor", "--section", "notes", "--json").stdout)
     said = [one["message"] for one in doctor["checks"] if one["check"] == "notes.conflicts"]
     assert any("plan.sync-conflict" in one and "memory/plan.md" in one for one in said)
     assert any("MEMORY (conflicted" in one for one in said)
@@ -93,7 +92,7 @@ def test_doctor_names_what_icloud_or_onedrive_may_have_made(daemon: RunningDaemo
     }
     for name, text in notes.items():
         (daemon.workspace / "memory" / name).write_text(text)
-    doctor = json.loads(memoryctl(daemon, "doctor", "--section", "notes", "--json").stdout)
+    doctor = json.loads(daemon.memoryctl("doctor", "--section", "notes", "--json").stdout)
     said = [one["message"] for one in doctor["checks"] if "iCloud" in one["message"]]
     assert ["cabin 2" in said[0], "cabin-old-laptop" in said[1], len(said)] == [True, True, 2]
     for name in notes:
@@ -121,11 +120,11 @@ def test_conflict_is_settled_and_taken_back(daemon: RunningDaemon, keep: str, ex
 
 
 def test_marks_of_git_and_copies_of_the_core_are_settled(daemon: RunningDaemon) -> None:
-    done = memoryctl(daemon, "conflicts", "keep", "memory/2026-11-02.md", "copy")
+    done = daemon.memoryctl("conflicts", "keep", "memory/2026-11-02.md", "copy")
     assert "memory/2026-11-02.md: copy kept" in done.stdout
     assert text_of(daemon, "memory/2026-11-02.md") == "# Day\n\nThe ferry leaves at ten.\n"
     copy = "MEMORY (conflicted copy 2026-11-03 080000).md"
-    memoryctl(daemon, "conflicts", "keep", copy, "copy")
+    daemon.memoryctl("conflicts", "keep", copy, "copy")
     assert text_of(daemon, "MEMORY.md") == "# Core\n\nTea, not coffee.\n"
     assert text_of(daemon, copy) is None
 

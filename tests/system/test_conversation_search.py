@@ -1,8 +1,6 @@
 """Conversations of the real daemon: found where they are asked for, cited to the line, and in nobody's way."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +13,7 @@ from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.integration.qmd_standin import LEASE, StandIn
 from tests.system.qmd_daemon import wait_for_qmd, with_qmd
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).with_name("memoryctl")
 KEY = "agent:main:telegram:direct:anna"
 TURNS = (
     ("What about the roof?", "The roof is fine, because the tiles were replaced in May."),
@@ -44,10 +40,6 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 def client(daemon: RunningDaemon) -> Iterator[Client]:
     with daemon.client() as client:
         yield client
-
-
-def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def asked(client: Client, question: str, *sources: str, explain: bool = False) -> SearchReply:
@@ -97,11 +89,11 @@ def test_empty_answer_says_why_for_each_source(client: Client) -> None:
 
 
 def test_command_asks_what_it_is_told_to(daemon: RunningDaemon) -> None:
-    done = memoryctl(daemon, "search", "who repaired the boiler", "--sources", "sessions", "--json")
+    done = daemon.memoryctl("search", "who repaired the boiler", "--sources", "sessions", "--json")
     (hit,) = json.loads(done.stdout)["results"]
-    shown = memoryctl(daemon, "search", "who", "repaired", "the", "boiler", "--source", "sessions")
+    shown = daemon.memoryctl("search", "who", "repaired", "the", "boiler", "--source", "sessions")
     assert f"1. {hit['citation']}" in shown.stdout
-    opened = memoryctl(daemon, "get", hit["citation"])
+    opened = daemon.memoryctl("get", hit["citation"])
     assert opened.stdout.startswith("User: Who repaired the boiler?\nAssistant: Tom repaired the boiler on Tuesday")
     assert opened.stdout.count("\n") == 2
     with daemon.client() as client:

@@ -1,8 +1,6 @@
 """Sockets of one agent, bound to a session key or not: nobody writes into a session of another key."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from memoryd.store.ledger.conversations import MAX_AGENTS_KEYS
 from tests.daemon import RunningDaemon, write_workspace
 from tests.system.over_socket import Answer, send
-from tests.warm.programs import ran
 
 ALICE, BOB = "agent:main:discord:direct:alice", "agent:main:discord:direct:bob"
 SESSIONS = {ALICE: "of-alice", BOB: "of-bob", "": "of-nobody"}
@@ -43,11 +40,6 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 def ask(daemon: RunningDaemon, socket: str | None, method: str, path: str, body: object = None) -> Answer:
     """Ask on a socket of an agent, None: the owner's."""
     return send(daemon.socket if socket is None else daemon.socket.with_name(f"{socket}.sock"), method, path, body)
-
-
-def memoryctl(daemon: RunningDaemon, *words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]
-    return ran(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
 
 
 def say(daemon: RunningDaemon, session: str, key: str) -> int:
@@ -152,14 +144,14 @@ def test_agents_mark_few_keys_and_never_the_owners_room(daemon: RunningDaemon) -
 def test_the_owner_takes_all_marks_of_an_agent_back_at_once(daemon: RunningDaemon) -> None:
     keys = [f"agent:main:discord:direct:m{number}" for number in range(3)]
     command = ["sessions", "remember", "--agents-marks", "--yes"]
-    assert memoryctl(daemon, *command).returncode == 0
+    assert daemon.memoryctl(*command).returncode == 0
     ask(daemon, None, "POST", "/v1/sessions/remember", {"sessionKey": keys[0], "remember": False})
     for key in keys[1:]:
         ask(daemon, "free", "POST", "/v1/sessions/remember", {"sessionKey": key, "remember": False})
     every = {"sessionKey": BOB, "agentsMarks": True, "remember": True}
     assert ask(daemon, "bob", "POST", "/v1/sessions/remember", every).error == "denied"
     assert ask(daemon, None, "POST", "/v1/sessions/remember", {**every, "remember": False}).error == "invalid_request"
-    assert "2 by the agent itself" in memoryctl(daemon, "sessions", "list").stderr
-    assert "2 marks" in memoryctl(daemon, *command).stdout
+    assert "2 by the agent itself" in daemon.memoryctl("sessions", "list").stderr
+    assert "2 marks" in daemon.memoryctl(*command).stdout
     kept = [ask(daemon, None, "POST", "/v1/qa/turns", {"sessionKey": key, "q": "Kept?"}).json for key in keys]
     assert [one["remembered"] for one in kept] == [False, True, True], "the owner's mark stays"

@@ -1,7 +1,5 @@
 """The core file under the real daemon: explicit edits by its owner, within a budget, that can be taken back."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +9,7 @@ from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 TEXT = "# Memory\r\n\r\n## People\r\n- Peter lives in Graz.\r\n"
 
 
@@ -29,17 +25,13 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
-
-
 def test_the_core_file_is_edited_and_taken_back(daemon: RunningDaemon) -> None:
     core = daemon.workspace / "MEMORY.md"
-    shown = memoryctl(daemon, "core", "show")
+    shown = daemon.memoryctl("core", "show")
     assert "Peter lives in Graz." in shown.stdout
     assert "Be brief." in shown.stdout
-    assert memoryctl(daemon, "core", "replace", "Graz", "Wien").returncode == Exit.DONE
-    assert memoryctl(daemon, "core", "append", "- The key is under the mat.").returncode == Exit.DONE
+    assert daemon.memoryctl("core", "replace", "Graz", "Wien").returncode == Exit.DONE
+    assert daemon.memoryctl("core", "append", "- The key is under the mat.").returncode == Exit.DONE
     inserted = daemon.client().core_insert("- Anna is his sister.", after="## People")
     assert core.read_bytes() == (
         b"# Memory\r\n\r\n## People\r\n- Anna is his sister.\r\n"

@@ -1,7 +1,6 @@
 """Disagreements under the real daemon: told at retaining, listed, marked in a bundle, settled, undone, restarted."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 LOG = "memory/2026-11-02.md"
 PAGES = {
     LOG: "## Retain\n- W @Printer: The office printer is a Brother HL-2350.\n"
@@ -40,7 +37,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 
 def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
-    done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    done = daemon.memoryctl(*arguments)
     assert done.returncode == expected, done.stderr
     return done.stdout + done.stderr
 

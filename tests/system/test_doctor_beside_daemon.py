@@ -11,7 +11,6 @@ import pytest
 from memoryd.store.connection import Connector
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
-from tests.system.test_memoryctl import memoryctl
 from tests.system.words_only import words_only
 from tests.waiting import eventually
 
@@ -25,7 +24,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]
 
 
 def doctor(daemon: RunningDaemon, *arguments: str) -> tuple[int, Found]:
-    done = memoryctl(daemon, "doctor", "--json", *arguments)
+    done = daemon.memoryctl("doctor", "--json", *arguments)
     told: Found = json.loads(done.stdout)
     return done.returncode, told
 
@@ -78,7 +77,7 @@ def test_configuration_that_the_daemon_does_not_know_is_told_until_it_is_read_ag
     _, told = doctor(running, "--section", "config")
     assert "was changed" in said(told, "config.loaded")
     os.utime(running.config, (changed, changed))
-    assert memoryctl(running, "reload").returncode == Exit.DONE
+    assert running.memoryctl("reload").returncode == Exit.DONE
     _, told = doctor(running, "--section", "config")
     assert said(told, "config.loaded") == ""
 

@@ -1,7 +1,6 @@
 """Entities over the real daemon: listed, shown, merged, split and undone, every byte of a person's page kept."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
-from tests.system.test_opinions_command import MEMORYCTL, write_logs
-from tests.warm.programs import ran
+from tests.system.test_opinions_command import write_logs
 
 PAGE = "\ufeff---\r\n# whose\r\ntitle: Peter # he\r\naliases: [ P ]\r\n---\r\n# Peter\r\n\r\nA friend.".encode()
 LINES = [
@@ -45,12 +43,8 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def ctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
-
-
 def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
-    done = ctl(daemon, "entities", *arguments, "--json")
+    done = daemon.memoryctl("entities", *arguments, "--json")
     assert done.returncode == expected, done.stderr + done.stdout
     return json.loads(done.stdout)
 
@@ -92,7 +86,7 @@ def test_entities_go_on_by_pages_and_are_looked_for_by_any_name(daemon: RunningD
 def test_merge_show_split_and_undo(daemon: RunningDaemon) -> None:
     logs = {path: path.read_bytes() for path in (daemon.workspace / "memory").iterdir()}
     assert {one["name"] for one in told(daemon, "list")["entities"]} >= {"Peter", "Pete", "Room 101", "Room 102"}
-    dry = ctl(daemon, "entities", "merge", "Pete", "into", "Peter", "--dry-run")
+    dry = daemon.memoryctl("entities", "merge", "Pete", "into", "Peter", "--dry-run")
     assert "+aliases: [ P, Pete ]" in dry.stdout
     assert page(daemon).read_bytes() == PAGE
     merged = told(daemon, "merge", "Pete", "INTO", "peter")
@@ -106,27 +100,27 @@ def test_merge_show_split_and_undo(daemon: RunningDaemon) -> None:
     assert (shown["firstSeen"], shown["lastSeen"]) == ("2026-01-01", "2026-01-02")
     assert shown["opinions"][0]["confidence"] == 0.8
     assert "Pete" not in {one["name"] for one in told(daemon, "list")["entities"]}
-    text = ctl(daemon, "entities", "show", "peter").stdout
+    text = daemon.memoryctl("entities", "show", "peter").stdout
     assert "Peter  2 memories  2026-01-01 to 2026-01-02  also P, Pete" in text
     assert "0.80  @Pete: prefers tea" in text
     assert told(daemon, "split", "PETE")["written"]
     assert page(daemon).read_bytes() == PAGE
     assert [one["content"] for one in told(daemon, "show", "Peter")["memories"]] == ["lives in Graz"]
     again = told(daemon, "merge", "Pete", "Peter")
-    done = ctl(daemon, "undo", str(again["change"]))
+    done = daemon.memoryctl("undo", str(again["change"]))
     assert done.returncode == Exit.DONE, done.stderr
     assert page(daemon).read_bytes() == PAGE
     assert {path: path.read_bytes() for path in logs} == logs
 
 
 def test_page_is_made_and_goes_again(daemon: RunningDaemon) -> None:
-    done = ctl(daemon, "entities", "merge", "Annie", "into", "anna")
+    done = daemon.memoryctl("entities", "merge", "Annie", "into", "anna")
     assert done.stdout == "Annie is an alias of Anna\n", done.stderr
     assert page(daemon, "anna").read_text() == "---\naliases:\n  - Annie\n---\n# Anna\n"
     assert told(daemon, "show", "annie")["name"] == "Anna"
     assert told(daemon, "split", "Annie")["change"]
     assert not page(daemon, "anna").exists()
-    listed = ctl(daemon, "changes").stdout
+    listed = daemon.memoryctl("changes").stdout
     assert "an alias was added" in listed
     assert "an alias was taken out" in listed
 
@@ -149,7 +143,7 @@ def test_what_cannot_be_merged_is_told_and_nothing_is_written(daemon: RunningDae
         with pytest.raises(InvalidRequest, match="page of 'Peter Smith'"):
             client.merge_entity("Pete", "Peter")
         assert page(daemon).read_bytes() == b"# Peter Smith\n"
-    assert ctl(daemon, "entities", "merge", "a", "b", "c", "d").returncode == Exit.USAGE
+    assert daemon.memoryctl("entities", "merge", "a", "b", "c", "d").returncode == Exit.USAGE
     assert {path.name for path in page(daemon).parent.iterdir()} == {"peter.md"}
 
 

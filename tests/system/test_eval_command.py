@@ -4,7 +4,6 @@ import hashlib
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from typing import Any
 import pytest
 
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, bring_strangers
+from tests.daemon import MEMORYCTL, RunningDaemon, bring_strangers
 from tests.waiting import eventually
-from tests.warm.programs import ran, started
+from tests.warm.programs import started
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 GOLDEN = ".memory/eval.jsonl"
 NOTES = {
     "en": "# House\n\n## Heating and boiler\n\nThe boiler was serviced by Quentin Aldebaran.\n\n"
@@ -72,9 +70,7 @@ def write_config(path: Path, model: Path, **search: object) -> None:
 
 
 def memoryctl(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> subprocess.CompletedProcess[str]:
-    done = ran(
-        [MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, stdin=subprocess.DEVNULL, timeout=120
-    )
+    done = daemon.memoryctl(*arguments)
     assert done.returncode == expected, done.stderr + done.stdout
     return done
 

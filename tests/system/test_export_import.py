@@ -240,7 +240,7 @@ def test_command_that_is_printed_takes_back_what_it_is_about(daemon: RunningDaem
     words = [*MEMORYCTL, "--agent", "two", "retain", "W @Anna: keeps hens"]
     done = ran(words, capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
     command = shlex.split(done.stderr.partition("to take it back: ")[2].splitlines()[0])
-    undone = ran([*MEMORYCTL, *command[1:]], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    undone = daemon.memoryctl(*command[1:])
     assert undone.returncode == Exit.DONE, undone.stderr
     texts = {name: "".join(path.read_text() for path in (daemon.home / name).rglob("*.md")) for name in ("one", "two")}
     assert "keeps bees" in texts["one"]

@@ -1,8 +1,6 @@
 """The first day: three notes under the real daemon with the real model, and what a question gets of them."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTES = {
     "memory/boiler.md": "# Boiler\n\nThe boiler was serviced by Quentin, who tightened the valve.\n",
     "memory/harbour.md": "# Harbour\n\nWe moored the sloop at the eastern pier for two nights.\n",
@@ -52,17 +48,6 @@ def ask(daemon: RunningDaemon, query: str, **more: object) -> Any:
 
     eventually(is_complete)
     return kept
-
-
-def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran(
-        [MEMORYCTL, "search", *arguments],
-        capture_output=True,
-        text=True,
-        env=daemon.env,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
 
 
 @pytest.mark.parametrize(
@@ -104,16 +89,16 @@ def test_stranger_gets_the_nearest_notes_which_are_said_to_be_noise(daemon: Runn
 
 
 def test_stranger_makes_memoryctl_exit_with_3_in_every_form(daemon: RunningDaemon) -> None:
-    done = memoryctl(daemon, *STRANGER.split())
+    done = daemon.memoryctl("search", *STRANGER.split())
     assert done.returncode == Exit.NOTHING_FOUND
     assert done.stdout.count("  (no answer)") == len(NOTES)
     assert done.stderr.startswith("note: nothing answers: no hit holds a telling word of the question")
     assert done.stderr.count("\n") == 1
-    told = memoryctl(daemon, *STRANGER.split(), "--json")
+    told = daemon.memoryctl("search", *STRANGER.split(), "--json")
     assert (told.returncode, told.stderr) == (Exit.NOTHING_FOUND, "")
     assert [hit["verdict"] for hit in json.loads(told.stdout)["results"]] == ["none"] * len(NOTES)
-    assert memoryctl(daemon, *STRANGER.split(), "--strict").returncode == Exit.NOTHING_FOUND
-    answered = memoryctl(daemon, "Quentin serviced the boiler")
+    assert daemon.memoryctl("search", *STRANGER.split(), "--strict").returncode == Exit.NOTHING_FOUND
+    answered = daemon.memoryctl("search", "Quentin serviced the boiler")
     assert (answered.returncode, answered.stderr) == (Exit.DONE, "")
 
 
@@ -185,7 +170,7 @@ def test_words_alone_find_nothing_where_no_word_stands(tmp_path: Path) -> None:
         assert (reply["results"], reply["misses"], reply["verdict"]) == ([], [], "none")
         assert reply["reason"] == "nothing in the notes matches"
         assert (reply["mode"], reply["health"]["complete"]) == ("lexical", True)
-        done = memoryctl(running, STRANGER)
+        done = running.memoryctl("search", STRANGER)
         assert (done.returncode, done.stdout) == (Exit.NOTHING_FOUND, "")
         assert done.stderr == "note: nothing found: nothing in the notes matches\n"
         found = ask(running, "who serviced the boiler")

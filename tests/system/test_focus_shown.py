@@ -10,9 +10,8 @@ import pytest
 
 from memoryd.domain.documents import Citation
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import MEMORYCTL, RunningDaemon, write_config
 from tests.integration.pseudo_terminal import on_terminal
-from tests.system.test_memoryctl import MEMORYCTL
 from tests.warm.programs import ran
 
 FILLING = [f"- Chore {number}: water the plants on the sill, then sweep the hall." for number in range(18)]

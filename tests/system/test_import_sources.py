@@ -192,7 +192,7 @@ def test_undo_of_many_changes_is_told_in_short_and_taken_back_at_once(daemon: Ru
     notes = [{"path": f"{IMPORTED}few/{one}.md", "text": f"note {one}"} for one in range(25)]
     daemon.client().import_memories([], notes=notes, run=run)
     there = tree(daemon.home / "one")
-    done = ran([*MEMORYCTL, "undo", "--run", run], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    done = daemon.memoryctl("undo", "--run", run)
     assert (done.stdout.count(IMPORTED), done.stderr.count("memoryctl undo")) == (20, 1)
     assert "and 5 more changes" in done.stderr
     assert not (daemon.home / "one" / IMPORTED).exists()

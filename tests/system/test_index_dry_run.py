@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ import memoryd
 from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.text.tokens import estimate
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import MEMORYCTL, RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "sk-secret-of-the-test-4711"
 

@@ -14,7 +14,6 @@ from memoryd.client import Client
 from memoryd.domain.memories.machines import MACHINES
 from tests.daemon import RunningDaemon
 from tests.machines import Carrier, machine
-from tests.system.test_memoryctl import memoryctl
 from tests.waiting import eventually
 
 LOG = "memory/2026-11-02.md"
@@ -121,7 +120,7 @@ def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
     )
     for side in (desk, laptop):
         assert "gauge" not in json.dumps(side.client().changes())
-        assert "was forgotten" in memoryctl(side, "import", "--dry-run", str(_exported(side))).stderr
+        assert "was forgotten" in side.memoryctl("import", "--dry-run", str(_exported(side))).stderr
     # an old version of the note comes back
     (desk.workspace / LOG).write_text(NOTE)
     desk.client().sync()
@@ -136,7 +135,7 @@ def test_what_is_forgotten_on_one_is_forgotten_on_both_and_does_not_come_back(
     laptop.client().retain("W @Ada: The gauge at the weir reads 41")
     settled(carrier, *(lambda side=side: any(CANARY in one for one in texts(side)) for side in (desk, laptop)))
     again = ("import", "--dry-run", str(_exported(desk)))
-    settled(carrier, lambda: "was forgotten" not in memoryctl(desk, *again).stderr)
+    settled(carrier, lambda: "was forgotten" not in desk.memoryctl(*again).stderr)
 
 
 def _exported(side: RunningDaemon) -> Path:
@@ -182,7 +181,7 @@ def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) ->
         eventually(lambda: any(b"used" in one.read_bytes() for one in journals(desk)))
     shutil.copytree(desk.state, laptop.state, dirs_exist_ok=True)
     carrier.carry()
-    moved = memoryctl(laptop, "workspace", "move", str(desk.workspace), str(laptop.workspace))
+    moved = laptop.memoryctl("workspace", "move", str(desk.workspace), str(laptop.workspace))
     assert moved.returncode == 0, moved.stderr + moved.stdout
     with desk, laptop:
         for side in (desk, laptop):
@@ -197,7 +196,7 @@ def test_machine_whose_disk_was_copied_takes_an_id_of_its_own(tmp_path: Path) ->
             use(side, 1)
         settled(carrier, lambda: uses(desk) == uses(laptop) == 7, lambda: len(journals(desk)) == 3)
         assert carrier.conflicts == 1
-        told = memoryctl(desk, "doctor", "--section", "machines").stdout
+        told = desk.memoryctl("doctor", "--section", "machines").stdout
         assert "two machines had one id" in " ".join(told.split())
 
 
@@ -229,7 +228,7 @@ def test_broken_foreign_and_huge_journals_cost_themselves_alone(
     (folder / theirs.name).write_bytes(theirs.read_bytes() + theirs.read_bytes()[:40])
     use(desk, 1)
     eventually(lambda: uses(desk) == 3)
-    told = " ".join(memoryctl(desk, "doctor", "--section", "machines").stdout.split())
+    told = " ".join(desk.memoryctl("doctor", "--section", "machines").stdout.split())
     for name in (*HOSTILE, "huge.jsonl", "link.jsonl"):
         assert (name in told) == (name != "empty.jsonl")
     assert not desk.client().status()["agents"][0]["degraded"]
@@ -246,7 +245,7 @@ def test_without_the_right_secret_nothing_is_taken(tmp_path: Path) -> None:
         use(desk, 2)
         use(stranger, 1)
         settled(carrier, lambda: len(journals(desk)) == 2)
-        told = " ".join(memoryctl(stranger, "doctor", "--section", "machines").stdout.split())
+        told = " ".join(stranger.memoryctl("doctor", "--section", "machines").stdout.split())
         assert "another secret" in told
         assert (uses(desk), uses(stranger)) == (2, 1)
 
@@ -296,8 +295,8 @@ def test_git_carries_it_and_its_conflict_is_settled(tmp_path: Path) -> None:
             path.write_text(path.read_text().replace("# Monday", f"# Monday\n\nThe ferry leaves at {hour}."))
             exchange(side)
         assert "<<<<<<<" in (laptop.workspace / LOG).read_text()
-        assert LOG in memoryctl(laptop, "conflicts").stdout
-        assert memoryctl(laptop, "conflicts", "keep", LOG, "both").returncode == 0
+        assert LOG in laptop.memoryctl("conflicts").stdout
+        assert laptop.memoryctl("conflicts", "keep", LOG, "both").returncode == 0
         exchange(laptop)
         exchange(desk)
         assert (desk.workspace / LOG).read_text() == (laptop.workspace / LOG).read_text()

@@ -1,7 +1,6 @@
 """`memoryctl memories` under the real daemon, as a person types it: find, pin, weigh, take out, and have it again."""
 
 import json
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -13,9 +12,7 @@ import pytest
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import driven
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 LOG, WORLD = "memory/2026-11-18.md", "bank/world.md"
 LOG_TEXT = (
     "# Wednesday\r\n\r\nprose\r\n\r\n## Retain\r\n- W @Bram: The spare key hangs behind the boiler.\r\n"
@@ -44,7 +41,7 @@ def daemon(remembering: RunningDaemon) -> RunningDaemon:
 
 
 def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> str:
-    done = ran([*MEMORYCTL, "memories", *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
+    done = daemon.memoryctl("memories", *arguments)
     assert done.returncode == expected, done.stderr
     return done.stdout + done.stderr
 

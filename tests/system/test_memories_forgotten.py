@@ -19,7 +19,6 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import some
-from tests.system.test_memoryctl import memoryctl
 from tests.system.test_sessions_forgotten import holding
 from tests.waiting import eventually
 
@@ -99,7 +98,7 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     client.sync()
 
     exported = daemon.home / "exported.jsonl"
-    assert memoryctl(daemon, "export", str(exported)).returncode == Exit.DONE
+    assert daemon.memoryctl("export", str(exported)).returncode == Exit.DONE
     stated = client.forget(f"{LOG}#L6", dry_run=True)["memories"]
     done = client.forget(stated[0]["id"])
 
@@ -109,11 +108,11 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
     assert not any(one.startswith("memory/") for one in done["stays"])
     assert any("7 days" in one for one in done["stays"])
     before, text = made(), exported.read_text()
-    taken = json.loads(memoryctl(daemon, "import", str(exported), "--json").stdout)
+    taken = json.loads(daemon.memoryctl("import", str(exported), "--json").stdout)
     assert (taken["added"], taken["refused"]) == (0, 1), "an export made before tells it to nobody"
     assert made() == before
     exported.write_text(text.replace("The boat is green", "The boat is blue"))
-    assert json.loads(memoryctl(daemon, "import", str(exported), "--json").stdout)["added"] == 1
+    assert json.loads(daemon.memoryctl("import", str(exported), "--json").stdout)["added"] == 1
     assert "[forgotten]. Said: The boat is blue" in made()
     assert CANARY not in made()
 
@@ -386,15 +385,15 @@ def test_a_citation_is_verified_later(launch: Launch) -> None:
 
 def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
     daemon = launch()
-    asked = memoryctl(daemon, "forget", CANARY)
+    asked = daemon.memoryctl("forget", CANARY)
     assert (asked.returncode, "--yes" in asked.stderr) == (Exit.USAGE, True)
-    shown = memoryctl(daemon, "forget", "--dry-run", CANARY)
+    shown = daemon.memoryctl("forget", "--dry-run", CANARY)
     assert "would be forgotten" in shown.stdout
-    done = memoryctl(daemon, "forget", "--yes", CANARY)
+    done = daemon.memoryctl("forget", "--yes", CANARY)
     assert "1 memory forgotten" in done.stdout
     assert "out of reach" in done.stdout
-    assert memoryctl(daemon, "verify", f"{LOG}#L6").returncode == Exit.DONE
-    assert memoryctl(daemon, "verify", f"{LOG}#L900").returncode == Exit.NOTHING_FOUND
+    assert daemon.memoryctl("verify", f"{LOG}#L6").returncode == Exit.DONE
+    assert daemon.memoryctl("verify", f"{LOG}#L900").returncode == Exit.NOTHING_FOUND
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,25 +13,12 @@ from memoryd.client import Client
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
 
 
-def memoryctl(daemon: RunningDaemon, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return ran(
-        [MEMORYCTL, *arguments],
-        capture_output=True,
-        text=True,
-        env={**daemon.env, **environment},
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
-
-
 def ask(daemon: RunningDaemon, arguments: Sequence[str], expected: Exit = Exit.DONE) -> Any:
-    done = memoryctl(daemon, *arguments, "--json")
+    done = daemon.memoryctl(*arguments, "--json")
     assert done.returncode == expected, done.stderr + done.stdout
     return json.loads(done.stdout)
 
@@ -57,7 +42,7 @@ def note(daemon: RunningDaemon) -> Path:
 
 
 def test_saved_note_is_found_and_cited_after_a_sync(daemon: RunningDaemon, note: Path) -> None:
-    done = memoryctl(daemon, "search", "Aldebaran", "-k", "1")
+    done = daemon.memoryctl("search", "Aldebaran", "-k", "1")
     assert done.returncode == Exit.DONE, done.stderr
     first, *rest = done.stdout.splitlines()
     assert first.startswith("1. memory/boiler.md#L")
@@ -67,12 +52,12 @@ def test_saved_note_is_found_and_cited_after_a_sync(daemon: RunningDaemon, note:
 
 def test_citation_of_a_hit_gives_its_lines(daemon: RunningDaemon, note: Path) -> None:
     hit = ask(daemon, ["search", "Aldebaran", "-k", "1"])["results"][0]
-    cited = memoryctl(daemon, "get", f"{hit['path']}#L{hit['startLine']}-L{hit['endLine']}")
+    cited = daemon.memoryctl("get", f"{hit['path']}#L{hit['startLine']}-L{hit['endLine']}")
     lines = NOTE.splitlines(keepends=True)
     cited_lines = lines[hit["startLine"] - 1 : hit["endLine"]]
     assert cited.stdout == "".join(cited_lines)
-    assert memoryctl(daemon, "get", "memory/boiler.md").stdout == NOTE
-    assert memoryctl(daemon, "get", "memory/boiler.md", "--from", "3", "--lines", "1").stdout == lines[2]
+    assert daemon.memoryctl("get", "memory/boiler.md").stdout == NOTE
+    assert daemon.memoryctl("get", "memory/boiler.md", "--from", "3", "--lines", "1").stdout == lines[2]
 
 
 def test_deleted_note_is_no_longer_found(daemon: RunningDaemon, note: Path) -> None:
@@ -89,7 +74,7 @@ def test_deleted_note_is_no_longer_found(daemon: RunningDaemon, note: Path) -> N
 
 def test_word_that_stands_nowhere_is_nothing_found_with_a_reason(daemon: RunningDaemon) -> None:
     arguments = ["search", "zzyzxqwv", "--min-score", "0.99"]
-    done = memoryctl(daemon, *arguments)
+    done = daemon.memoryctl(*arguments)
     assert done.returncode == Exit.NOTHING_FOUND
     assert done.stdout == ""
     assert done.stderr.startswith("note: nothing found: ")
@@ -98,7 +83,7 @@ def test_word_that_stands_nowhere_is_nothing_found_with_a_reason(daemon: Running
 
 def test_files_outside_the_memory_cannot_be_read(daemon: RunningDaemon) -> None:
     for path in ("/etc/passwd", "../../etc/passwd", "memory/../../secret.md"):
-        done = memoryctl(daemon, "get", path)
+        done = daemon.memoryctl("get", path)
         assert done.returncode in (Exit.NOTHING_FOUND, Exit.ERROR), path
         assert done.stdout == ""
         assert "Traceback" not in done.stderr
@@ -110,7 +95,7 @@ def test_status_shows_the_agent_and_its_index(daemon: RunningDaemon, note: Path)
     assert status["pid"] != os.getpid()
     assert Path(agent["workspace"]).resolve() == daemon.workspace.resolve()
     assert agent["files"] >= 1
-    shown = memoryctl(daemon, "status", "--verbose")
+    shown = daemon.memoryctl("status", "--verbose")
     assert shown.returncode == Exit.DONE, shown.stderr
     for text in (status["version"], f"pid {status['pid']}", f"agent {agent['id']}", "watcher", "looked", "database"):
         assert text in shown.stdout
@@ -127,7 +112,7 @@ def test_reindex_waits_until_everything_is_found_again(daemon: RunningDaemon, no
 
 
 def test_sync_until_embedded(daemon: RunningDaemon, note: Path) -> None:
-    done = memoryctl(daemon, "sync", "--wait", "embedded", "--timeout", "60")
+    done = daemon.memoryctl("sync", "--wait", "embedded", "--timeout", "60")
     assert done.returncode == Exit.DONE, done.stdout + done.stderr
     assert done.stdout == "indexed and embedded\n"
     agent = ask(daemon, ["status"])["agents"][0]
@@ -136,21 +121,21 @@ def test_sync_until_embedded(daemon: RunningDaemon, note: Path) -> None:
 
 def test_question_in_other_words_finds_the_note_once_embedded(daemon: RunningDaemon, note: Path) -> None:
     assert ask(daemon, ["sync", "--wait", "embedded", "--timeout", "60"])["complete"]
-    done = memoryctl(daemon, "search", "who repaired the heating?", "-k", "1", "--strict")
+    done = daemon.memoryctl("search", "who repaired the heating?", "-k", "1", "--strict")
     assert done.returncode == Exit.DONE, done.stderr
     assert done.stdout.startswith("1. memory/boiler.md#L")
 
 
 def test_unknown_agent_is_an_error(daemon: RunningDaemon) -> None:
     for command in (["search", "x"], ["get", "MEMORY.md"], ["sync"], ["reindex"], ["status"]):
-        done = memoryctl(daemon, *command, MEMORYD_AGENT_ID="nobody-of-that-name")
+        done = daemon.memoryctl(*command, MEMORYD_AGENT_ID="nobody-of-that-name")
         assert done.returncode == Exit.ERROR, command
         assert done.stderr.startswith("memoryctl: ")
 
 
 def test_agent_is_named_in_any_case(daemon: RunningDaemon) -> None:
     for command in (["search", "gateway"], ["get", "MEMORY.md"], ["sync"], ["status"]):
-        done = memoryctl(daemon, *command, "--agent", "MAIN")
+        done = daemon.memoryctl(*command, "--agent", "MAIN")
         assert done.returncode == Exit.DONE, done.stderr
 
 
@@ -158,19 +143,19 @@ def test_search_that_nothing_can_answer_is_an_error(tmp_path: Path, workspace: P
     (tmp_path / "file").write_text("no folder")
     search = {"store": {"path": str(tmp_path / "file" / "index.sqlite")}}
     with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, search=search), workspace) as daemon:
-        done = memoryctl(daemon, "search", "gateway")
+        done = daemon.memoryctl("search", "gateway")
         assert done.returncode == Exit.ERROR
         assert "no answer: no arm of the search could answer" in done.stderr
         assert ask(daemon, ["search", "gateway"], Exit.ERROR)["mode"] == "none"
 
 
 def test_question_without_words_finds_nothing(daemon: RunningDaemon) -> None:
-    done = memoryctl(daemon, "search", "???")
+    done = daemon.memoryctl("search", "???")
     assert done.returncode == Exit.NOTHING_FOUND, done.stderr
 
 
 def test_lines_behind_the_end_are_said_not_to_be_there(daemon: RunningDaemon, note: Path) -> None:
-    done = memoryctl(daemon, "get", "memory/boiler.md#L900")
+    done = daemon.memoryctl("get", "memory/boiler.md#L900")
     assert (done.returncode, done.stdout) == (Exit.NOTHING_FOUND, "")
     assert done.stderr == "note: there is no line 900, the document has 4 lines\n"
 
@@ -181,7 +166,7 @@ def test_version_of_both_ends(daemon: RunningDaemon) -> None:
 
 
 def test_wrong_values_are_refused_with_their_name(daemon: RunningDaemon) -> None:
-    done = memoryctl(daemon, "search", "x", "--since", "the day before never")
+    done = daemon.memoryctl("search", "x", "--since", "the day before never")
     assert done.returncode == Exit.ERROR
     assert "the day before never" in done.stderr
 
@@ -214,7 +199,7 @@ def test_agent_is_the_same_however_it_is_written(daemon: RunningDaemon, note: Pa
         assert [agent["id"] for agent in ask(daemon, ["status", "--agent", written])["agents"]] == ["main"]
         assert ask(daemon, ["search", "Aldebaran", "--agent", written])["results"]
         for without_daemon in (["models", "list"], ["index", "--dry-run"], ["qmd", "env"]):
-            done = memoryctl(daemon, "--agent", written, *without_daemon)
+            done = daemon.memoryctl("--agent", written, *without_daemon)
             assert done.returncode == Exit.DONE, done.stderr
-        assert memoryctl(daemon, "status", MEMORYD_AGENT_ID=written).returncode == Exit.DONE
-    assert memoryctl(daemon, "status", "--agent", "other").returncode == Exit.ERROR
+        assert daemon.memoryctl("status", MEMORYD_AGENT_ID=written).returncode == Exit.DONE
+    assert daemon.memoryctl("status", "--agent", "other").returncode == Exit.ERROR

@@ -1,9 +1,6 @@
 """Pictures and sounds through the real daemon and a real endpoint that speaks like Gemini's."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,9 +18,7 @@ from tests.hasty import HASTY
 from tests.media_files import jpeg, mp3, png, wav
 from tests.system.over_socket import send
 from tests.waiting import SECONDS, eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SOURCE = Path(memoryd.__file__).parents[1]
 KEY = "key-of-the-test-4711"
 BICYCLE = "a red bicycle leans against the lighthouse"
@@ -85,17 +80,6 @@ def seen(endpoint: Endpoint) -> list[str]:
     return [file["seen"] for file in endpoint.files()]
 
 
-def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran(
-        [MEMORYCTL, *arguments],
-        capture_output=True,
-        text=True,
-        env={**daemon.env, "HOME": os.environ["HOME"], "PYTHONPATH": str(SOURCE)},
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-    )
-
-
 def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
     tmp_path: Path, workspace: Path, assets: Path, endpoint: Endpoint
 ) -> None:
@@ -120,9 +104,9 @@ def test_pictures_and_sounds_are_found_by_what_is_in_them_and_never_returned(
         assert (refusal.status, refusal.error) == (400, "invalid_request")
         assert "is an image file" in refusal.message
         assert send(daemon.socket, "GET", "/v1/files/assets/none.png").error == "not_found"
-        shown = memoryctl(daemon, "search", "red bicycle lighthouse", "-k", "1").stdout
+        shown = daemon.memoryctl("search", "red bicycle lighthouse", "-k", "1").stdout
         assert "assets/IMG_0042.png  " in shown
-        got = memoryctl(daemon, "get", "assets/IMG_0042.png")
+        got = daemon.memoryctl("get", "assets/IMG_0042.png")
         assert got.returncode == Exit.ERROR
         assert "returns no bytes" in got.stderr
     assert sorted({file["mime"] for file in endpoint.files()}) == ["audio/mpeg", "audio/wav", "image/jpeg", "image/png"]
@@ -174,13 +158,13 @@ def test_what_cannot_be_taken_is_skipped_with_its_reason(
         assert REFUSAL in skipped["assets/bad.png"]
         assert ask(daemon, "red bicycle lighthouse")["results"][0]["path"] == "assets/IMG_0042.png"
         assert ask(daemon, "bad.png")["results"][0]["path"] == "assets/bad.png"
-        assert "found by its name only" in memoryctl(daemon, "status", "--verbose").stdout
+        assert "found by its name only" in daemon.memoryctl("status", "--verbose").stdout
     assert not {"a song", "a wide view", "a private view"} & set(seen(endpoint))
     assert "OPENSSH" not in json.dumps(endpoint.requests())
 
 
 def prospect(daemon: RunningDaemon) -> dict[str, Any]:
-    done = memoryctl(daemon, "index", "--dry-run", "--json")
+    done = daemon.memoryctl("index", "--dry-run", "--json")
     assert done.returncode == Exit.DONE, done.stderr
     agents: list[dict[str, Any]] = json.loads(done.stdout)["agents"]
     return agents[0]
@@ -198,10 +182,10 @@ def test_dry_run_counts_files_and_bytes_and_pausing_keeps_them_here(
         sizes = sum(path.stat().st_size for path in assets.iterdir() if path.is_file())
         assert (running["files"], running["media"], running["mediaBytes"]) == (8, 4, sizes)
         assert running["tokens"] > 2 * 258
-        shown = memoryctl(daemon, "index", "--dry-run").stdout
+        shown = daemon.memoryctl("index", "--dry-run").stdout
         assert f"with 4 pictures and sounds of {sizes / 1000:.1f} kB to 127.0.0.1:{endpoint.port}" in shown
         assert not seen(endpoint)
-        assert memoryctl(daemon, "index").returncode == Exit.DONE
+        assert daemon.memoryctl("index").returncode == Exit.DONE
         assert len(seen(endpoint)) == 4
         assert prospect(daemon)["media"] == 0
     (tmp_path / "state").rename(tmp_path / "state-of-before")

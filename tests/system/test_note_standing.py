@@ -1,11 +1,9 @@
 """What the front matter of a note says of whether it holds: told in every output, behind what holds, by the day."""
 
 import json
-import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import Any
 
 import pytest
@@ -14,9 +12,7 @@ from memoryd.domain.text.sanitizing import Flag
 from memoryd.domain.text.standing import STANDINGS
 from tests.daemon import RunningDaemon
 from tests.mcp_program import driven, text_of
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 TODAY = date.today()  # noqa: DTZ011  the owner's day
 SAYS = "The boiler of the cabin takes {} litres of glycol."
 NOTES = {
@@ -53,7 +49,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def shown(daemon: RunningDaemon, *words: str) -> str:
-    done = ran([*MEMORYCTL, *words], capture_output=True, text=True, env=daemon.env, stdin=DEVNULL)
+    done = daemon.memoryctl(*words)
     return str(done.stdout + done.stderr)
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,9 +19,7 @@ from memoryd.store.ledger.reflect import OpinionSteps
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon
 from tests.unit.domain.memories.opinion_lines import book, line_of
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 TEA = "O(c=0.7) @Peter: prefers tea in the morning"
 SECRET = "O(scope=agent:beta, c=0.9) @Peter: wants a zinnober lamp"
 TEA_ID, SECRET_ID = line_of(TEA).id, line_of(SECRET).id
@@ -79,12 +75,8 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
-def ctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
-
-
 def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:
-    done = ctl(daemon, "opinions", *arguments, "--json")
+    done = daemon.memoryctl("opinions", *arguments, "--json")
     assert done.returncode == expected, done.stderr + done.stdout
     return json.loads(done.stdout)
 
@@ -112,9 +104,9 @@ def test_opinions_are_listed_explained_and_replayed(daemon: RunningDaemon) -> No
         ("contradict", 0.75, 0.65, ["memory/2026-01-03.md#L5"]),
     ]
     assert why["steps"][1]["content"] == "drank coffee at seven"
-    shown = ctl(daemon, "opinions", "why", TEA_ID[:8]).stdout
+    shown = daemon.memoryctl("opinions", "why", TEA_ID[:8]).stdout
     assert "0.75 -> 0.65  contradict (its line says so)  2026-01-03" in shown
-    assert ctl(daemon, "opinions", "list").stdout.startswith("0.65  @Peter: prefers tea in the morning  +1 -1")
+    assert daemon.memoryctl("opinions", "list").stdout.startswith("0.65  @Peter: prefers tea in the morning  +1 -1")
     assert told(daemon, "replay") == {"equal": True, "opinions": 1, "steps": 2, "differing": []}
 
 
@@ -127,7 +119,7 @@ def test_replay_tells_which_confidence_differs(daemon: RunningDaemon) -> None:
     reply = told(daemon, "replay", expected=Exit.ERROR)
     (one,) = reply["differing"]
     assert (one["id"], one["after"], one["computedAfter"]) == (TEA_ID, 0.6500000000000001, 0.65)
-    assert "1 differ" in ctl(daemon, "opinions", "replay").stdout
+    assert "1 differ" in daemon.memoryctl("opinions", "replay").stdout
 
 
 def test_agent_sees_no_opinion_and_no_evidence_of_another(daemon: RunningDaemon, tmp_path: Path) -> None:
@@ -151,5 +143,5 @@ def test_what_names_no_opinion_or_several_is_told(daemon: RunningDaemon) -> None
         for name in ("ffffffff", TEA_ID[:3], "../../etc", "a/b", "%"):
             with pytest.raises(NotFound):
                 client.why_opinion(name)
-        assert ctl(daemon, "opinions", "why", "nothing").returncode == Exit.NOTHING_FOUND
-        assert ctl(daemon, "opinions", "list", "--entity", "Nobody").returncode == Exit.NOTHING_FOUND
+        assert daemon.memoryctl("opinions", "why", "nothing").returncode == Exit.NOTHING_FOUND
+        assert daemon.memoryctl("opinions", "list", "--entity", "Nobody").returncode == Exit.NOTHING_FOUND

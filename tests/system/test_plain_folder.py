@@ -14,7 +14,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
-from tests.system.test_memoryctl import ask, memoryctl
+from tests.system.test_memoryctl import ask
 from tests.waiting import eventually
 
 README = Path(__file__).parents[2] / "README.md"
@@ -97,11 +97,11 @@ def test_notes_that_lie_elsewhere_are_counted_and_it_is_said_what_to_type(notes:
         assert agent["files"] == 0
         assert (agent["outside"]["files"], agent["outside"]["more"]) == (2, False)
         assert SAY in agent["outside"]["hint"]
-        done = memoryctl(daemon, "search", "port")
+        done = daemon.memoryctl("search", "port")
         assert done.returncode == Exit.NOTHING_FOUND
         assert "nothing is indexed" in done.stderr
         assert f"2 Markdown files elsewhere: {SAY}" in done.stderr
-        shown = " ".join(memoryctl(daemon, "status").stdout.split())
+        shown = " ".join(daemon.memoryctl("status").stdout.split())
         assert "not indexed 2 Markdown files in other places" in shown
         assert SAY in shown
         assert said_by_doctor(daemon) == ("wrong", True)
@@ -121,7 +121,7 @@ def test_notes_elsewhere_are_mentioned_beside_those_that_are_indexed(notes: Path
 
 def said_by_doctor(daemon: RunningDaemon) -> tuple[str, bool]:
     """What doctor thinks of the notes, and whether it says what to type."""
-    done = memoryctl(daemon, "doctor", "--json")
+    done = daemon.memoryctl("doctor", "--json")
     check = next(check for check in json.loads(done.stdout)["checks"] if check["part"] == "notes of main")
     assert "2 Markdown files" in check["message"]
     return check["state"], SAY in check["hint"]

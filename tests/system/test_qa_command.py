@@ -2,18 +2,14 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 ADVICE = "You should first open `gateway.json` and set the port, because the default depends on the proxy."
 
 
@@ -27,7 +23,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
 
 
 def qa(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return ran([MEMORYCTL, "qa", *arguments], capture_output=True, text=True, env=daemon.env, input=given, timeout=60)
+    return daemon.memoryctl("qa", *arguments, given=given)
 
 
 def told(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE) -> Any:

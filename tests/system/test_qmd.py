@@ -28,7 +28,7 @@ from tests.system.qmd_daemon import (
     wait_for_qmd,
     with_qmd,
 )
-from tests.system.test_memoryctl import ask, memoryctl
+from tests.system.test_memoryctl import ask
 from tests.waiting import eventually
 
 
@@ -124,7 +124,7 @@ def test_hidden_notes_stay_hidden(crowd: RunningDaemon) -> None:
     reply = found(crowd, "ocelot")
     assert reply["results"] == []
     for name in ("qmd/all/memory/diary.md", "qmd/all/memory/private.md", "qmd/all/../config.json5", "qmd/no/x.md"):
-        assert memoryctl(crowd, "get", name).returncode == Exit.NOTHING_FOUND
+        assert crowd.memoryctl("get", name).returncode == Exit.NOTHING_FOUND
 
 
 def test_limits_hold_and_rule_where_nobody_names_any(crowd: RunningDaemon) -> None:
@@ -227,14 +227,14 @@ def test_variables_point_a_person_at_the_same_index(herons: RunningDaemon) -> No
 def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
         eventually(lambda: "not installed" in str(agent_of(daemon)["fallback"]))
-        done = memoryctl(daemon, "search", "GW-4172")
+        done = daemon.memoryctl("search", "GW-4172")
         assert done.returncode == Exit.DONE
         assert "memory/2026-10-06.md" in done.stdout
         assert "answered by builtin: qmd is not installed" in done.stderr
         agent = agent_of(daemon)
         assert (agent["backend"], agent["fallback"]["from"]) == ("builtin", "qmd")
         assert [part["part"] for part in agent["degraded"]] == ["qmd"]
-        told = memoryctl(daemon, "doctor")
+        told = daemon.memoryctl("doctor")
         assert told.returncode == Exit.ERROR
         assert "npm install" in told.stdout
 

@@ -1,8 +1,6 @@
 """`memoryctl recall`: what a person and a script are told, on paper and by exit codes."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +8,6 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
-from tests.warm.programs import ran
-
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 
 LOG = """# Thursday
 
@@ -43,14 +38,10 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
         yield running
 
 
-def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
-
-
 def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemon) -> None:
-    by_version = memoryctl(daemon, "recall", "door code of the mill 4172")
+    by_version = daemon.memoryctl("recall", "door code of the mill 4172")
     assert "the scores do not give this order" in by_version.stderr
-    assert "the scores" not in memoryctl(daemon, "recall", "copper wire gauge", "-k", "1").stderr
+    assert "the scores" not in daemon.memoryctl("recall", "copper wire gauge", "-k", "1").stderr
 
 
 @pytest.mark.parametrize(
@@ -64,7 +55,7 @@ def test_a_reader_is_told_when_scores_do_not_give_the_order(daemon: RunningDaemo
     ],
 )
 def test_exit_code_tells_a_script(daemon: RunningDaemon, words: list[str], code: Exit) -> None:
-    assert memoryctl(daemon, "recall", *words).returncode == code
+    assert daemon.memoryctl("recall", *words).returncode == code
 
 
 def test_strict_says_that_a_part_was_missing(tmp_path: Path) -> None:
@@ -73,16 +64,16 @@ def test_strict_says_that_a_part_was_missing(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, config, workspace) as running:
         running.client().sync()
         asked = ("recall", "which replies does Peter prefer")
-        assert memoryctl(running, *asked).returncode == Exit.DONE
-        assert memoryctl(running, *asked, "--strict").returncode == Exit.INCOMPLETE
+        assert running.memoryctl(*asked).returncode == Exit.DONE
+        assert running.memoryctl(*asked, "--strict").returncode == Exit.INCOMPLETE
 
 
 def test_bundle_is_printed_for_a_prompt(daemon: RunningDaemon) -> None:
-    printed = memoryctl(daemon, "recall", "which replies does Peter prefer", "--bundle")
+    printed = daemon.memoryctl("recall", "which replies does Peter prefer", "--bundle")
     assert printed.stdout.startswith("<core-memory>\n")
     assert "Peter prefers concise replies in chat." in printed.stdout
     assert "MEMORY.md: " in printed.stderr
-    shaped = memoryctl(daemon, "recall", "which replies does Peter prefer", "--encode", "openai")
+    shaped = daemon.memoryctl("recall", "which replies does Peter prefer", "--encode", "openai")
     assert "".join(part["text"] for part in json.loads(shaped.stdout)["messages"][0]["content"]) == printed.stdout
-    small = memoryctl(daemon, "recall", "which replies does Peter prefer", "--budget", "1")
+    small = daemon.memoryctl("recall", "which replies does Peter prefer", "--budget", "1")
     assert (small.stdout, small.returncode) == ("", Exit.DONE)

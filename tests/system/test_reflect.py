@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -19,9 +17,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import whole_or
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 SINCE = "2026-10-01"
 NOTES = {
     "MEMORY.md": "# Memory\n\n- Peter: The gate code is 1234.\n",
@@ -80,10 +76,6 @@ def begun(home: Path, notes: dict[str, str] = NOTES, **memory: object) -> Runnin
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     with begun(tmp_path, timezone="Asia/Kolkata") as running:
         yield running
-
-
-def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran([MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60)
 
 
 def of_kind(daemon: RunningDaemon, kind: str) -> dict[str, Any]:
@@ -474,25 +466,25 @@ def test_schedule_that_was_slept_through_is_caught_up_once(tmp_path: Path) -> No
 
 
 def test_commands(daemon: RunningDaemon) -> None:
-    dry = memoryctl(daemon, "reflect", "--since", SINCE, "--dry-run")
+    dry = daemon.memoryctl("reflect", "--since", SINCE, "--dry-run")
     assert dry.returncode == Exit.DONE, dry.stderr
     assert dry.stdout.startswith("would write 5 pages")
-    assert memoryctl(daemon, "reflect", "--since", "soon").returncode == Exit.ERROR
-    none = memoryctl(daemon, "proposals", "list")
+    assert daemon.memoryctl("reflect", "--since", "soon").returncode == Exit.ERROR
+    none = daemon.memoryctl("proposals", "list")
     assert (none.returncode, none.stdout) == (Exit.NOTHING_FOUND, "")
-    done = json.loads(memoryctl(daemon, "reflect", "--since", SINCE, "--json").stdout)
-    listed = memoryctl(daemon, "proposals", "list")
+    done = json.loads(daemon.memoryctl("reflect", "--since", SINCE, "--json").stdout)
+    listed = daemon.memoryctl("proposals", "list")
     assert listed.returncode == Exit.DONE
     assert {line.split()[0] for line in listed.stdout.splitlines()} == {one["id"] for one in done["proposals"]}
     stale = of_kind(daemon, "core-out")
-    shown = memoryctl(daemon, "proposals", "show", stale["id"])
+    shown = daemon.memoryctl("proposals", "show", stale["id"])
     assert "+- Peter: The gate code is 4711.\n" in shown.stdout
-    accepted = memoryctl(daemon, "proposals", "accept", stale["id"])
+    accepted = daemon.memoryctl("proposals", "accept", stale["id"])
     assert accepted.stdout == f"{stale['id']} accepted: MEMORY.md\n"
     assert "memoryctl undo" in accepted.stderr
-    assert memoryctl(daemon, "proposals", "reject", stale["id"]).returncode == Exit.ERROR
-    assert memoryctl(daemon, "proposals", "show", "0000").returncode == Exit.NOTHING_FOUND
-    states = json.loads(memoryctl(daemon, "proposals", "list", "--state", "all", "--json").stdout)
+    assert daemon.memoryctl("proposals", "reject", stale["id"]).returncode == Exit.ERROR
+    assert daemon.memoryctl("proposals", "show", "0000").returncode == Exit.NOTHING_FOUND
+    states = json.loads(daemon.memoryctl("proposals", "list", "--state", "all", "--json").stdout)
     assert {one["state"] for one in states["proposals"]} == {"open", "accepted"}
 
 

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +21,6 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.sweeps import whole_or
 from tests.waiting import eventually
-from tests.warm.programs import SCRIPTS, ran
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100}}
 
@@ -381,12 +378,12 @@ def test_agent_that_comes_answers_and_one_that_goes_is_unknown(stage: Stage) -> 
 
 def test_command_tells_what_was_reloaded_and_what_is_wrong(stage: Stage) -> None:
     stage.write(memory={"citations": "on"}, http={"port": 18_999})
-    done = memoryctl(stage, "reload")
+    done = stage.running.memoryctl("reload")
     assert (done.returncode, done.stderr) == (Exit.DONE, "")
     assert "memory.citations" in done.stdout.partition("started again")[0]
     assert "http.port" in done.stdout.partition("started again")[2]
     stage.running.config.write_text("{ memory: { citations: 7 } }")
-    failed = memoryctl(stage, "reload", "--json")
+    failed = stage.running.memoryctl("reload", "--json")
     assert failed.returncode == Exit.CONFIG
     assert "memory.citations" in json.loads(failed.stdout)["problems"][0]
 
@@ -400,14 +397,8 @@ def test_dry_run_says_what_a_reload_would_change_and_changes_nothing(stage: Stag
         reply = client.reload(is_dry=True)
         assert (reply["reloaded"], set(reply["changed"])) == (False, {"memory.citations", "http.port"})
         assert reply["needsRestart"] == ["http.port"]
-    told = memoryctl(stage, "reload", "--dry-run")
+    told = stage.running.memoryctl("reload", "--dry-run")
     assert (told.returncode, "http.port, at the next start" in told.stdout) == (Exit.DONE, True)
     stage.running.config.write_text("{ memory: { citations: 7 } }")
-    assert memoryctl(stage, "reload", "--dry-run").returncode == Exit.CONFIG
+    assert stage.running.memoryctl("reload", "--dry-run").returncode == Exit.CONFIG
     assert client.status()["config"]["problems"] == []
-
-
-def memoryctl(stage: Stage, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return ran(
-        [sys.executable, "-c", SCRIPTS["memoryctl"], *arguments], env=stage.running.env, capture_output=True, text=True
-    )

@@ -1,7 +1,6 @@
 """Replacing a memory under the real daemon: by id, citation and words, beside and in place, undone, and refused."""
 
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,9 +20,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.sweeps import some
 from tests.system.test_reflect import begun
 from tests.system.test_reflect_killed import killed_while, tried
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 LOG, WORLD = "memory/2026-10-18.md", "bank/world.md"
 OLD = "W @NAS: Device A is a Synology NAS."
 LOG_TEXT = (
@@ -59,7 +56,7 @@ def daemon(remembering: RunningDaemon) -> RunningDaemon:
 
 
 def typed(daemon: RunningDaemon, *arguments: str, expected: Exit = Exit.DONE, text: str | None = None) -> str:
-    done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, timeout=60, input=text)
+    done = daemon.memoryctl(*arguments, given=text)
     assert done.returncode == expected, done.stderr
     return done.stdout + done.stderr
 

@@ -1,7 +1,5 @@
 """Memories that are stated to the real daemon: a bullet in today's log, found when the reply comes."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +12,7 @@ from memoryd.errors import Denied, InvalidRequest, TooLarge
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.system.over_socket import send
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 ZONE = "Pacific/Kiritimati"
 SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
@@ -33,12 +29,6 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
 
 def log_of(daemon: RunningDaemon) -> Path:
     return daemon.workspace / "memory" / f"{datetime.now(ZoneInfo(ZONE)):%Y-%m-%d}.md"
-
-
-def memoryctl(daemon: RunningDaemon, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return ran(
-        [*MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, input=given, check=False, timeout=60
-    )
 
 
 def found(daemon: RunningDaemon, words: str) -> list[Any]:
@@ -79,16 +69,16 @@ def test_text_of_several_lines_is_one_memory(daemon: RunningDaemon) -> None:
 
 def test_bullets_of_standard_input_are_retained_at_once(daemon: RunningDaemon) -> None:
     given = "- W @Anna: moved to Graz\n    in spring\n- O(c=0.7) @Anna: likes trams\n"
-    result = memoryctl(daemon, "retain", "-", given=given)
+    result = daemon.memoryctl("retain", "-", given=given)
     assert result.returncode == Exit.DONE, result.stderr
     assert result.stdout.count("retained") == 2
     assert log_of(daemon).read_text() == f"## Retain\n{given}"
 
 
 def test_remember_makes_a_note_of_importance(daemon: RunningDaemon) -> None:
-    assert memoryctl(daemon, "retain", "- W @Boiler: hums, -e or not").returncode == Exit.DONE
+    assert daemon.memoryctl("retain", "- W @Boiler: hums, -e or not").returncode == Exit.DONE
     # quotation marks are forgotten
-    assert memoryctl(daemon, "remember", "the", "boiler is", "serviced in May", "-e", "Boiler").returncode == Exit.DONE
+    assert daemon.memoryctl("remember", "the", "boiler is", "serviced in May", "-e", "Boiler").returncode == Exit.DONE
     assert (
         log_of(daemon).read_text()
         == "## Retain\n- W @Boiler: hums, -e or not\n- note(i=0.8) @Boiler: the boiler is serviced in May\n"
@@ -96,7 +86,7 @@ def test_remember_makes_a_note_of_importance(daemon: RunningDaemon) -> None:
 
 
 def test_what_is_nearly_a_memory_is_refused(daemon: RunningDaemon) -> None:
-    result = memoryctl(daemon, "retain", "0(c=0.9): prefers tea")
+    result = daemon.memoryctl("retain", "0(c=0.9): prefers tea")
     assert result.returncode == Exit.ERROR
     assert "did you mean" in result.stderr
     with daemon.client() as memory:
@@ -112,7 +102,7 @@ def test_what_is_nearly_a_memory_is_refused(daemon: RunningDaemon) -> None:
 
 
 def test_the_owners_secret_stays_as_it_was_said(daemon: RunningDaemon) -> None:
-    result = memoryctl(daemon, "retain", f"the key is {SECRET}")
+    result = daemon.memoryctl("retain", f"the key is {SECRET}")
     assert SECRET in log_of(daemon).read_text()
     assert "secret" in result.stderr
     assert SECRET not in daemon.log.read_text()
@@ -162,17 +152,17 @@ def test_what_was_written_is_listed_and_taken_back(daemon: RunningDaemon) -> Non
         assert memory.changes(by="core")["changes"] == []
         with pytest.raises(InvalidRequest):
             memory.changes(by="nobody")
-        dry = memoryctl(daemon, "undo", str(reply["change"]), "--dry-run")
+        dry = daemon.memoryctl("undo", str(reply["change"]), "--dry-run")
         assert "- - W @Peter: grows quinces" in dry.stdout
         assert "Peter" in log_of(daemon).read_text()
-        assert memoryctl(daemon, "undo", str(reply["change"])).returncode == Exit.DONE
+        assert daemon.memoryctl("undo", str(reply["change"])).returncode == Exit.DONE
         assert "Peter" not in log_of(daemon).read_text()
         assert "Anna" in log_of(daemon).read_text()
-    listed = memoryctl(daemon, "changes")
+    listed = daemon.memoryctl("changes")
     assert listed.returncode == Exit.DONE
     assert "undone" in listed.stdout
-    assert memoryctl(daemon, "undo", "4711").returncode == Exit.NOTHING_FOUND
-    assert memoryctl(daemon, "undo").returncode == Exit.USAGE
+    assert daemon.memoryctl("undo", "4711").returncode == Exit.NOTHING_FOUND
+    assert daemon.memoryctl("undo").returncode == Exit.USAGE
 
 
 def test_a_day_keeps_its_heading_while_memories_stand_below_it(daemon: RunningDaemon) -> None:
@@ -210,9 +200,9 @@ def test_citations_as_they_are_told_can_be_verified_read_and_forgotten(daemon: R
         (item,) = [one for one in memory.recall("blue drawer quill")["results"] if one.get("id")][:1]
         assert item["citation"] == retained == f"{item['source']}@{item['id'][:8]}"
         assert memory.verify(retained)["state"] == "verified"
-    assert retained in memoryctl(daemon, "recall", "blue drawer quill").stdout
-    assert memoryctl(daemon, "get", retained).stdout.strip() == "- W @Quill: the quill lies in the blue drawer"
-    assert memoryctl(daemon, "forget", retained, "--yes").returncode == Exit.DONE
+    assert retained in daemon.memoryctl("recall", "blue drawer quill").stdout
+    assert daemon.memoryctl("get", retained).stdout.strip() == "- W @Quill: the quill lies in the blue drawer"
+    assert daemon.memoryctl("forget", retained, "--yes").returncode == Exit.DONE
     assert "blue drawer" not in log_of(daemon).read_text()
     assert daemon.client().verify(retained)["state"] != "verified"
 
@@ -229,8 +219,8 @@ def test_sessions_of_questions_and_answers_are_listed_as_written(daemon: Running
         with pytest.raises(InvalidRequest, match="since"):
             memory.changes(by="qa", since="nonsense")
     assert "no numbers" in send(daemon.socket, "GET", "/v1/changes?by=qa&before=7").json["error"]["message"]
-    listed = memoryctl(daemon, "changes", "--by", "qa")
+    listed = daemon.memoryctl("changes", "--by", "qa")
     assert listed.returncode == Exit.DONE
     assert "memoryctl sessions forget session:lantern" in listed.stdout
-    refused = memoryctl(daemon, "undo", "session:lantern")
+    refused = daemon.memoryctl("undo", "session:lantern")
     assert (refused.returncode, "sessions forget session:lantern" in refused.stderr) == (Exit.USAGE, True)

@@ -68,7 +68,7 @@ class Member:
         return done.stdout + done.stderr
 
     def answer(self, *arguments: str) -> Any:
-        done = ran([*MEMORYCTL, *arguments, "--json"], capture_output=True, text=True, env=self.daemon.env, timeout=120)
+        done = self.daemon.memoryctl(*arguments, "--json")
         assert done.returncode == Exit.DONE, done.stdout + done.stderr
         return json.loads(done.stdout)
 
@@ -530,10 +530,7 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
     ana = typed_pair.ana
 
     def found(expected: Exit = Exit.DONE) -> dict[str, str]:
-        done = ran(
-            [*MEMORYCTL, "doctor", "--section", "team", "--json"],
-            capture_output=True, text=True, env=ana.daemon.env, timeout=120,
-        )  # fmt: skip
+        done = ana.daemon.memoryctl("doctor", "--section", "team", "--json")  # fmt: skip
         assert done.returncode == expected, done.stdout
         return {f"{one['check']} {one['part']}": one["state"] for one in json.loads(done.stdout)["checks"]}
 

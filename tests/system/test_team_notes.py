@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,9 +18,7 @@ from tests.mcp_program import driven, text_of
 from tests.page import OpenPage
 from tests.page import text_of as shown_text
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 TEAM = {"remote": "git@host.example:acme/memory.git", "name": "acme", "person": "ben", "intervalMinutes": 0}
 ANA = """# Monday
 
@@ -63,7 +60,7 @@ class Member:
         return list(client.recall(question, k=5, **options)["results"])
 
     def typed(self, *arguments: str, expected: Exit = Exit.DONE) -> str:
-        done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=self.daemon.env, timeout=60)
+        done = self.daemon.memoryctl(*arguments)
         assert done.returncode == expected, done.stderr
         return done.stdout + done.stderr
 

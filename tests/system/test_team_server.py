@@ -1,7 +1,6 @@
 """A team on a real PostgreSQL server, with a daemon for each person: what is shared, and who may what."""
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.postgres import Postgres
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
 PUT = "INSERT INTO memoryd.files VALUES (%s, %s, %s, sha256(%s), %s)"
 KEY = "The castle key hangs behind the green door."
 
@@ -34,7 +31,7 @@ class Person:
         self.daemon = RunningDaemon(home, write_config(home, workspace, None), workspace)
 
     def typed(self, *arguments: str, expected: Exit = Exit.DONE) -> str:
-        done = ran([*MEMORYCTL, *arguments], capture_output=True, text=True, env=self.daemon.env, timeout=90)
+        done = self.daemon.memoryctl(*arguments)
         assert done.returncode == expected, done.stdout + done.stderr
         return done.stdout + done.stderr
 

@@ -14,7 +14,6 @@ from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.system.test_events_route import listening
-from tests.system.test_memoryctl import memoryctl
 from tests.waiting import eventually
 
 QUICK = {"sync": {"watchDebounceMs": 50, "settleMs": 20, "deleteGraceMs": 100, "reconcileSeconds": 1}}
@@ -32,7 +31,7 @@ def quick(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
 
 
 def shown(daemon: RunningDaemon) -> str:
-    return " ".join(memoryctl(daemon, "status", "--verbose").stdout.split())
+    return " ".join(daemon.memoryctl("status", "--verbose").stdout.split())
 
 
 def test_part_that_fails_and_recovers_is_told_as_it_happens(quick: RunningDaemon, workspace: Path) -> None:
@@ -61,7 +60,7 @@ def test_connections_that_were_refused_are_counted(quick: RunningDaemon) -> None
         for _ in range(13):
             one = stack.enter_context(socket.socket(socket.AF_UNIX))
             one.connect(str(quick.socket))
-        seen = json.loads(memoryctl(quick, "status", "--json").stdout)["connections"]
+        seen = json.loads(quick.memoryctl("status", "--json").stdout)["connections"]
     assert list(seen["refused"]) == ["too many connections of this process"]
     refused = seen["refused"]["too many connections of this process"]
     assert refused >= 4

@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -19,9 +18,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.waiting import eventually
-from tests.warm.programs import ran
 
-MEMORYCTL = Path(sys.executable).parent / "memoryctl"
 NOTES = 50
 HUB_MODEL = "hf:owner/repository/model.gguf"
 AT_ONCE_SECONDS = 30.0
@@ -55,9 +52,7 @@ def agent_of(daemon: RunningDaemon) -> AgentStatus:
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command that may wait for ten minutes, and insist that it does not."""
     began = time.monotonic()
-    done = ran(
-        [MEMORYCTL, *arguments], capture_output=True, text=True, env=daemon.env, stdin=subprocess.DEVNULL, timeout=120
-    )
+    done = daemon.memoryctl(*arguments)
     assert time.monotonic() - began < AT_ONCE_SECONDS
     return done
 

@@ -13,6 +13,9 @@ from memoryd.domain.memories.abstracts import (
     shorter,
 )
 from memoryd.domain.text.sentences import sentences_of, spoken_sentences
+from tests.waiting import soon
+
+BLANK_LINES = "\n" * 50_000
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -97,6 +100,11 @@ def test_shorter_forms_are_shorter_each(text: str) -> None:
 )
 def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
     assert list(sentences_of(text)) == sentences
+
+
+def test_rows_of_empty_lines_are_read_in_one_pass() -> None:
+    with soon(1):
+        assert sentences_of(f"{BLANK_LINES}- one\n \n1. two{BLANK_LINES}") == ("one", "two")
 
 
 def test_abstract_is_a_sentence_that_says_something_in_the_language_of_the_text() -> None:

@@ -7,6 +7,7 @@ from memoryd.domain.text.lines import padded
 from memoryd.domain.text.markdown import headings_of
 from memoryd.domain.text.tokens import estimate
 from tests.chunks import chunk
+from tests.sweeps import whole_or
 from tests.unit.markdown_texts import HABITS, document
 
 
@@ -208,12 +209,15 @@ def test_edit_moves_the_cuts_of_its_window_alone(monkeypatch: pytest.MonkeyPatch
     assert len(before & {edited[part.start : part.end] for part in chunk(edited)}) > 0.9 * len(before)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("line", ["gateway water rises at four ", "- a\n", "gatewaywater"])
-def test_what_is_held_beside_a_text_does_not_grow_with_it(line: str) -> None:
-    data = padded((line * (8 * 2**20))[: 8 * 2**20])
+def test_what_is_held_beside_a_text_does_not_grow_with_it(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    window = whole_or(2**17, 2**20)
+    monkeypatch.setattr("memoryd.domain.text.chunking.WINDOW_BYTES", window)
+    data = padded((line * (8 * window))[: 8 * window])
     tracemalloc.start()
     try:
         assert next(each_chunk(data)).start_line == 1
-        assert tracemalloc.get_traced_memory()[1] < 64 * 2**20
+        assert tracemalloc.get_traced_memory()[1] < 64 * window
     finally:
         tracemalloc.stop()

@@ -1,5 +1,4 @@
 import unicodedata
-from time import process_time
 
 import apsw
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, query_terms
 from memoryd.store.index.words import any_of
+from tests.waiting import soon
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
 
@@ -143,10 +143,9 @@ def test_letters_that_only_look_like_accented_ones_stay_apart() -> None:
 
 @pytest.mark.parametrize("question", ["a-" * 2000 + "1", "1" * 4000, "\u0301" * 2000 + "a", "漢" * 4000, "_/" * 2000])
 def test_long_questions_are_cut_in_little_time(question: str) -> None:
-    begin = process_time()
-    assert len(query_terms(question)) <= 64
-    assert all(len(words) <= 8 for words in joined_phrases(question))
-    assert process_time() - begin < 0.5
+    with soon(0.5):
+        assert len(query_terms(question)) <= 64
+        assert all(len(words) <= 8 for words in joined_phrases(question))
 
 
 def test_stop_words_are_left_out_unless_nothing_else_is_asked() -> None:

@@ -1,7 +1,5 @@
 """What is captured of a message without a model, in two languages, and what never is."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +8,7 @@ from memoryd.domain.memories.capture.capture import ITEMS_MAX, captured, capture
 from memoryd.domain.memories.capture.identifiers import is_resident_id
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line, render
+from tests.waiting import soon
 
 STATED = [
     ("Hi, my name is Bob Stone and I work at Acme.", "entity", "my name is", True),
@@ -434,8 +433,5 @@ def test_resident_id_is_known_by_its_check_digit_and_birthday(number: str, is_on
     "piece", ["my ", "我", "please ", "no, ", "(", '"', "> ", "1 2", "a.b@", "really ", "：", "```", "我的"]
 )
 def test_time_grows_with_the_length_of_a_message(piece: str) -> None:
-    began = time.process_time()
-    found = captured(piece * (4000 // len(piece)), answer_before="x")
-
-    assert found.kept == ()
-    assert time.process_time() - began < 20, "far beyond what a linear look takes"
+    with soon():
+        assert captured(piece * (4000 // len(piece)), answer_before="x").kept == ()

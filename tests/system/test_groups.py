@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.groups import grouped
+from tests.groups import TESTS, grouped
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +22,23 @@ def test_tests_of_a_shared_module_are_for_one_worker(
 
 def test_test_of_its_own_is_for_anybody(request: pytest.FixtureRequest) -> None:
     assert request.node not in dict(grouped(request.session.items))
+
+
+class CollectedTest:
+    """As much of a test as tells who runs it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = TESTS / path
+
+    def get_closest_marker(self, _name: str) -> None:
+        """Return that it has no mark."""
+
+
+@pytest.mark.parametrize("folder", ["unit/domain/text", "store", "integration"])
+def test_module_without_a_daemon_is_for_one_worker(folder: str) -> None:
+    tests = [CollectedTest(f"{folder}/test_{name}.py") for name in ("words", "dates", "words")]
+    found = [group for _, group in grouped(tests)]  # type: ignore[arg-type]
+    assert found == [f"{folder}/test_{name}" for name in ("words", "dates", "words")]
 
 
 def test_group_is_read_off_the_id(request: pytest.FixtureRequest, started: object) -> None:
