@@ -5,7 +5,7 @@ from collections import Counter
 
 from tests.fault.coverage import TESTS, functions_of
 
-HELPERS = {"raises", "eventually", "eventually_async", "eventually_finds", "converges"}
+HELPERS = {"raises", "eventually", "eventually_async", "eventually_finds", "converges", "soon"}
 """Functions that fail a test, besides those whose name begins with `assert_`."""
 
 
