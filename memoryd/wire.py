@@ -120,5 +120,7 @@ class Event(StrEnum):
     """`{"agent", "step", "count"}`: a run plans, writes pages, or makes proposals, and of how many."""
 
 
+EncodingName = Literal["text", "rsclaw", "openai", "anthropic", "gemini"]
+"""How a bundle is written: as text, or in the message shape of an API."""
 SyncGoal = Literal["none", "indexed", "embedded"]
 """What a sync waits for: nothing, that all is found by words, or also by meaning."""

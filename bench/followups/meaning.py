@@ -23,8 +23,8 @@ from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.embed.protocol import Passage
 from memoryd.index.pending import Spaces
 from memoryd.search.arms import VectorArm
+from memoryd.sessions.conversation_index import SimilarTurnSearch
 from memoryd.sessions.conversation_source import QaConversations, cut
-from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.qa_store import QaStore
 from memoryd.store.index.conversations import ConversationRow
 from memoryd.store.index.database import Database

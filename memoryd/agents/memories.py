@@ -1,9 +1,10 @@
-"""What may be asked of the agents' memories: one method for each use, whoever asks by whatever way.
+"""What may be asked of the agents' memories: one method for each use, whoever asks; and an index that follows the disk.
 
 Each takes and returns values. What tells or changes what notes say takes an `Admitted`, which the gate alone gives.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -11,23 +12,26 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.showing import StoredConversations, together
 from memoryd.agents.events import EventBus, Subscription
-from memoryd.agents.read import AgentFiles
 from memoryd.agents.retained.changes import Retained
-from memoryd.agents.search import AgentSearch, SearchOptions
+from memoryd.agents.search import AgentFiles, AgentSearch, SearchOptions
 from memoryd.agents.status.figures import Counters, measured
 from memoryd.agents.status.status import AgentParts, DegradationsOf, DegradationTracker, MemoryStatus, StatusBoard
-from memoryd.agents.sync import DEFAULT_WAIT, AgentSync, reindex, sync
 from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns
+from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
+from memoryd.config.memory_search import SyncSection
 from memoryd.domain.access import Admitted, folded_id
-from memoryd.domain.documents import conversation_cited, lines_cited
+from memoryd.domain.documents import citation_in, conversation_cited
 from memoryd.domain.memories.kinds import Visibility
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
 from memoryd.errors import Disabled, NotFound, UnknownAgent
 from memoryd.files.excerpts import LineRange
+from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.conversations import SessionSyncReply
 from memoryd.replies.search import FileReply, ReindexReply, SyncReply
 from memoryd.search.answer import SearchAnswer
@@ -36,6 +40,135 @@ from memoryd.wire import SyncGoal
 if TYPE_CHECKING:
     # who is in no team loads none of it
     from memoryd.agents.team import AgentTeam
+
+DEFAULT_WAIT = timedelta(seconds=30)
+
+
+class AgentSync(Struct, frozen=True, kw_only=True):
+    """The index of one agent as it follows the disk; agents on one workspace share it.
+
+    What waits for a goal returns None once that is reached, else why it never will be; empty: it is merely not so yet.
+    """
+
+    agent: str
+    settings: SyncSection
+    index: WorkspaceIndex
+    slot: CurrentEmbedder
+    qmd: AgentQmd | None
+    conversations: AgentConversations
+    """Its own, whoever shares the index."""
+
+    def start_session(self) -> bool:
+        """Begin a session; return whether the index looks at the disk now, in the background."""
+        if self.settings.on_session_start:
+            self.index.demand()
+            # the end of the session before is found in this one
+            self.conversations.demand()
+        return self.settings.on_session_start
+
+    async def wait_for(self, goal: SyncGoal, *, is_asking: bool) -> str | None:
+        """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
+        if held := self.index.why_waiting:
+            return held
+        if goal == "embedded":
+            return await self._wait_for_vectors(is_asking=is_asking)
+        # words that only qmd indexes, if there is a qmd
+        return self._goal_of_qmd(self.qmd is None or await self.qmd.follows_words())
+
+    async def heard(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> str | None:
+        """Wait until the conversations have come so far, too, or find that they will not; behind the notes."""
+        reason = await self.conversations.settled(tickets)
+        if not reason and goal == "embedded" and self.conversations.is_wanted:
+            lacking = await self.conversations.embedding_loop.drained(is_asking=is_asking)
+            # who chose no vectors was told so by the notes
+            is_off = self.slot.state.phase is ModelPhase.OFF
+            reason = "" if lacking is None or is_off else f"no vectors: {lacking}"
+        return f"conversations: {reason}" if reason else None
+
+    def unsettled(self) -> str:
+        """Tell what keeps the index from being written; without a reason it is merely not done yet."""
+        trouble = self.index.trouble
+        return f"the index does not follow the notes: {trouble}" if trouble else ""
+
+    async def _wait_for_vectors(self, *, is_asking: bool) -> str | None:
+        """Wait for the vectors of whoever answers by meaning, or find that none will come."""
+        # Three parties work side by side, and are waited for one after the other: the index, whose scan has settled
+        # before this is called; qmd, which reads the disk for itself; and the lane. None waits for another, so the
+        # order costs no time, save that a lane that rests begins only when it is asked for at the end.
+        # Meanwhile the outage loop may pause the lane or wake it, and new notes may be committed: the lane looks at
+        # both again and again, so this wait ends with a reason, or when those newer notes have vectors too.
+        qmd = self.qmd
+        by_qmd = qmd is not None and qmd.has_vectors
+        followed = self._goal_of_qmd(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
+        # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
+        if by_qmd and self.slot.state.phase is ModelPhase.OFF:
+            return followed
+        reason = await self.index.embedding_loop.drained(is_asking=is_asking)
+        return followed if reason is None else f"no vectors: {reason}"
+
+    def _goal_of_qmd(self, is_followed: bool) -> str | None:
+        if is_followed or self.qmd is None:
+            return None
+        return f"qmd: {self.qmd.why_behind}"
+
+
+async def sync(
+    agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta = DEFAULT_WAIT, *, is_asking: bool
+) -> SyncReply:
+    """Scan now, and wait until what was on disk before the call has reached the goal, at most as long as `limit`.
+
+    Vectors that are made only when asked for are made if `is_asking`.
+    """
+    lacking = await _wait_for(agents, goal, limit, is_asking=is_asking)
+    # counted after the wait: what was saved meanwhile is owed though the goal was reached
+    owed = await _pending_work(agents)
+    return SyncReply(complete=lacking is None, reason=lacking or None, **owed)
+
+
+async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> ReindexReply:
+    """Look at every file again, or make every vector again, in the background."""
+    for agent in agents:
+        if embeddings:
+            # before the scan is asked for: what that commits wakes the lane, which is to know by then
+            agent.index.embedding_loop.start_over()
+            agent.conversations.embedding_loop.start_over()
+        agent.index.demand(force=force)
+        if force:
+            await agent.conversations.read_anew()
+    return await _pending_work(agents)
+
+
+async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> str | None:
+    # all are asked before the first is waited for, so that they scan side by side
+    tickets = [(agent.index, agent.index.demand()) for agent in agents]
+    talks = [(agent, agent.conversations.demand()) for agent in agents]
+    if goal == "none":
+        return None
+    # who gives up here stops waiting and nothing else: scan, update and vectors go on for the next one who asks
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(limit.total_seconds()):
+            # the index first: a note that qmd finds in the workspace is told only if the index knows it
+            await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
+            told = await asyncio.gather(*(agent.wait_for(goal, is_asking=is_asking) for agent in agents))
+            heard = await asyncio.gather(*(agent.heard(asked, goal, is_asking=is_asking) for agent, asked in talks))
+            return _join([*agents, *agents], [*told, *heard])
+    return _join(agents, [agent.unsettled() for agent in agents])
+
+
+def _join(agents: Sequence[AgentSync], each: Sequence[str | None]) -> str | None:
+    reasons = [f"{agent.agent}: {one}" for agent, one in zip(agents, each, strict=True) if one]
+    return "; ".join(reasons) if any(one is not None for one in each) else None
+
+
+async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
+    # each index once, however many agents share it
+    indexes = list(dict.fromkeys(agent.index for agent in agents))
+    return ReindexReply(
+        pendingFiles=sum(index.pending_files for index in indexes),
+        pendingEmbeddings=sum([await index.embedding_loop.owed() for index in indexes])
+        + sum([await agent.conversations.embedding_loop.owed() for agent in agents]),
+        generation=sum(index.indexer.state.generation for index in indexes),
+    )
 
 
 class AgentMemory(Struct, frozen=True):
@@ -94,10 +227,10 @@ class AgentMemories:
         try:
             return await memory.files.read(path, asked, visibility)
         except NotFound:
-            cited = lines_cited(path)
-            if cited is None:
+            cited = citation_in(path)
+            if cited is None or cited.start_line is None:
                 raise
-            place = LineRange(cited.start_line or 1, cited.line_count, asked.column)
+            place = LineRange(cited.start_line, cited.line_count, asked.column)
             return await memory.files.read(cited.path, place, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:

@@ -11,7 +11,7 @@ from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.team import TeamSection, without_credentials
 from memoryd.domain.access import Admitted
 from memoryd.domain.clock import rfc3339
-from memoryd.domain.documents import Citation, parse, person_of
+from memoryd.domain.documents import Citation, citation_in, person_of
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.changes.replacing import replaced
 from memoryd.domain.memories.documents import within
@@ -225,9 +225,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         return found
 
     def _by_citation(self, shared: Collection[SharedMemory], name: str) -> SharedMemory | None:
-        try:
-            cited = parse(name)
-        except ValueError:
+        if (cited := citation_in(name)) is None:
             return None
         line = cited.start_line or 0
         for one in shared:

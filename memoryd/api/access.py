@@ -12,10 +12,8 @@ from msgspec import Struct, field
 from pydantic import Field
 from starlette.requests import Request
 
-from memoryd.agents.memories import AgentMemories
-from memoryd.agents.sync import DEFAULT_WAIT
+from memoryd.agents.memories import DEFAULT_WAIT, AgentMemories
 from memoryd.api.call import Injected, Sent
-from memoryd.api.daemon_state import DaemonState, PageLink, ReloadResult
 from memoryd.api.http import sockets
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import RequestCounts
@@ -35,7 +33,10 @@ from memoryd.domain.access import (
     why_not_agent,
     why_not_call,
 )
+from memoryd.domain.clock import Heartbeat
 from memoryd.errors import Denied, UnknownAgent
+from memoryd.replies.daemon import ConfigReply, ConnectionsReply, LoadReply, LogReply, PageReply, PortReply
+from memoryd.replies.search import ReloadReply
 
 log = structlog.get_logger(__name__)
 
@@ -173,6 +174,29 @@ def is_asked_on(agent: str, socket: str) -> bool:
     return socket == sockets.OWNER or socket.startswith(f"agent:{agent}:")
 
 
+class DaemonState(Struct, frozen=True, kw_only=True):
+    """The process at one moment; `connections` is None before it listens."""
+
+    version: str
+    pid: int
+    uptime_seconds: float
+    rss_bytes: int
+    socket: str
+    config: ConfigReply
+    connections: ConnectionsReply | None
+    unreachable: Mapping[str, str]
+    """Socket name → why its path does not lead to this daemon."""
+    heartbeats: Sequence[Heartbeat]
+    log: LogReply
+    load: LoadReply
+    port: PortReply | None
+    """None where it is off."""
+    page_address: str
+    """Where the page is served; the port may be opened for it alone."""
+    restarts: Mapping[str, int]
+    """Loop → how often it was started again after a failure."""
+
+
 class Services(Struct, frozen=True):
     """All that handlers use. `keep_alive` is how long an event stream may be silent."""
 
@@ -182,11 +206,11 @@ class Services(Struct, frozen=True):
     keep_alive: timedelta = timedelta(seconds=15)
     requests: RequestCounts = field(default_factory=RequestCounts)
     """Counts of the requests since the start."""
-    reload: Callable[[], Awaitable[ReloadResult]] | None = None
+    reload: Callable[[], Awaitable[ReloadReply]] | None = None
     """None where there is no configuration to read again."""
-    check_at_reload: Callable[[], Awaitable[ReloadResult]] | None = None
+    check_at_reload: Callable[[], Awaitable[ReloadReply]] | None = None
     """Returns what a reload would do; None likewise."""
-    open_page: Callable[[str | None, bool], Awaitable[PageLink]] | None = None
+    open_page: Callable[[str | None, bool], Awaitable[PageReply]] | None = None
     """Opens the port for the page and returns a link to the memory of an agent; True: until the daemon ends."""
 
 

@@ -19,15 +19,42 @@ from starlette.responses import Response
 
 from memoryd.agents.status.figures import Counters
 from memoryd.agents.status.status import AgentState, MemoryStatus
-from memoryd.api.access import AllServices
-from memoryd.api.daemon_state import DaemonState, ProcessUsage, process_usage
+from memoryd.api.access import AllServices, DaemonState
 from memoryd.api.http.counting import RequestCounts
+from memoryd.domain.clock import HeartState
 from memoryd.domain.counters import Durations
-from memoryd.domain.heartbeats import HeartState
 from memoryd.embed.local.worker_process import WorkerState
 
 Labels = tuple[str, ...]
 Samples = Iterable[tuple[Labels, float | Durations]]
+
+
+class ProcessUsage(Struct, frozen=True, kw_only=True):
+    """One process: its memory, its time of processors since its start, its threads and open files."""
+
+    rss_bytes: int
+    cpu_seconds: float
+    threads: int
+    files: int
+
+
+def process_usage(pid: int) -> ProcessUsage | None:
+    """Return what a process takes, None if there is none of this number, or another one may not look at it."""
+    # here: only the status asks
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        with process.oneshot():
+            spent = process.cpu_times()
+            return ProcessUsage(
+                rss_bytes=process.memory_info().rss,
+                cpu_seconds=spent.user + spent.system,
+                threads=process.num_threads(),
+                files=process.num_fds(),
+            )
+    except (psutil.Error, OSError):
+        return None
 
 
 class Scrape(Struct, frozen=True, kw_only=True):
@@ -190,15 +217,15 @@ def degraded(moment: Scrape) -> Iterator[tuple[Labels, float]]:
 def connections(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield the open connections."""
     daemon = moment.daemon
-    yield ("socket",), 0 if daemon.connections is None else daemon.connections.open
+    yield ("socket",), 0 if daemon.connections is None else daemon.connections["open"]
     if daemon.port is not None:
-        yield ("port",), daemon.port.connections
+        yield ("port",), daemon.port["connections"]
 
 
 def refused(moment: Scrape) -> Iterator[tuple[Labels, float]]:
     """Yield how many connections and requests were refused."""
     for name, place in (("socket", moment.daemon.connections), ("port", moment.daemon.port)):
-        yield from (((name, why), number) for why, number in (place.refused.items() if place else ()))
+        yield from (((name, why), number) for why, number in (place["refused"].items() if place else ()))
 
 
 def scan_age(moment: Scrape) -> Iterator[tuple[Labels, float]]:
@@ -276,7 +303,7 @@ METRICS = (
         "requests_refused",
         "Requests that were refused as `overloaded`, since `limits.maxRequests` were at work.",
         (),
-        lambda moment: [((), moment.daemon.load.refused_requests)],
+        lambda moment: [((), moment.daemon.load["refusedRequests"])],
     ),
     Metric(
         "memoryd_arm_duration_seconds",

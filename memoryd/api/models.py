@@ -14,7 +14,7 @@ from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.bundle import Encoding
 from memoryd.replies.search import FallbackReply
 from memoryd.search.protocol import Fallback
-from memoryd.wire import DEADLINE_MS_MAX, ErrorCode
+from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX, LISTED_MAX, QUESTION_CHARS_MAX, RESULTS_MAX, ErrorCode
 
 Encode = Annotated[Encoding, Field(strict=False)]
 """How a bundle is written; an enumeration, which JSON has as text."""
@@ -29,6 +29,18 @@ def _whole(value: object) -> object:
 
 Whole = Annotated[int, BeforeValidator(_whole)]
 """An integer as JSON Schema means it: 3.0 is one."""
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+ResultLimit = Annotated[Whole, Field(ge=1, le=RESULTS_MAX)]
+ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
+KindText = Annotated[str, Field(max_length=20)]
+LabelText = Annotated[str, Field(max_length=200)]
+"""A scope, an entity, a tag or a tool."""
+NamedText = Annotated[str, Field(min_length=1, max_length=1024)]
+"""A place or a name."""
+MeantText = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")]
+"""What means one memory: its id, a citation, or words that it says."""
+QuestionText = Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS_MAX, pattern=r"\S")]
+AnswerText = Annotated[str, Field(max_length=ANSWER_CHARS_MAX)]
 SessionKeyText = Annotated[str, Field(max_length=512)] | None
 WaitMs = Annotated[Whole, Field(ge=1, le=3_600_000)] | None
 RequestDeadline = Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None

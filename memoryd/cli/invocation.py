@@ -12,12 +12,12 @@ import click
 
 from memoryd.cli import terminal
 from memoryd.errors import UnknownAgent
-from memoryd.replies.status import AgentStatus, StatusReply
 from memoryd.wire import LISTED_MAX, Exit
 
 if TYPE_CHECKING:
     # loaded by who asks: help and completion are told without it
     from memoryd.client import Client
+    from memoryd.replies.status import AgentStatus, StatusReply
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., object])
 Parameters = ParamSpec("Parameters")
@@ -111,7 +111,7 @@ class Invocation:
             terminal.note(one)
         return code
 
-    def chosen_agents(self, status: StatusReply) -> list[AgentStatus]:
+    def chosen_agents(self, status: "StatusReply") -> "list[AgentStatus]":
         """Return the agent named by `--agent`, else all. Raises UnknownAgent."""
         if self.agent is None:
             return status["agents"]
@@ -223,6 +223,8 @@ def text_or_stdin(given: str) -> str:
 bullet_argument = partial(argument, type=BulletText())
 text_argument = partial(bullet_argument, callback=lambda _context, _parameter, text: text_or_stdin(text))
 words_argument = partial(argument, nargs=-1, callback=lambda _context, _parameter, words: " ".join(words))
+said_argument = partial(words_argument, required=True, type=BulletText(), metavar="TEXT…")
+"""A text alone: nobody who types it thinks of quotation marks."""
 
 
 SHORT_ID = 8

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from memoryd.cli.invocation import Invocation
 from memoryd.errors import DaemonNotRunning, InvalidRequest, MemorydError, NotNow, StoreUnavailable
@@ -53,18 +53,14 @@ def read_text(path: Path) -> str:
         raise InvalidRequest(f"{path}: line {line} is not UTF-8", hint="save the file as UTF-8") from exc
 
 
-def make(path: Path, text: str) -> None:
-    """Write a file where there is none, for its owner alone. Raises NotNow if there is one, MemorydError."""
+def rewrite(path: Path, text: str, *, expected: Literal["absent"] | None = None) -> None:
+    """Write a file for its owner alone, over the one that is there, if any; raises MemorydError.
+
+    With `absent` raises NotNow if there is one.
+    """
     with _translated_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        replace_file(path, text.encode(), expected="absent", is_durable=True)
-
-
-def rewrite(path: Path, text: str) -> None:
-    """Write a file for its owner alone, over the one that is there, if any. Raises MemorydError."""
-    with _translated_errors(path):
-        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-        replace_file(path, text.encode(), is_durable=True)
+        replace_file(path, text.encode(), expected=expected, is_durable=True)
 
 
 def make_folder(path: Path) -> None:
@@ -116,7 +112,7 @@ def write_config(invocation: Invocation, path: Path, text: str) -> Path | None:
     if path.exists():
         kept = replace_with_backup(path, text, datetime.now().astimezone())
     else:
-        make(path, text)
+        rewrite(path, text, expected="absent")
     try:
         reply = invocation.memory.reload()
     except DaemonNotRunning:

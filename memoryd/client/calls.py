@@ -8,56 +8,61 @@ not sent twice: where the connection breaks before the reply, NotNow is raised, 
 # mypy: disable-error-code="empty-body"
 # a declaration is all that there is of most calls: `request` makes them
 
+from __future__ import annotations
+
 import os
 from collections.abc import Generator, Sequence
-from typing import Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from urllib.parse import quote
 
 from memoryd.client.connection import Asker, ListBounds, request, target
 from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
-from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
-from memoryd.replies.daemon import PageReply
-from memoryd.replies.knowledge import (
-    DecidedProposalReply,
-    DisagreementsReply,
-    EntitiesReply,
-    EntityChangeReply,
-    EntityShowReply,
-    OpinionReplayReply,
-    OpinionsReply,
-    OpinionWhyReply,
-    ProposalReply,
-    ProposalsReply,
-    ReflectReply,
-    SettledReply,
-)
-from memoryd.replies.memories import (
-    ExportReply,
-    ImportReply,
-    MemoryAddReply,
-    MemoryDecayReply,
-    MemoryDeleteReply,
-    MemoryEditReply,
-    MemoryListReply,
-    MemoryReplaceReply,
-    MemoryReply,
-    MemorySearchReply,
-    MemoryStatsReply,
-    MemoryWhyReply,
-    RetainReply,
-)
-from memoryd.replies.recall import Encode, RecallReply
-from memoryd.replies.search import (
-    FileReply,
-    HealthReply,
-    ReindexReply,
-    ReloadReply,
-    SearchReply,
-    ServerEvent,
-    SyncReply,
-)
-from memoryd.replies.status import StatusReply
-from memoryd.wire import SyncGoal
+from memoryd.wire import EncodingName, SyncGoal
+
+if TYPE_CHECKING:
+    # only types: a command would wait for them
+    from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
+    from memoryd.replies.daemon import PageReply
+    from memoryd.replies.knowledge import (
+        DecidedProposalReply,
+        DisagreementsReply,
+        EntitiesReply,
+        EntityChangeReply,
+        EntityShowReply,
+        OpinionReplayReply,
+        OpinionsReply,
+        OpinionWhyReply,
+        ProposalReply,
+        ProposalsReply,
+        ReflectReply,
+        SettledReply,
+    )
+    from memoryd.replies.memories import (
+        ExportReply,
+        ImportReply,
+        MemoryAddReply,
+        MemoryDecayReply,
+        MemoryDeleteReply,
+        MemoryEditReply,
+        MemoryListReply,
+        MemoryReplaceReply,
+        MemoryReply,
+        MemorySearchReply,
+        MemoryStatsReply,
+        MemoryWhyReply,
+        RetainReply,
+    )
+    from memoryd.replies.recall import RecallReply
+    from memoryd.replies.search import (
+        FileReply,
+        HealthReply,
+        ReindexReply,
+        ReloadReply,
+        SearchReply,
+        ServerEvent,
+        SyncReply,
+    )
+    from memoryd.replies.status import StatusReply
 
 RELOAD_MS = 14 * 60_000
 """How long it may take: the daemon waits for what is in flight."""
@@ -96,7 +101,7 @@ class RecallBounds(Asker, total=False):
     scope: str | None
     budget: int | None
     """Tokens of a bundle."""
-    encode: Encode
+    encode: EncodingName
     """A bundle is text, or an object for a request to that API."""
     if_none_match: str | None
     """Names a stable block, which is then left out of the bundle."""

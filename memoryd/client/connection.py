@@ -1,5 +1,7 @@
 """HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events, and the errors of both."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import json
@@ -12,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, cast
 from urllib.parse import quote, urlencode
 
 from memoryd.client.http import HttpSocket, ProtocolError
@@ -26,8 +28,11 @@ from memoryd.errors import (
     NotPermitted,
     error_of,
 )
-from memoryd.replies.search import ServerEvent
 from memoryd.wire import API, ErrorCode
+
+if TYPE_CHECKING:
+    # only types: a command would wait for them
+    from memoryd.replies.search import ServerEvent
 
 GRACE_SECONDS = 5.0
 """How much longer than a deadline the client waits for the reply that reports it."""

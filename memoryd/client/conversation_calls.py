@@ -3,30 +3,36 @@
 # mypy: disable-error-code="empty-body"
 # a declaration is all that there is of most calls: `request` makes them
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from memoryd.client.connection import Asker, DaemonConnection, ListBounds, request, without_empty
-from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
-from memoryd.replies.conversations import (
-    CaptureReply,
-    QaAddReply,
-    QaContextReply,
-    QaSessionsReply,
-    QaSessionTurnsReply,
-    QaStatsReply,
-    QaTopicsReply,
-    QaTurnReply,
-    SessionForgetReply,
-    SessionLinesReply,
-    SessionRememberReply,
-    SessionsReply,
-    SessionStartReply,
-    SessionSyncReply,
-    TurnReply,
-)
-from memoryd.replies.recall import Encode, ToldJudgedReply, ToldReply
-from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
+from memoryd.wire import EncodingName
+
+if TYPE_CHECKING:
+    # only types: a command would wait for them
+    from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
+    from memoryd.replies.conversations import (
+        CaptureReply,
+        QaAddReply,
+        QaContextReply,
+        QaSessionsReply,
+        QaSessionTurnsReply,
+        QaStatsReply,
+        QaTopicsReply,
+        QaTurnReply,
+        SessionForgetReply,
+        SessionLinesReply,
+        SessionRememberReply,
+        SessionsReply,
+        SessionStartReply,
+        SessionSyncReply,
+        TurnReply,
+    )
+    from memoryd.replies.recall import ToldJudgedReply, ToldReply
+    from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
 EXCHANGE_MS = 240_000
 """How long an exchange with a team may take where a network is slow."""
@@ -41,7 +47,7 @@ class TurnOptions(Asker, total=False):
     channel: str | None
     at: str | None
     budget: int | None
-    encode: Encode
+    encode: EncodingName
     if_none_match: str | None
     k: int | None
     deadline_ms: int | None
@@ -105,7 +111,7 @@ class ConversationCalls(DaemonConnection):
 
     @request("POST", "/sessions/start")
     def start_session(
-        self, session_key: str, *, remember: bool | None = None, encode: Encode = "text", agent: str | None = None
+        self, session_key: str, *, remember: bool | None = None, encode: EncodingName = "text", agent: str | None = None
     ) -> SessionStartReply:
         """Say that a session begins, and be told what was said last with this key.
 

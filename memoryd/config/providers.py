@@ -210,3 +210,8 @@ class LlmSection(Section):
     """How many threads a local model uses; unset: half of the cores, at least one."""
     idle_unload_minutes: Minutes = 5
     """After how long without a question a local model's memory is given back, in minutes; 0: never."""
+
+    @property
+    def is_endpoint(self) -> bool:
+        """Whether memories and messages are sent to an address, which may be that of another machine."""
+        return self.provider not in ("none", "local")

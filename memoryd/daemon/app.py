@@ -14,14 +14,12 @@ from functools import partial
 from pathlib import Path
 
 import structlog
-from msgspec.structs import replace
 
 from memoryd import __version__
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.workspace.workspaces import Workspaces
 from memoryd.api.access import AccessPolicy, Services, socket_name
 from memoryd.api.application import Application, at_reload, deadlines
-from memoryd.api.daemon_state import ConfigState, PageLink
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.counting import RequestCounts
 from memoryd.api.http.limits import Admission, GuardLimits, guard_app
@@ -40,9 +38,10 @@ from memoryd.daemon.lock import DaemonLock, keep_lock
 from memoryd.daemon.log_output import OwnLog
 from memoryd.daemon.reloading import OpenWorkspaces, Reloading
 from memoryd.daemon.report import Reporter, Supervisor
-from memoryd.domain.loopback import DoorRules, WrongTokens
+from memoryd.domain.access import DoorRules, WrongTokens
 from memoryd.errors import AlreadyRunning, NotNow
 from memoryd.files.token_file import TokenFile
+from memoryd.replies.daemon import ConfigReply, PageReply
 from memoryd.web.door import PageDoor, PagePort, at_pages, behind_door, with_headers
 from memoryd.web.session import PageSessions
 from memoryd.web.site import Site, page_deadlines, pages_at_reload
@@ -261,16 +260,16 @@ class Daemon:
             open_page=self._open_page,
         )
 
-    async def _open_page(self, agent: str | None, is_kept: bool) -> PageLink:
+    async def _open_page(self, agent: str | None, is_kept: bool) -> PageReply:
         if self._page_port is None:
             raise NotNow("the daemon is starting", hint="ask again in a moment")
         return await self._page_port.link(agent, is_kept=is_kept)
 
-    def _config_state(self) -> ConfigState:
+    def _config_state(self) -> ConfigReply:
         state, waits_for = self._reloading.state, self._reload_gate.waits_for
         if not waits_for:
             return state
-        return replace(state, notices=[*state.notices, f"a reload waits for {waits_for}"])
+        return {**state, "notices": [*state["notices"], f"a reload waits for {waits_for}"]}
 
     @property
     def _workspaces(self) -> Workspaces:

@@ -34,8 +34,7 @@ from typing import Self
 import structlog
 
 from memoryd.daemon.log_output import opened_to_append
-from memoryd.domain.clock import Clocks, Jump, jump
-from memoryd.domain.heartbeats import LOOP_SECONDS, Heartbeat, HeartState, LivingPart, Pulse, Stethoscope
+from memoryd.domain.clock import LOOP_SECONDS, Clocks, Heartbeat, HeartState, Jump, LivingPart, Pulse, Stethoscope, jump
 from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)

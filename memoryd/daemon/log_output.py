@@ -20,8 +20,8 @@ from typing import Literal
 import structlog
 
 from memoryd import log
-from memoryd.api.daemon_state import LogState
 from memoryd.config.limits import LogFileChoice, LogSection
+from memoryd.replies.daemon import LogReply
 
 events = structlog.get_logger(__name__)
 
@@ -79,13 +79,18 @@ class OwnLog:
         """Return where the stacks of a daemon that ends itself go beside the standard error."""
         return None if self._file is None else self._file.path
 
-    def state(self) -> LogState:
+    def state(self) -> LogReply:
         """Return where the log goes now. Blocks for a few stats."""
         file = self._file
-        if file is None:
-            destination = "journal" if self._stderr == "journal" else "stderr"
-            return LogState(destination, None, 0, 0, None, self._left_out)
-        return LogState("file", file.path, file.bytes(), MAX_BYTES, file.trouble, self._left_out)
+        elsewhere = "journal" if self._stderr == "journal" else "stderr"
+        return LogReply(
+            destination=elsewhere if file is None else "file",
+            path=None if file is None else str(file.path),
+            bytes=0 if file is None else file.bytes(),
+            maxBytes=0 if file is None else MAX_BYTES,
+            leftOut=self._left_out,
+            reason=None if file is None else file.trouble,
+        )
 
     async def run(self) -> None:
         """Tell from time to time how many events were left out, until cancelled."""

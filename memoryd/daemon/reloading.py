@@ -14,14 +14,12 @@ from functools import partial
 from pathlib import Path
 
 import structlog
-from msgspec.structs import replace
 
 from memoryd.agents.events import EventBus, NamedLoop
 from memoryd.agents.memories import AgentMemories
 from memoryd.agents.status.status import DegradationsOf, DegradationTracker
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.workspaces import Workspaces
-from memoryd.api.daemon_state import ConfigState, ReloadResult
 from memoryd.config.loading.load import Loaded
 from memoryd.config.root import Config, changed_keys, of_effect
 from memoryd.config.section import Effect
@@ -29,6 +27,8 @@ from memoryd.daemon.heartbeats import POOL, Notifier
 from memoryd.daemon.report import Supervisor
 from memoryd.domain.clock import Jump
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
+from memoryd.replies.daemon import ConfigReply
+from memoryd.replies.search import ReloadReply
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +64,7 @@ class Reloading:
         self._apply = apply
         self._notifier = notifier
         self._at_start = loaded.config
-        self._waiting: list[asyncio.Future[ReloadResult]] = []
+        self._waiting: list[asyncio.Future[ReloadReply]] = []
         self._is_wanted = asyncio.Event()
         self._at_rest = asyncio.Event()
         self._at_rest.set()
@@ -74,28 +74,27 @@ class Reloading:
         """Reload soon."""
         self._is_wanted.set()
 
-    async def reload(self) -> ReloadResult:
+    async def reload(self) -> ReloadReply:
         """Reload, from the file as it is now or later; who asks while a reload runs waits for the next one.
 
         Raises ShuttingDown.
         """
         if self._is_ended:
             raise ShuttingDown("the daemon is stopping")
-        waiting: asyncio.Future[ReloadResult] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[ReloadReply] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         self.demand()
         return await waiting
 
-    async def look(self) -> ReloadResult:
+    async def look(self) -> ReloadReply:
         """Return what a reload would do, and do nothing; a problem of the file does not count as a failed reload."""
         try:
             loaded = await self._load()
         except ConfigError as exc:
-            return ReloadResult(False, problems=exc.problems, notices=exc.notices)
+            return _nothing_done(exc.problems, exc.notices)
         except TimeoutError:
-            return ReloadResult(False, problems=[UNREAD])
-        owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
-        return ReloadResult(False, changed_keys(self._config, loaded.config), owed, notices=loaded.notices)
+            return _nothing_done([UNREAD], [])
+        return self._result(loaded, changed_keys(self._config, loaded.config), is_reloaded=False)
 
     async def run(self) -> None:
         """Reload whenever asked."""
@@ -123,7 +122,7 @@ class Reloading:
             async with asyncio.timeout(seconds):
                 await self._at_rest.wait()
 
-    async def _reload(self) -> ReloadResult:
+    async def _reload(self) -> ReloadReply:
         self._at_rest.clear()
         self._notifier.reloading()
         try:
@@ -131,13 +130,13 @@ class Reloading:
         finally:
             self._notifier.ready()
             self._at_rest.set()
-        if outcome.problems:
-            log.warning("the configuration was not reloaded", problems=list(outcome.problems))
+        if outcome["problems"]:
+            log.warning("the configuration was not reloaded", problems=outcome["problems"])
         else:
-            log.info("reloaded", changed=list(outcome.changed), needs_restart=list(outcome.needs_restart))
+            log.info("reloaded", changed=outcome["changed"], needs_restart=outcome["needsRestart"])
         return outcome
 
-    async def _try(self) -> ReloadResult:
+    async def _try(self) -> ReloadReply:
         try:
             loaded = await self._load()
             changed = changed_keys(self._config, loaded.config)
@@ -152,15 +151,21 @@ class Reloading:
             # a fault of ours, which the old configuration does without
             log.exception("reload failed")
             return self._fail([f"{type(exc).__name__}: {exc}"])
-        owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
         self._config = loaded.config
-        self.state = replace(_state(loaded), needs_restart=owed)
-        return ReloadResult(True, changed, owed, notices=loaded.notices)
+        result = self._result(loaded, changed, is_reloaded=True)
+        self.state = {**_state(loaded), "needsRestart": result["needsRestart"]}
+        return result
+
+    def _result(self, loaded: Loaded, changed: Sequence[str], *, is_reloaded: bool) -> ReloadReply:
+        owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
+        return ReloadReply(
+            reloaded=is_reloaded, changed=list(changed), needsRestart=owed, problems=[], notices=loaded.notices
+        )
 
     async def _load(self) -> Loaded:
         async with asyncio.timeout(READING.total_seconds()):
             loaded = await asyncio.to_thread(self._read)
-        was = self.state.source
+        was = self.state["source"]
         if was is not None and loaded.source is None:
             # it may lie elsewhere for a moment only, and the defaults know none of its rules
             raise ConfigError(
@@ -168,15 +173,24 @@ class Reloading:
             )
         return loaded
 
-    def _fail(self, problems: Sequence[str]) -> ReloadResult:
-        self.state = replace(self.state, problems=problems, failed_at=datetime.now(UTC))
-        return ReloadResult(
-            False, needs_restart=self.state.needs_restart, problems=problems, notices=self.state.notices
-        )
+    def _fail(self, problems: list[str]) -> ReloadReply:
+        state = self.state = {**self.state, "problems": problems, "failedAt": datetime.now(UTC).isoformat()}
+        return {**_nothing_done(problems, state["notices"]), "needsRestart": state["needsRestart"]}
 
 
-def _state(loaded: Loaded) -> ConfigState:
-    return ConfigState(source=loaded.source, notices=loaded.notices, loaded_at=datetime.now(UTC))
+def _nothing_done(problems: list[str], notices: list[str]) -> ReloadReply:
+    return ReloadReply(reloaded=False, changed=[], needsRestart=[], problems=problems, notices=notices)
+
+
+def _state(loaded: Loaded) -> ConfigReply:
+    return ConfigReply(
+        source=None if loaded.source is None else str(loaded.source),
+        notices=loaded.notices,
+        loadedAt=datetime.now(UTC).isoformat(),
+        needsRestart=[],
+        problems=[],
+        failedAt=None,
+    )
 
 
 class OpenWorkspaces:

@@ -15,13 +15,13 @@ import structlog
 
 from memoryd import __version__
 from memoryd.agents.status.status import Degradation
-from memoryd.api.access import is_asked_on
-from memoryd.api.daemon_state import ConfigState, ConnectionCounts, DaemonState, LoadState
+from memoryd.api.access import DaemonState, is_asked_on
 from memoryd.api.http.limits import Admission
 from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
 from memoryd.daemon.heartbeats import Heartbeats
 from memoryd.daemon.log_output import OwnLog
+from memoryd.replies.daemon import ConfigReply, ConnectionsReply, LoadReply
 from memoryd.retry import Retry
 
 log = structlog.get_logger(__name__)
@@ -62,7 +62,7 @@ class Reporter:
     def __init__(
         self,
         *,
-        config: Callable[[], ConfigState],
+        config: Callable[[], ConfigReply],
         socket: str,
         supervisor: Supervisor,
         heartbeats: Heartbeats,
@@ -91,7 +91,7 @@ class Reporter:
         counts, process = None, psutil.Process()
         if self.server is not None:
             found = self.server.connections
-            counts = ConnectionCounts(open=found.open, refused=dict(found.refused))
+            counts = ConnectionsReply(open=found.open, refused=dict(found.refused))
         return DaemonState(
             version=__version__,
             pid=os.getpid(),
@@ -116,22 +116,22 @@ class Reporter:
             (part.name, f"it has given no sign of life for {part.silent_seconds:.0f} s")
             for part in self._heartbeats.stalled
         ]
-        if trouble := self._log.state().trouble:
+        if trouble := self._log.state()["reason"]:
             failures.append(("log", f"the log file cannot be written: {trouble}"))
-        if self.port is not None and (trouble := self.port.state().trouble):
+        if self.port is not None and (trouble := self.port.state()["reason"]):
             failures.append(("loopback port", trouble))
         failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_asked_on(agent, name)]
         return [Degradation(name, reason) for name, reason in failures]
 
-    def _load(self, open_files: int) -> LoadState:
+    def _load(self, open_files: int) -> LoadReply:
         room = self._admission
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return LoadState(
+        return LoadReply(
             requests=room.at_work,
-            max_requests=room.most,
-            refused_requests=room.refused,
-            open_files=open_files,
-            max_open_files=files,
+            maxRequests=room.most,
+            refusedRequests=room.refused,
+            openFiles=open_files,
+            maxOpenFiles=files,
             threads=threading.active_count(),
         )
 

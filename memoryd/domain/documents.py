@@ -256,22 +256,18 @@ def parse(text: str) -> Citation:
     return Citation(path, first, last, match["mark"] or "")
 
 
+def citation_in(text: str) -> Citation | None:
+    """Return the citation that a text is, None if it is none."""
+    try:
+        return parse(text)
+    except ValueError:
+        return None
+
+
 def conversation_cited(text: str) -> Citation | None:
     """Return the citation that a text is, if it is one of a conversation."""
-    try:
-        citation = parse(text)
-    except ValueError:
-        return None
-    return citation if is_conversation(citation.path) else None
-
-
-def lines_cited(text: str) -> Citation | None:
-    """Return the citation that a text is, if it names lines."""
-    try:
-        citation = parse(text)
-    except ValueError:
-        return None
-    return citation if citation.start_line is not None else None
+    citation = citation_in(text)
+    return citation if citation is not None and is_conversation(citation.path) else None
 
 
 def one_line(path: str) -> str:

@@ -66,7 +66,6 @@ class CurrentEmbedder:
         """What the embedders make of notes that answer nothing, where somebody wants to know."""
         self._listeners: list[Callable[[], None]] = []
         self._on_change = on_change
-        self._changed = asyncio.Condition()
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Call `listener` after each change of the embedder or its phase."""
@@ -91,8 +90,6 @@ class CurrentEmbedder:
         self._on_change(self.state)
         for listener in self._listeners:
             listener()
-        async with self._changed:
-            self._changed.notify_all()
 
     def note_progress(self, progress: Progress, reason: str = "") -> None:
         """Say how far the present phase is, and with a `reason` why it is no further."""
@@ -117,13 +114,6 @@ class CurrentEmbedder:
         finally:
             del self._questions[key]
             mine.set_result(vector)
-
-    async def available(self) -> Embedder:
-        """Wait for an embedder and return it."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self.embedder is not None)
-        assert self.embedder is not None
-        return self.embedder
 
 
 class EmbedderSource(Protocol):

@@ -74,7 +74,7 @@ class RemoteEmbedding:
     async def run(self) -> None:
         """Open the provider, offer it, and look after it; open it anew when its key or a header was changed."""
         # httpx takes 70 ms to import, and a daemon with a local model never needs it
-        from memoryd.embed.remote.endpoint import open_remote
+        from memoryd.embed.remote.embedder import open_remote
 
         await self.slot.become(ModelPhase.WARMING, f"asking {self.settings.destination}")
         while True:

@@ -91,12 +91,15 @@ def read_snapshot(base: Path, relative: str, *, max_bytes: int, follow_symlinks:
     return FileSnapshot(padded, digest.digest(), file_stat(after), read_at_ns, after.st_nlink > 1)
 
 
-def read_settled(base: Path, relative: str, *, max_bytes: int, tries: int = 50) -> FileSnapshot:
-    """Read a file that writers of ours replace at any time: read again where one came in between, as often as `tries`.
+TRIES = 50
+
+
+def read_settled(base: Path, relative: str, *, max_bytes: int) -> FileSnapshot:
+    """Read a file that writers of ours replace at any time: read again where one came in between, as often as `TRIES`.
 
     Raises what `read_snapshot` does.
     """
-    for _ in range(tries - 1):
+    for _ in range(TRIES - 1):
         with contextlib.suppress(TornReadError):
             return read_snapshot(base, relative, max_bytes=max_bytes)
     return read_snapshot(base, relative, max_bytes=max_bytes)

@@ -311,6 +311,13 @@ def folder_id(path: str) -> FolderId:
     return info.st_dev, info.st_ino
 
 
+def file_identity(path: Path) -> FolderId | None:
+    """Return which file or folder a path leads to; None if it leads to none."""
+    with contextlib.suppress(OSError):
+        return folder_id(str(path))
+    return None
+
+
 def _is_in_a_root(path: str, found: Scan) -> bool:
     target = Path(path).resolve()
     return any(target.is_relative_to(top) or top.is_relative_to(target) for top in found.tops)

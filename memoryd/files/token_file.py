@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import shlex
 import stat
 from pathlib import Path
 
@@ -63,7 +64,8 @@ class TokenFile(Struct, frozen=True):
             why = "is a link" if self.path.is_symlink() else f"cannot be read: {exc.strerror or exc}"
             raise NotPermitted(f"the token file {self.path} {why}", hint=_HINT) from exc
         if why := _why_not_private(found):
-            raise NotPermitted(f"the token file {self.path} {why}", hint=f"chmod 600 {self.path}, or {_HINT}")
+            closes = f"chmod 600 {shlex.quote(str(self.path))}"
+            raise NotPermitted(f"the token file {self.path} {why}", hint=f"{closes}, or {_HINT}")
         if not _TOKEN.fullmatch(content.strip()):
             raise NotPermitted(f"the token file {self.path} holds no token of 32 characters or more", hint=_HINT)
         return content.strip().decode("ascii")

@@ -234,7 +234,7 @@ def message(role: str, text: str) -> dict[str, Any]:
 def command_in(prompt: str) -> str:
     """Return the name of the command that a prompt may be, empty if it is none.
 
-    It looks at the first word alone, in doubt finds a command: `memoryd.domain.sessions.commands` loads slowly.
+    It looks at the first word alone, in doubt finds a command: `memoryd.domain.sessions.turns` loads slowly.
     """
     begin = next((at for at, mark in enumerate(prompt) if not (mark.isspace() or mark in _UNSEEN)), len(prompt))
     first = prompt[begin : begin + 20]

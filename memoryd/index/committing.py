@@ -48,15 +48,36 @@ class Cut(Struct):
     """How often its commit was put off."""
 
 
+class PutOffError(Exception):
+    """The commit of a large note was broken off, since smaller ones came."""
+
+
+class Stoppable(Struct, frozen=True):
+    """Entries whose commit can be broken off; raises PutOffError then."""
+
+    entries: Entries
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[ChunkEntry]:
+        for entry in self.entries:
+            if self.stop.is_set():
+                raise PutOffError
+            yield entry
+
+
 class LargeNotes(Struct, kw_only=True):
     """The large notes that are to be read, and the one that is being cut.
 
-    `commit` commits one wholly or not at all and tells which; `on_cut` is called when one is cut.
+    `has_newcomers` tells whether small ones are to be read, for which a commit gives way.
     """
 
     executor: Executor
-    commit: Callable[[Reading, Cut], Awaitable[bool]]
-    on_cut: Callable[[], None]
+    triggers: ScanTriggers
+    commit: Callable[[Sequence[Reading], ScanCycle], Awaitable[None]]
+    has_newcomers: Callable[[], Awaitable[bool]]
     _cut: Cut | None = None
     _queue: dict[RelativePath, bool] = field(default_factory=dict)
     """Those that are to be read, and whether they are to be cut anew whatever they hold."""
@@ -103,7 +124,7 @@ class LargeNotes(Struct, kw_only=True):
                 return []
             (reading,) = await cut.readings
             if is_wanted and await in_thread(self.executor, lambda: may_follow(reading, cut.work)):
-                if not await self.commit(reading, cut):
+                if not await self.commit_interruptibly(reading, cut):
                     cut.yields += 1
                     return []
                 again = [cut.path] if reading.status is ReadStatus.AGAIN else []
@@ -126,39 +147,11 @@ class LargeNotes(Struct, kw_only=True):
             self.executor, lambda: read_under_the_rules(aside, [path])
         )
         # called in the event loop, so that what is woken finds the cutting ended
-        readings.add_done_callback(lambda _: self.on_cut())
+        readings.add_done_callback(lambda _: self.triggers.wake())
         return Cut(path, aside, readings, give_up)
 
-
-class PutOffError(Exception):
-    """The commit of a large note was broken off, since smaller ones came."""
-
-
-class Stoppable(Struct, frozen=True):
-    """Entries whose commit can be broken off; raises PutOffError then."""
-
-    entries: Entries
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def __iter__(self) -> Iterator[ChunkEntry]:
-        for entry in self.entries:
-            if self.stop.is_set():
-                raise PutOffError
-            yield entry
-
-
-class InterruptibleCommit(Struct, frozen=True, kw_only=True):
-    """Commits a large note wholly, or, if small ones come before that is done, not at all."""
-
-    triggers: ScanTriggers
-    commit: Callable[[Sequence[Reading], ScanCycle], Awaitable[None]]
-    has_newcomers: Callable[[], Awaitable[bool]]
-
-    async def run(self, reading: Reading, cut: Cut) -> bool:
-        """Commit a note that was cut, and tell whether that was done."""
+    async def commit_interruptibly(self, reading: Reading, cut: Cut) -> bool:
+        """Commit a note that was cut wholly, or, if small ones come before that is done, not at all; tell which."""
         entries, is_over = Stoppable(reading.chunks), asyncio.Event()
 
         async def commit() -> bool:

@@ -72,11 +72,9 @@ class EventSource(Protocol):
         ...
 
 
-def event_source(*, step_seconds: float = 0.05) -> EventSource:
+def event_source() -> EventSource:
     """Return the source of this system."""
-    if sys.platform == "linux":
-        return InotifyEvents(step_seconds=step_seconds)
-    return WatchfilesEvents(step_seconds=step_seconds)
+    return InotifyEvents() if sys.platform == "linux" else WatchfilesEvents()
 
 
 MASK = (

@@ -12,16 +12,14 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from memoryd.domain.clock import Debounce
+from memoryd.domain.clock import Debounce, Pulse
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.heartbeats import Pulse
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules, ScanRules
-from memoryd.index.committing import Committer, InterruptibleCommit, LargeNotes, Purger, Withdrawn
-from memoryd.index.file_events import FileEvents
+from memoryd.index.committing import Committer, LargeNotes, Purger, Withdrawn
 from memoryd.index.planning import Planned, Planner
 from memoryd.index.reading import (
     LARGE_BYTES,
@@ -66,8 +64,8 @@ class IndexSettings(Struct, frozen=True):
 class Indexer:
     """Keeps the index of one workspace equal to its disk.
 
-    `run` loops until cancelled. `hint` says that something may have changed, `demand` asks for a scan now,
-    `settled` waits until a scan that began after the call has been worked off.
+    `run` loops until cancelled. By its `triggers` others say that something may have changed, ask for a scan now, and
+    wait until one that began after the call has been worked off, save what an unreadable root holds back.
     """
 
     def __init__(
@@ -90,13 +88,13 @@ class Indexer:
         self._epoch = 0
         """Of the opening of the index that the table was read from."""
         self._table = FileTable()
-        self._triggers = ScanTriggers(Debounce(settings.debounce, settings.max_hold))
+        self.triggers = ScanTriggers(Debounce(settings.debounce, settings.max_hold))
         self._reporter = SyncReporter(events, self._table, settings.grace)
         self._looking = SnapshotThread(
             executor=executor,
             planner=Planner(look=look, mounts=mounts, grace=settings.grace),
             table=self._table,
-            triggers=self._triggers,
+            triggers=self.triggers,
             reporter=self._reporter,
             longest_pause=settings.longest_pause,
         )
@@ -117,10 +115,12 @@ class Indexer:
             chunks=settings.chunks,
             failure_grace=settings.grace.root,
         )
-        commit = InterruptibleCommit(
-            triggers=self._triggers, commit=self._committer.commit, has_newcomers=self._looking.has_newcomers
+        self._large = LargeNotes(
+            executor=executor,
+            triggers=self.triggers,
+            commit=self._committer.commit,
+            has_newcomers=self._looking.has_newcomers,
         )
-        self._large = LargeNotes(executor=executor, commit=commit.run, on_cut=self._triggers.wake)
 
     @property
     def state(self) -> SyncState:
@@ -131,11 +131,6 @@ class Indexer:
     def seconds_left(self) -> float | None:
         """How long until all files are read, at the pace of the last minute; None while that is not known."""
         return self._reporter.pace.seconds_left(time.monotonic(), self.state.pending_files)
-
-    @property
-    def looks(self) -> Mapping[str, int]:
-        """How often the disk was looked at since the start, by what for."""
-        return self._triggers.looks
 
     @property
     def removed(self) -> Mapping[RelativePath, Known]:
@@ -175,33 +170,13 @@ class Indexer:
         waiting = self._reporter.waiting
         return waiting.gone | waiting.emptied | self._reporter.unread | self._table.reasons.keys()
 
-    def hint(self) -> None:
-        """Note that something may have changed; a scan follows after the debounce."""
-        self._triggers.hint()
-
-    def hear(self, events: FileEvents) -> None:
-        """Take what file events tell; a scan follows after the debounce, or with the next question."""
-        self._triggers.hear(events)
-
-    def demand(self, *, force: bool = False) -> int:
-        """Ask for a scan now and return its ticket; `force` reads and cuts every file anew."""
-        return self._triggers.demand(is_forced=force)
-
     def take_over(self, before: "Indexer") -> None:
         """Go on where an indexer of the same notes, which runs no more, has left off."""
         self._reporter.count_from(before.state.generation)
-        if before._triggers.next.is_forced or before._large.is_forced:
-            self.demand(force=True)
+        if before.triggers.next.is_forced or before._large.is_forced:
+            self.triggers.demand(is_forced=True)
         if before._purger.is_owing:
             self._purger.owe()
-
-    def distrust_times(self) -> None:
-        """Say that the clock was set back: a scan follows that believes no file to be unchanged by its times."""
-        self._triggers.distrust_times()
-
-    async def settled(self, ticket: int) -> None:
-        """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
-        await self._triggers.served(ticket)
 
     async def catch_up(self, seconds: float, *, is_watched: bool) -> int:
         """Have the disk looked at if it changed, and the small notes among what changed read, within these seconds.
@@ -214,20 +189,20 @@ class Indexer:
         is_watched = is_watched and not self._reporter.has_links
         if is_watched and not self._needs_scan():
             # a round that goes on may have looked already, and reads now what this question wants to find
-            ticket = self._triggers.ticket
+            ticket = self.triggers.ticket
         elif seconds > 0:
-            ticket = self._triggers.ask(is_watched=is_watched)
+            ticket = self.triggers.ask(is_watched=is_watched)
         else:
-            return self._count_pending(self._triggers.unseen.changes)
+            return self._count_pending(self.triggers.unseen.changes)
         try:
             # most questions find it so, and cost nothing
-            if not self._triggers.has_answered(ticket):
+            if not self.triggers.has_answered(ticket):
                 async with asyncio.timeout(seconds):
-                    await self._triggers.answered(ticket)
+                    await self.triggers.answered(ticket)
         except TimeoutError:
-            return max(self._count_pending(self._triggers.unseen.changes), int(not is_watched))
+            return max(self._count_pending(self.triggers.unseen.changes), int(not is_watched))
         # what was told since the look began is younger than the question, unless no plan came of it
-        return self._count_pending(self._triggers.unseen.changes if self._triggers.has_failed else NOTHING)
+        return self._count_pending(self.triggers.unseen.changes if self.triggers.has_failed else NOTHING)
 
     def _count_pending(self, changes: Changes) -> int:
         waiting, unread = self._reporter.waiting, self._reporter.unread
@@ -237,39 +212,39 @@ class Indexer:
 
     def _needs_scan(self) -> bool:
         """Tell whether the look that was taken last, or is taken now, is not enough."""
-        if self._triggers.unseen.is_waiting or self._reporter.has_again or self._reporter.waiting.unsettled:
+        if self.triggers.unseen.is_waiting or self._reporter.has_again or self._reporter.waiting.unsettled:
             return True
         # a look that is taken for nobody leaves young notes for later
-        return bool(self._triggers.unseen.changes) and not self._triggers.is_asked
+        return bool(self.triggers.unseen.changes) and not self.triggers.is_asked
 
     async def run(self) -> None:
         """Follow the disk until cancelled; trouble with the store is noted and tried again."""
         try:
             while True:
-                self._triggers.begin()
+                self.triggers.begin()
                 with self.pulse.work():
                     done = await self._round_or_trouble()
                 # also after a failure: what could not be done is counted, and nobody is kept for it
-                await self._triggers.answer()
+                await self.triggers.answer()
                 if done.is_settled:
-                    await self._triggers.serve()
+                    await self.triggers.serve()
                 longest = self._settings.longest_pause(is_remote=bool(self.state.remote))
                 pause = min(NEVER if done.retry_in is None else done.retry_in, longest)
                 # a large note that was cut meanwhile is committed by the next round
-                await self._triggers.wait(time.monotonic() + pause, unless=lambda: self._large.is_cut)
+                await self.triggers.wait(time.monotonic() + pause, unless=lambda: self._large.is_cut)
         finally:
             self._large.drop()
 
     async def _round_or_trouble(self) -> RoundResult:
-        demand = self._triggers.take()
+        demand = self.triggers.take()
         try:
             return await self._round(demand)
         except asyncio.CancelledError:
             # for who takes over
-            self._triggers.give_back(demand)
+            self.triggers.give_back(demand)
             raise
         except StoreError as exc:
-            self._triggers.give_back(demand)
+            self.triggers.give_back(demand)
             # what is cut was cut for an index that may be another one when it can be written again
             self._large.drop()
             self._reporter.note_trouble(exc)
@@ -278,12 +253,12 @@ class Indexer:
     async def _round(self, demand: Demand) -> RoundResult:
         """Look, plan, and do what the plan says; raises StoreError."""
         is_new = await self._learn()
-        self._triggers.unseen.begin()
+        self.triggers.unseen.begin()
         # what is withheld is released by what a look at all files finds
         look = await self._looking.look(demand, needs_all=is_new or bool(self.withdrawn.paths))
         # before the plan: what changes from here on is an event only if the folders are watched by then
         self._reporter.note_snapshot(look)
-        self._triggers.unseen.note_snapshot(look)
+        self.triggers.unseen.note_snapshot(look)
         planned = await self._looking.plan(look, demand)
         self.pulse.beat()
         rules, seen, todo = look.rules, look.seen, planned.todo
@@ -319,7 +294,7 @@ class Indexer:
         self._table.keep_failures(look.seen.files)
         self._reporter.note_rules(look.rules)
         # together: what was told is counted by the plan from here on
-        self._triggers.unseen.end()
+        self.triggers.unseen.end()
         self._reporter.note_plan(look, planned, self._large.queued)
         # what is not in the plan is in the index as it may be, or not at all
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
@@ -355,11 +330,11 @@ class Indexer:
         self._large.queue(todo.read, work)
         soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
         again += await self._read_all(soon, work, QUERY_BATCH_BYTES)
-        await self._triggers.answer()
+        await self.triggers.answer()
         again += await self._read_all(later, work)
         # after the small ones, which are many and wanted soon
         again += await self._large.advance(work)
-        await self._purger.drop_remains(is_asked=self._triggers.next.is_asked)
+        await self._purger.drop_remains(is_asked=self.triggers.next.is_asked)
         return again
 
     async def _read_all(

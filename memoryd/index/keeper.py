@@ -17,6 +17,7 @@ from memoryd.store.index.schema import FileKind, delete_set_aside, is_writable, 
 
 log = structlog.get_logger(__name__)
 
+POLL_SECONDS = 1.0
 CHECK_SECONDS = 24 * 3600.0
 """How often the parts of the file are checked and the words of deleted notes are dropped, the start included."""
 
@@ -33,7 +34,6 @@ class Keeper(Struct, kw_only=True):
     is_private: bool
     on_new: Callable[[], None]
     is_rebuilt: Callable[[], bool]
-    poll_seconds: float = 1.0
     trouble: str | None = None
     _checked_at: float = float("-inf")
 
@@ -76,7 +76,7 @@ class Keeper(Struct, kw_only=True):
                 await self._look()
             except (StoreError, OSError) as exc:
                 self._note(f"the index cannot be used: {exc}")
-            await asyncio.sleep(self.poll_seconds)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _look(self) -> None:
         if not self.database.is_open:

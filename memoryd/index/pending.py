@@ -146,23 +146,23 @@ class Spaces(Struct):
 
     async def of(self, embedder: Embedder) -> int:
         """Return the id of the embedder's space, made if it is new; raises StoreError."""
-        identity, now = embedder.identity, time.time()
-        key = (identity.fingerprint, self.database.epoch)
+        key = (embedder.identity.fingerprint, self.database.epoch)
         if key not in self._known:
             # an index that can only be read still answers with the vectors it has
-            found = await self.database.vectors.find_space(identity.fingerprint)
-            self._known[key] = (
-                found
-                if found is not None
-                else await self.database.vectors.open_space(
-                    fingerprint=identity.fingerprint,
-                    provider=identity.provider,
-                    model=identity.model,
-                    dimensions=identity.dimensions,
-                    now=now,
-                )
-            )
+            found = await self.database.vectors.find_space(embedder.identity.fingerprint)
+            self._known[key] = await self.open(embedder) if found is None else found
         return self._known[key]
+
+    async def open(self, embedder: Embedder) -> int:
+        """Return the same, and note that it is in use now; raises StoreError where nothing can be written."""
+        identity = embedder.identity
+        return await self.database.vectors.open_space(
+            fingerprint=identity.fingerprint,
+            provider=identity.provider,
+            model=identity.model,
+            dimensions=identity.dimensions,
+            now=time.time(),
+        )
 
 
 _LoadedPassage = tuple[PendingPassage, Passage]
@@ -200,7 +200,9 @@ class Backlog(Struct, kw_only=True):
     async def space_of(self, embedder: Embedder) -> int:
         """Return the space that its vectors go to, if anything can be written."""
         self.database.require_writable()
-        return await self.spaces.of(embedder)
+        space = await self.spaces.of(embedder)
+        # whoever goes back to an earlier model is at work in its space again
+        return space if space == self.space else await self.spaces.open(embedder)
 
     async def count(self) -> int:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
@@ -237,7 +239,8 @@ class Backlog(Struct, kw_only=True):
     async def bound_unused(self) -> None:
         """Drop vectors that have been unused longest, if there are too many; tried again if the store refuses.
 
-        Those in the spaces of the configured providers for present passages are in use.
+        Those in the spaces of the configured providers for present passages are in use. While the first of these is
+        not at work nobody knows its model, which may be any that it was asked for before.
         """
         if self._is_bounded:
             return
@@ -246,7 +249,9 @@ class Backlog(Struct, kw_only=True):
         vectors, embedder, most = self.database.vectors, self.slot.embedder, self.settings.max_unused
         try:
             current = set() if embedder is None else {await self.spaces.of(embedder)}
-            in_use = current | await vectors.spaces_of(self.settings.providers)
+            at_work = "" if embedder is None else embedder.identity.provider
+            unknown = set(self.settings.providers[:1]) - {at_work}
+            in_use = current | await vectors.spaces_of(self.settings.providers, unknown)
             if await vectors.count_unused(in_use) <= most:
                 return
             # some more than must go, for whoever holds vectors in memory has to load them anew each time

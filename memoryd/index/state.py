@@ -8,6 +8,7 @@ import structlog
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import RateMeter
 from memoryd.domain.documents import RelativePath, SkippedFile
 from memoryd.domain.syncplan import Grace, Known, is_mass_removal
@@ -16,6 +17,7 @@ from memoryd.files.ignore import Hold
 from memoryd.files.scanner import RootReport, Scan, ScanRules
 from memoryd.index.planning import Planned, Waiting
 from memoryd.index.triggers import DiskSnapshot
+from memoryd.replies.status import MassRemovalReply
 from memoryd.wire import Event
 
 log = structlog.get_logger(__name__)
@@ -135,14 +137,6 @@ class FileTable:
         self._failed = {path: failure for path, failure in self._failed.items() if path in paths}
 
 
-class Removal(Struct, frozen=True):
-    """Most files went at once: `files` of them, and `left` stayed."""
-
-    at: datetime
-    files: int
-    left: int
-
-
 class SyncState(Struct, frozen=True):
     """How near the index of one workspace is to its disk."""
 
@@ -156,7 +150,7 @@ class SyncState(Struct, frozen=True):
     skipped: tuple[SkippedFile, ...] = field(default=())
     remote: str = ""
     """Why scans alone tell what changes: other machines write to the disk. Empty if they do not."""
-    mass_removal: Removal | None = None
+    mass_removal: MassRemovalReply | None = None
     """The last one since the start."""
     trouble: str | None = None
     """Why the last sync could not finish."""
@@ -264,7 +258,7 @@ class SyncReporter:
             self._events.publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
         if is_mass_removal(removed, files):
             log.warning("most notes were deleted", files=removed, left=files)
-            self._update(mass_removal=Removal(datetime.now(UTC), removed, files))
+            self._update(mass_removal=MassRemovalReply(at=rfc3339(datetime.now(UTC)), files=removed, left=files))
             self._events.publish(Event.SYNC, {"state": "mass removal", "files": removed, "left": files})
 
     def note_commit(self) -> None:

@@ -68,17 +68,17 @@ class ScanTriggers:
         return Demand(self._is_forced, self._trusts_times, self._has_question, is_partial)
 
     def hint(self) -> None:
-        """Note that something may have changed."""
+        """Note that something may have changed; a scan follows after the debounce."""
         self._debounce.hint(time.monotonic())
         self._wake.set()
 
     def hear(self, events: FileEvents) -> None:
-        """Note what file events tell."""
+        """Note what file events tell; a scan follows after the debounce, or with the next question."""
         self.unseen.hear(events)
         self.hint()
 
     def demand(self, *, is_forced: bool = False) -> int:
-        """Ask for a look now and return its ticket."""
+        """Ask for a look now and return its ticket; a forced one reads and cuts every file anew."""
         self._asked += 1
         self._needs_all = True
         self._is_forced = self._is_forced or is_forced
@@ -98,7 +98,7 @@ class ScanTriggers:
         return self._asked
 
     def distrust_times(self) -> None:
-        """Ask for a look that believes no times."""
+        """Say that the clock was set back: a look follows that believes no file to be unchanged by its times."""
         self._trusts_times = False
         self.demand()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.clock import Pulse
 from memoryd.files.scanner import FolderId
 from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, event_source
 from memoryd.retry import happens

@@ -90,13 +90,6 @@ def _fault(error: ValidationError) -> str:
     return f"{first['type']} at {where}" if where else first["type"]
 
 
-class CallCount(Struct, frozen=True, kw_only=True):
-    """Questions that were sent today (UTC), and how many may be; None: as many as are asked."""
-
-    today: int
-    per_day: int | None
-
-
 class TextModelState(Struct, frozen=True, kw_only=True):
     """The phase, why, and since when. `destination` is the host that memory text is sent to; None: none is."""
 
@@ -106,7 +99,10 @@ class TextModelState(Struct, frozen=True, kw_only=True):
     reason: str
     since: datetime
     destination: str | None = None
-    calls: CallCount | None = None
+    calls_today: int | None = None
+    """Questions that were sent since the day (UTC) began; None: none leaves this machine."""
+    calls_per_day: int | None = None
+    """How many may be; None: as many as are asked."""
     worker: WorkerState | None = None
 
 

@@ -49,7 +49,6 @@ from memoryd.errors import ConfigError, ModelError, TextAnswerRefused, TextModel
 from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
-    CallCount,
     Prompt,
     TextModelState,
     Turns,
@@ -184,6 +183,7 @@ if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
 
 PROVIDER = "openai"
+"""Whose chat completions all endpoints speak; whether memories leave the machine is asked by this name, too."""
 OWN_KEY = "memory.llm.apiKey"
 PATH = "/chat/completions"
 SEED = 7
@@ -327,7 +327,8 @@ class RemoteWriting:
             reason=record.reason,
             since=record.since,
             destination=settings.access.destination,
-            calls=CallCount(today=self._budget.spent(self._account), per_day=settings.calls_per_day),
+            calls_today=self._budget.spent(self._account),
+            calls_per_day=settings.calls_per_day,
         )
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:

@@ -53,6 +53,8 @@ _TOOK_PART = ("ok", "off")
 _HEAD = 60
 """Tokens of the line above the text of a document."""
 _LEAD_CHARS = 300
+_LAST_CITED = 999_999_999
+"""A citation has nine digits at most."""
 _REST_CUT = "the rest is left out: an answer has {:,} tokens at most (--max-tokens)"
 _SOURCES_SHOWN = 5
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
@@ -284,23 +286,22 @@ async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
 
 async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCaller) -> ReadText:
     start, count = arguments.from_line, arguments.lines
+    citation, end = arguments.path or "", POSITION_MAX
     if start is not None or count is not None:
         _check_alone(cited)
         first = start or 1
-        cited = Citation(cited.path, first, first + (count or LINES_MAX) - 1)
-        # by lines, for a turn has two of them
-        citation = f"{cited.path}#L{cited.start_line}-L{cited.end_line}"
-    else:
-        citation = arguments.path or ""
+        # by lines, for a turn has two of them; to the end, so that one knows what is behind those that are wanted
+        citation, end = f"{cited.path}#L{first}-L{_LAST_CITED}", first + (count or LINES_MAX)
     reply = await caller.ask(Client.session_lines, citation)
-    numbers = [line["line"] for line in reply["lines"]]
+    lines = [line for line in reply["lines"] if line["line"] < end]
+    numbers = [line["line"] for line in lines]
     answer = ReadText(
-        text="".join(f"{line['text']}\n" for line in reply["lines"]),
+        text="".join(f"{line['text']}\n" for line in lines),
         path=reply["id"],
         from_line=numbers[0] if numbers else None,
         lines=len(numbers),
         to_line=numbers[-1] if numbers else None,
-        next_from=reply["nextLine"],
+        next_from=next((line["line"] for line in reply["lines"][len(lines) :]), reply["nextLine"]),
     )
     return _shown(_within(answer, caller.max_tokens, numbers=numbers))
 

@@ -25,7 +25,7 @@ from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
 from memoryd.store.index.database import Database
-from memoryd.store.index.memories import FileVersion, MemoryFiles
+from memoryd.store.index.documents import FileVersion, MemoryFiles
 
 log = structlog.get_logger(__name__)
 

@@ -100,13 +100,13 @@ class Journal:
         self._clock = clock
         self._planned, self._turn = asyncio.Lock(), asyncio.Lock()
         self._is_settled, self._trouble = False, ""
-        self._unknown: dict[RelativePath, str] = {}
+        self._unknown: dict[RelativePath, bytes] = {}
 
     @property
     def trouble(self) -> list[str]:
         """What its owner should look at, one sentence each."""
         owed = [f"changes may not be undone: {self._trouble}"] if self._trouble else []
-        return owed + [f"{path}: {why}" for path, why in self._unknown.items()]
+        return owed + [f"{path}: {UNKNOWN_OUTCOME}" for path in self._unknown]
 
     @contextlib.asynccontextmanager
     async def alone(self, wait_seconds: float = WAIT_SECONDS) -> AsyncIterator[None]:
@@ -207,17 +207,21 @@ class Journal:
             return await self._edit(draft, edit, deletes=delete)
 
     async def settle(self) -> None:
-        """Look at what a kill left, and note how far it came; what cannot be looked at now is looked at later."""
+        """Look at what a kill left, and note how far it came; a note that somebody wrote since was looked at."""
         if not self._is_read_only:
             async with self._turn:
+                self._is_settled &= not self._trouble
                 await self._settle()
+                for path, found in list(self._unknown.items()):
+                    with contextlib.suppress(MemorydError):
+                        if (await self.read(path)).sha256 != found:
+                            del self._unknown[path]
 
     async def run(self, seconds: float = RETRY_SECONDS) -> None:
-        """Settle what a kill left; return when all is known, or nothing may be written anyway."""
-        while not (self._is_read_only or self._is_settled):
+        """Settle again and again, until cancelled; return where nothing may be written."""
+        while not self._is_read_only:
             await self.settle()
-            if not self._is_settled:
-                await asyncio.sleep(seconds)
+            await asyncio.sleep(seconds)
 
     async def _edit(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
         defeat = FileChangedError()
@@ -311,7 +315,7 @@ class Journal:
             await self.changes.settle(row.id, ChangeState.DONE)
         else:
             log.warning("a change was cut short and its note was edited since", path=row.path)
-            self._unknown[row.path] = UNKNOWN_OUTCOME
+            self._unknown[row.path] = now or b""
             await self.changes.settle(row.id, ChangeState.UNKNOWN)
 
     async def _in_thread(self, work: Callable[[], Done]) -> Done:
@@ -348,10 +352,7 @@ class Undoing(Struct, frozen=True):
     journal: Journal
 
     async def undo(self, number: int, *, is_dry_run: bool = False) -> list[Undone]:
-        """Take back a change by its number.
-
-        Raises NotFound, InvalidRequest where it cannot be taken back, and what `Journal.change` does.
-        """
+        """Take back a change; raises NotFound, InvalidRequest where it cannot be, and what `Journal.change` does."""
         if not is_dry_run:
             self.journal.check_writable()
         await self.journal.settle()
@@ -404,8 +405,7 @@ class Undoing(Struct, frozen=True):
         """Take back changes, the newest first."""
         if is_dry_run:
             return [(row, 0) for row in rows]
-        done: list[Undone] = []
-        run = undoing_run(rows)
+        done, run = list[Undone](), undoing_run(rows)
         with self.journal.telling_once():
             for row in rows:
                 try:

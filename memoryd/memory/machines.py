@@ -37,7 +37,7 @@ from memoryd.errors import MemorydError
 from memoryd.files.machine_journals import MachineJournalFile, read_journals, write_journal
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.tombstones import MachineTombstones
-from memoryd.store.ledger.machines import TombstoneState, WrittenLine
+from memoryd.store.ledger.forgotten import TombstoneState, WrittenLine
 from memoryd.store.ledger.reflect import OpinionSteps
 
 log = structlog.get_logger(__name__)

@@ -35,7 +35,7 @@ from memoryd.files.ignore import RealPaths, is_private_file, why_private
 from memoryd.files.reading import FileSnapshot, NotReadableError, read_snapshot, utf8_of
 from memoryd.files.scanner import ScanRules
 from memoryd.files.writing import draft_beside, remove_drafts, remove_file, replace_file, sync_folder
-from memoryd.store.index.memories import FileVersion, MemoryFiles
+from memoryd.store.index.documents import FileVersion, MemoryFiles
 from memoryd.store.ledger.usage import FirstSeen
 
 log = structlog.get_logger(__name__)

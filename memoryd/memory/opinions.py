@@ -1,7 +1,7 @@
 """The opinions of one workspace: how each stands, by which evidence, and the steps of a run put on record."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct
@@ -54,21 +54,21 @@ class OpinionStore(Struct, frozen=True):
     async def held(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, OpinionWithEvidence]:
         """Return how these opinions stand; what is none, or stands in no line, is left out."""
         chosen = [memory for one in dict.fromkeys(opinions) if (memory := book.memories.get(one)) is not None]
-        beliefs = [memory for memory in chosen if is_belief(memory.kind)]
-        if not beliefs:
-            return {}
-        found = by_opinion(await self.steps.of([memory.id for memory in beliefs]))
-        return {memory.id: _with_evidence(book, memory, found.get(memory.id, [])) for memory in beliefs}
+        beliefs = [memory.id for memory in chosen if is_belief(memory.kind)]
+        return _standing(book, chosen, await self.steps.of(beliefs) if beliefs else [])
 
     async def all(self, book: Book) -> Mapping[MemoryId, OpinionWithEvidence]:
         """Return how all opinions of a book stand."""
-        found = by_opinion(await self.steps.all())
-        beliefs = [memory for memory in book.memories.values() if is_belief(memory.kind)]
-        return {memory.id: _with_evidence(book, memory, found.get(memory.id, [])) for memory in beliefs}
+        return _standing(book, book.memories.values(), await self.steps.all())
 
     async def apply(self, steps: Sequence[Step]) -> int:
         """Record the steps of a run, all or none; return how many were not on record yet."""
         return await self.steps.add(steps, self.clock())
+
+
+def _standing(book: Book, memories: Iterable[Memory], steps: Sequence[Step]) -> Mapping[MemoryId, OpinionWithEvidence]:
+    found = by_opinion(steps)
+    return {one.id: _with_evidence(book, one, found.get(one.id, [])) for one in memories if is_belief(one.kind)}
 
 
 def _with_evidence(book: Book, memory: Memory, steps: Sequence[Step]) -> OpinionWithEvidence:

@@ -137,7 +137,7 @@ class LineEditing(Struct, frozen=True):
                 done.append(await self._edit_note(path, edit, why=REPLACED, run=run, agent=agent))
             except MemorydError as exc:
                 if plan.is_in_place or path in own:
-                    raise _with_undo_hint(exc, done) from exc
+                    raise with_undo_hint(exc, done) from exc
                 notes.append(_UNMARKED.format(path, exc))
         standing = await self._standing(plan, [*own, *plan.said_in, *(one.path for one in old.sources)], done)
         return WrittenReplacement(_written_lines(done, run), standing, tuple(notes))
@@ -200,7 +200,7 @@ class LineEditing(Struct, frozen=True):
             try:
                 done.append(await self._edit_note(path, partial(edit, path), why=why, run=run, agent=agent))
             except MemorydError as exc:
-                raise _with_undo_hint(exc, done) from exc
+                raise with_undo_hint(exc, done) from exc
         return _written_lines(done, run) if found else None
 
     async def _edit_note(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
@@ -223,7 +223,7 @@ def _written_lines(done: Sequence[NoteChange], run: str) -> WrittenLines:
     return WrittenLines(written, run if len(written) > 1 else "")
 
 
-def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
+def with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
     """Return what went wrong, with what was written before it."""
     if made := [str(one.id) for one in done if one.is_written and one.id]:
         # no command to copy: numbers are of an agent, and that one is not known here
@@ -234,10 +234,14 @@ def _with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydErr
 
 
 class StatementHashes(Struct, eq=False):
-    """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed."""
+    """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed.
+
+    `others` are of other ledgers of the workspace, which may hold some from before.
+    """
 
     rows: RetainedHashes
     key: Callable[[bytes], Awaitable[bytes]]
+    others: Sequence["StatementHashes"] = ()
     clock: Callable[[], float] = time.time
     _key: bytes = b""
 
@@ -250,20 +254,26 @@ class StatementHashes(Struct, eq=False):
 
     async def drop(self, texts: Iterable[str]) -> None:
         """Know nothing of these any more; raises StoreError, Denied."""
-        await self.rows.drop((await self._hashes(texts)).values())
+        wanted = list(texts)
+        for one in (self, *self.others):
+            await one.rows.drop((await one._hashes(wanted)).values())
 
     async def among(self, texts: Iterable[str]) -> frozenset[str]:
         """Return those of the texts that were stated before, whether or not they stand."""
-        with contextlib.suppress(StoreError, Denied):
-            hashes = await self._hashes(texts)
-            found = await self.rows.among(hashes.values()) if hashes else frozenset()
-            return frozenset(text for text, one in hashes.items() if one in found)
-        return frozenset()
+        wanted, known = list(texts), set[str]()
+        for one in (self, *self.others):
+            with contextlib.suppress(StoreError, Denied):
+                hashes = await one._hashes(wanted)
+                found = await one.rows.among(hashes.values()) if hashes else frozenset()
+                known.update(text for text, digest in hashes.items() if digest in found)
+        return frozenset(known)
 
     async def _hashes(self, texts: Iterable[str]) -> dict[str, bytes]:
         wanted = list(dict.fromkeys(texts))
         if wanted and not self._key:
             self._key = await self.key(secrets.token_bytes(KEY_BYTES))
+        if not self._key:
+            return {}
         hashed = keyed(self._key)
         return {text: hashed(f"stated\0{normalized_statement(text)}") for text in wanted}
 

@@ -23,6 +23,7 @@ NO_FILE = RelativePath("")
 WHY = "whatever was told counted as used: touches that may be none promote nothing any more"
 _STATED = expression(r'"(?P<id>[0-9a-f]{8})" (?P<tier>core|working|peripheral), (?P<count>[0-9]{1,9}) touch')
 
+_IDLE_SECONDS = IDLE.total_seconds()
 TierMove = tuple[Usage, Usage]
 """The usage of a memory before and after."""
 
@@ -30,21 +31,20 @@ TierMove = tuple[Usage, Usage]
 class CountedOnce:
     """What sessions, or messages, have counted, each by its name; after so long a rest a name counts anew."""
 
-    def __init__(self, idle_seconds: float = IDLE.total_seconds()) -> None:
-        self._idle_seconds = idle_seconds
+    def __init__(self) -> None:
         self._counted: OrderedDict[str, tuple[float, set[MemoryId]]] = OrderedDict()
 
     def has(self, name: str, memory: MemoryId, at: float) -> bool:
         """Tell whether a name has counted a memory; without a name nothing is."""
         last, counted = self._counted.get(name, (at, set[MemoryId]()))
-        return memory in counted and at - last < self._idle_seconds
+        return memory in counted and at - last < _IDLE_SECONDS
 
     def note(self, name: str, memories: Collection[MemoryId], at: float) -> None:
         """Note what a name counts now."""
         if not name:
             return
         last, counted = self._counted.pop(name, (at, set[MemoryId]()))
-        self._counted[name] = at, set(memories).union(counted if at - last < self._idle_seconds else ())
+        self._counted[name] = at, set(memories).union(counted if at - last < _IDLE_SECONDS else ())
         while len(self._counted) > NAMES_MAX:
             self._counted.popitem(last=False)
 

@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, Memory
@@ -109,24 +109,26 @@ class LifecycleTime(Struct, frozen=True, kw_only=True):
     end_of_day: Callable[[date], float]
 
 
-class LifecycleSettings(Struct, frozen=True, kw_only=True):
-    """`strength` is how much relevance counts in the order of recall: 0 nothing, 1 all of it."""
-
-    tiers: TierSettings = field(default=TierSettings())
-    strength: float = 0.0
-    flush_seconds: float = FLUSH_SECONDS
-
-
 class UsageCache:
-    """The usage of the memories of one workspace, which its agents share; `UsageMaintenance` looks after it."""
+    """The usage of the memories of one workspace, which its agents share; `UsageMaintenance` looks after it.
+
+    `strength` is how much relevance counts in the order of recall: 0 nothing, 1 all of it.
+    """
 
     def __init__(
-        self, rows: UsageRows, book: Callable[[], Awaitable[Book]], settings: LifecycleSettings, when: LifecycleTime
+        self,
+        rows: UsageRows,
+        book: Callable[[], Awaitable[Book]],
+        when: LifecycleTime,
+        *,
+        tiers: TierSettings,
+        strength: float,
     ) -> None:
         self.rows = rows
         self.book = book
-        self.settings = settings
         self.when = when
+        self._tiers = tiers
+        self._strength = strength
         self.standing = Book()
         """The memories that can be used."""
         self.has_news = asyncio.Event()
@@ -148,11 +150,11 @@ class UsageCache:
 
     def tier(self, memory: Memory, now: float | None = None) -> Tier:
         """Return the tier of a memory as it is at a time in seconds since 1970, by default now."""
-        return tier_now(self._earned(memory), self._aged(memory, self._at(now)), self.settings.tiers)[0]
+        return tier_now(self._earned(memory), self._aged(memory, self._at(now)), self._tiers)[0]
 
     def terms(self, memory: Memory, now: float | None = None) -> RelevanceTerms:
         """Return every term of a memory's relevance at a time, by default now."""
-        return terms_now(self._earned(memory), self._aged(memory, self._at(now)), self.settings.tiers)
+        return terms_now(self._earned(memory), self._aged(memory, self._at(now)), self._tiers)
 
     def preview(self, memory: Memory, days: float, now: float | None = None) -> RelevanceTerms:
         """Return the terms in so many days, if nobody touches it until then."""
@@ -161,7 +163,7 @@ class UsageCache:
     async def relevance(self, book: Book, now: float) -> Callable[[Memory], float]:
         """Return what gives the relevance of the memories of a book in the order of recall, scaled to a mean of 1."""
         self.standing = book
-        if not self.settings.strength:
+        if not self._strength:
             return lambda _memory: 1.0
         mean = await self.scale.mean(book, now)
         return lambda memory: self._weight(memory, now) / mean
@@ -188,8 +190,7 @@ class UsageCache:
 
     def judged(self, book: Book, memories: Collection[Memory], now: float) -> Callable[[], None]:
         """Judge the tiers of these memories; call it in a thread, and what it returns where all else is called."""
-        held = dict(self._held)
-        tiers = self.settings.tiers
+        held, tiers = dict(self._held), self._tiers
         pairs = ((one, held.get(one.id, _UNUSED)) for one in with_pauses(memories))
         earned = ((one, was, without_unearned(was, one.line, tiers)) for one, was in pairs)
         found = ((one, was, now_is, settled(now_is, self._aged(one, now), tiers)) for one, was, now_is in earned)
@@ -286,7 +287,7 @@ class UsageCache:
             usage = replace(was, access_count=count, touched_at=touched_at, elsewhere=told.count)
             if usage != was:
                 aged = self._aged(memory, now)
-                tier = tier_now(usage, aged, self.settings.tiers)[0]
+                tier = tier_now(usage, aged, self._tiers)[0]
                 self._change({memory.id: replace(usage, tier=tier, judged=judged_now(aged))})
         await self.flush()
 
@@ -327,8 +328,8 @@ class UsageCache:
 
     def _weight(self, memory: Memory, now: float) -> float:
         """Return what a memory counts at a time, unscaled."""
-        relevance = relevance_now(self._earned(memory), self._aged(memory, now), self.settings.tiers)
-        return float(relevance**self.settings.strength)
+        relevance = relevance_now(self._earned(memory), self._aged(memory, now), self._tiers)
+        return float(relevance**self._strength)
 
     def _touch(self, one: MemoryId, at: float) -> None:
         """Count one touch; what is in no book, or is gone since it was told, is not used."""
@@ -337,7 +338,7 @@ class UsageCache:
             return
         earned = self._earned(memory)
         self._list(memory, earned, at)
-        self._change({one: touched(earned, self._aged(memory, at), self.settings.tiers)})
+        self._change({one: touched(earned, self._aged(memory, at), self._tiers)})
 
     def _change(self, fresh: Mapping[MemoryId, Usage]) -> None:
         self._held |= fresh
@@ -361,12 +362,12 @@ class UsageCache:
             self._dirty.discard(one)
 
     def _earned(self, memory: Memory) -> Usage:
-        return without_unearned(self.usage(memory.id), memory.line, self.settings.tiers)
+        return without_unearned(self.usage(memory.id), memory.line, self._tiers)
 
     def _list(self, memory: Memory, earned: Usage, now: float) -> None:
         """List what was taken back, if anything was; a pin, or importance, may hold in the core without touches."""
         held = self.usage(memory.id)
-        tier = tier_now(earned, self._aged(memory, now), self.settings.tiers)[0]
+        tier = tier_now(earned, self._aged(memory, now), self._tiers)[0]
         left = replace(earned, tier=tier) if held.tier is tier else earned
         if (held.access_count, held.tier) != (left.access_count, left.tier):
             self._unlisted[memory.id] = held, left
@@ -390,7 +391,7 @@ class UsageMaintenance:
         self._looked_at = float("-inf")
         self._day: date | None = None
 
-    async def run(self) -> None:
+    async def run(self, flush_seconds: float = FLUSH_SECONDS) -> None:
         """Keep what is touched, until cancelled; then write once more."""
         usage = self._usage
         try:
@@ -400,7 +401,7 @@ class UsageMaintenance:
                     async with asyncio.timeout(seconds):
                         await usage.has_news.wait()
                 # touches come in bundles: one batch is enough for all of them
-                await asyncio.sleep(usage.settings.flush_seconds)
+                await asyncio.sleep(flush_seconds)
                 usage.has_news.clear()
         finally:
             with contextlib.suppress(MemorydError, TimeoutError):

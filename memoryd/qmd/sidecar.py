@@ -49,7 +49,6 @@ class QmdSettings(Struct, frozen=True, kw_only=True):
     reranks: bool = True
     waits_for_boot: bool = False
     query: float = 4.0
-    idle: float = 600.0
     rules: MaintenanceRules
 
     @property
@@ -91,7 +90,7 @@ class QmdSidecar:
             spec=self.installation.server_spec,
             warm_up=self._warm_up,
             on_ready=on_ready,
-            times=ServerTimes(start=settings.rules.command_seconds, idle=settings.idle, silence=0.75 * settings.query),
+            times=ServerTimes(start=settings.rules.command_seconds, silence=0.75 * settings.query),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0

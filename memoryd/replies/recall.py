@@ -4,10 +4,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from memoryd.replies.search import FallbackReply, FlagName, FloorsExplanation, LinesReply, SearchHealth
 
-Encode = Literal["text", "rsclaw", "openai", "anthropic", "gemini"]
-"""How a bundle is written: as text, or in the message shape of an API."""
-
-
 State = Literal["verified", "moved", "edited", "gone"]
 
 

@@ -58,7 +58,15 @@ class Answer(Struct, frozen=True, kw_only=True):
     @property
     def is_complete(self) -> bool:
         """Whether every arm that is switched on took part in full and nothing was pending."""
-        return not self.freshness.pending_files and all(arm.is_as_configured for arm in self.found.arms.values())
+        return not self.lacks
+
+    @property
+    def lacks(self) -> list[str]:
+        """What it lacks, in words: of each arm that was not all there, and of what is not read yet."""
+        arms = [(name, arm) for name, arm in self.found.arms.items() if not arm.is_as_configured]
+        lacks = [f"{name}: {arm.reason or arm.state.value}" for name, arm in arms]
+        unread = self.freshness.pending_files
+        return lacks if not unread else [*lacks, f"{unread} file{'s' * (unread > 1)} not yet indexed"]
 
 
 class SearchAnswer(Answer, frozen=True, kw_only=True):

@@ -38,6 +38,7 @@ EMBEDDING, RECALL = "embedding", "recall"
 _WORKED = frozenset({ArmState.OK, ArmState.PARTIAL, ArmState.FAILED, ArmState.TIMEOUT})
 """An arm in another state was not asked."""
 
+NOT_MEASURED = "how near unrelated texts come under this model is not measured yet, so verdicts may change"
 Matches = TypeVar("Matches")
 TEXT_CHARACTERS = 1500
 """Of a candidate, its headings included; a chunk has some 1,400."""
@@ -240,7 +241,10 @@ class VectorArm(Struct, kw_only=True):
             if nearest_of[chunk].is_foreign and noise.deviations(nearest_of[chunk].cosine) >= floor
         )
         cosines = {chunk: nearest_of[chunk].cosine for chunk in best}
-        return Arm(ArmState.OK), VectorMatches(cosines, noise, size, passages, foreign)
+        # verdicts go by the usual noise until then, and may be others once it is known
+        is_judged = asked.strangers is not None or self.slot.strangers is None
+        arm = Arm(ArmState.OK) if is_judged else Arm(ArmState.PARTIAL, NOT_MEASURED)
+        return arm, VectorMatches(cosines, noise, size, passages, foreign)
 
     async def _sieve(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the vectors to compare with, remembered for the next question with the same chunks."""

@@ -188,7 +188,7 @@ def _network(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
         if search.local.download and any(model.startswith(FETCHED) for model in models):
             yield "models may be fetched"
     llm = config.memory.llm
-    if llm.provider == "openai" and not (llm.base_url and _is_near(llm.base_url)):
+    if llm.is_endpoint and not (llm.base_url and _is_near(llm.base_url)):
         yield "a text model is asked"
     if llm.provider == "local" and (llm.model or "").startswith(FETCHED):
         yield "models may be fetched"

@@ -3,12 +3,17 @@
 A long conversation is read in turns with others, and put aside for a new scan when something may have changed. Each
 step is one transaction, which also says where the next one begins: a kill at any time costs that step alone. All
 sources of an agent write through one `ConversationWriter`, one at a time.
+
+Also which turns are near a message in meaning, by the vectors that the index has anyway. A message is embedded once
+while recall asks for it, too, so that only the comparison comes on top. A passage of the index is a few turns, each of
+which is as near as it; what comes no nearer than strangers do is not near at all.
 """
 
 import asyncio
-import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 
@@ -16,18 +21,28 @@ import structlog
 from msgspec import Struct
 
 from memoryd.domain.clock import Debounce
-from memoryd.domain.documents import RelativePath
+from memoryd.domain.documents import TURN_LINES, RelativePath, SessionId, holds_turns, session_of
 from memoryd.domain.memories.entries import ChunkSettings
+from memoryd.domain.ranking.calibration import vector_floor
+from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.fusion import PassageMatch, VectorMatches, standout
+from memoryd.domain.ranking.questions import parse_question
 from memoryd.domain.sessions.conversation_parts import grown
+from memoryd.domain.sessions.sequences import NOTHING_SIMILAR, SimilarTurns
 from memoryd.domain.sessions.taking_turns import ReadingOrder, Renaming
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import MemorydError, StoreError
 from memoryd.index.committing import Withdrawn
 from memoryd.index.threads import in_thread
+from memoryd.retry import happens
+from memoryd.search.arms import VectorArm, guarded
+from memoryd.search.protocol import Arm
 from memoryd.sessions.conversation_source import ConversationSource, ReadStep, cut
 from memoryd.store.index.conversations import ConversationRow, KnownConversation
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileContent
+from memoryd.store.index.passages import ChunkRow
+from memoryd.store.index.words import CandidateFilter
 
 log = structlog.get_logger(__name__)
 
@@ -219,9 +234,7 @@ class ConversationFeeder:
             return self.is_settled and not has_news
         # the look that is being taken may have passed by what the question wants to find
         ticket = self._ask() if has_news else self._asked
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.settled(ticket)
+        await happens(self.settled(ticket), seconds)
         return self._served >= ticket
 
     def _ask(self) -> int:
@@ -236,9 +249,7 @@ class ConversationFeeder:
                 if reason := self._writer.why_closed() or (self.trouble if self._failed >= ticket else ""):
                     return reason
                 # the file may be given up without a word to the loop
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(POLL_SECONDS):
-                        await self._progress.wait()
+                await happens(self._progress.wait(), POLL_SECONDS)
         # what could not be looked at is no work that is left to do: status tells of it
         return ""
 
@@ -257,7 +268,7 @@ class ConversationFeeder:
                 if self._writer.is_open or self._writer.why_closed():
                     self._note(str(exc))
                     await self._answer(failed=ticket)
-                await self._pause(self._settings.retry)
+                await happens(self._wake.wait(), self._settings.retry)
                 continue
             finally:
                 self.is_reading = False
@@ -278,18 +289,13 @@ class ConversationFeeder:
             at = min(self._due_at(looked_at), again_at)
             if at <= now():
                 return
-            await self._pause(None if at == math.inf else at - now())
+            await happens(self._wake.wait(), None if at == math.inf else at - now())
             self._wake.clear()
 
     def _due_at(self, looked_at: float) -> float:
         """Return when the source is looked at again: for its hints, or because the last look is long ago."""
         reconcile = looked_at + self._settings.reconcile if self._settings.reconcile else math.inf
         return reconcile if self._debounce.due is None else min(reconcile, self._debounce.due)
-
-    async def _pause(self, seconds: float | None) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
 
     async def _read_due(self, ticket: int, *, is_forced: bool) -> bool:
         """Look at the source and read what is due; return False if another look is, before all of it was read."""
@@ -380,3 +386,58 @@ class ConversationFeeder:
         if trouble and trouble != self.trouble:
             log.warning("conversations are not followed", source=self.source.prefix, reason=trouble)
         self.trouble = trouble
+
+
+CHUNKS = 24
+"""So many of the nearest chunks are looked at: those of a few sessions."""
+
+
+class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
+    """Asks one conversation index; `withdrawn` are the conversations that no answer may name."""
+
+    database: Database
+    vector_arm: VectorArm
+    withdrawn: Container[str]
+
+    async def near(self, message: str, now: datetime, seconds: float) -> SimilarTurns:
+        """Return the turns near a message; none where there are no vectors, or they do not come in time."""
+        if not self.database.is_open:
+            return NOTHING_SIMILAR
+        _, found = await guarded(lambda: self._search(message, now), time.monotonic() + seconds)
+        return found or NOTHING_SIMILAR
+
+    async def _search(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:
+        question = parse_question(message, Filters(), now)
+        arm, asked = await self.vector_arm.embedded(question)
+        if asked is None:
+            return arm, NOTHING_SIMILAR
+        arm, matches = await self.vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
+        passages_above = _passages_above_noise(matches)
+        rows = await self.database.documents.chunks(list(passages_above))
+        visible = [row for row in rows.values() if holds_turns(row.path) and row.path not in self.withdrawn]
+        return arm, _turns(visible, passages_above, matches)
+
+
+def _passages_above_noise(matches: VectorMatches) -> Mapping[int, list[PassageMatch]]:
+    """Return the passages that rise above what the best stranger reaches, by chunk."""
+    floor = vector_floor(matches.compared, knows_a_word=True)
+    passages_above = {
+        chunk: [one for one in passages if matches.noise.deviations(one.cosine) >= floor]
+        for chunk, passages in matches.passages.items()
+    }
+    return {chunk: passages for chunk, passages in passages_above.items() if passages}
+
+
+def _turns(
+    rows: list[ChunkRow], passages_above: Mapping[int, list[PassageMatch]], matches: VectorMatches
+) -> SimilarTurns:
+    near: defaultdict[SessionId, dict[int, float]] = defaultdict(dict)
+    for row in rows:
+        turns = near[session_of(row.path)]
+        for passage in passages_above[row.id]:
+            rise = standout(passage.cosine, matches.noise)
+            first = row.start_line + row.text.count("\n", 0, passage.start)
+            last = first + row.text[passage.start : passage.stop].rstrip("\n").count("\n")
+            for seq in range(-(-first // TURN_LINES), -(-last // TURN_LINES) + 1):
+                turns[seq] = max(rise, turns.get(seq, 0.0))
+    return near

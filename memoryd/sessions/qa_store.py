@@ -27,6 +27,7 @@ from memoryd.domain.sessions.taking_turns import place_of
 from memoryd.domain.sessions.topics import Commonness, never_common
 from memoryd.domain.sessions.turns import Session, SessionEnd, Turn
 from memoryd.errors import MemorydError, NotFound, StoreError, StoreUnavailable
+from memoryd.retry import happens
 from memoryd.sessions.session_files import UNREADABLE, unavailable
 from memoryd.sessions.session_turns import SessionTurns
 from memoryd.sessions.workspace_sessions import SessionArchive, WorkspaceSessions
@@ -301,14 +302,12 @@ class QaMaintenance:
         *,
         now: Callable[[], datetime],
         update_seconds: float = UPDATE_SECONDS,
-        archive_seconds: float = ARCHIVE_SECONDS,
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self._troubles: dict[str, str] = {}
         self._now = now
         self._retry_seconds = retry_seconds
         self._update_seconds = update_seconds
-        self._archive_seconds = archive_seconds
         self._changed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -336,15 +335,12 @@ class QaMaintenance:
             "flush": store.sessions.flush,
         }
         await self._take(steps, "sweep", "measure")
-        archived_at = self._loop.time() - self._archive_seconds
+        archived_at = self._loop.time() - ARCHIVE_SECONDS
         while True:
-            if self._loop.time() - archived_at >= self._archive_seconds:
+            if self._loop.time() - archived_at >= ARCHIVE_SECONDS:
                 archived_at = self._loop.time()
                 await self._take(steps, "archive")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(archived_at + self._archive_seconds - self._loop.time()):
-                    await self._changed.wait()
-            if self._changed.is_set():
+            if await happens(self._changed.wait(), archived_at + ARCHIVE_SECONDS - self._loop.time()):
                 # turns come in pairs and more: one flush is enough for all of them
                 await asyncio.sleep(self._update_seconds)
                 self._changed.clear()

@@ -86,7 +86,6 @@ class TurnTaking(Struct, eq=False, kw_only=True):
     store: StoreAccess
     hold: HoldAnswer
     poll_seconds: float = POLL_SECONDS
-    idle_seconds: float = IDLE_SECONDS
     now: Callable[[], float] = time.time
     trouble: str = ""
     problems: dict[str, str] = {}
@@ -233,7 +232,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         if turn is None or turn == buffer.taken_open:
             return True
         # a file from the future is not idle before its time comes
-        if self.now() - transcript.stat.mtime_ns / 1e9 < self.idle_seconds:
+        if self.now() - transcript.stat.mtime_ns / 1e9 < IDLE_SECONDS:
             return False
         if await self._take(transcript, buffer, [turn], buffer.line, goes_on=True):
             buffer.taken_open = turn

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import hmac
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -26,6 +26,7 @@ from memoryd.store.ledger.ledger import Ledger
 
 RETRY_SECONDS = 10.0
 
+_KEY_KINDS = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
 _Known = Mapping[tuple[WithheldKind, str], WithheldName]
 
 
@@ -34,7 +35,8 @@ class WithheldConversations(Struct, eq=False):
 
     agent: str
     ledger: Ledger
-    clock: Callable[[], float] = time.time
+    before: "WithheldConversations | None" = None
+    """Of the ledger that the agent shared before it had its own: that ledger has another key, and counts for good."""
     trouble: str = ""
     """Why it is not known what is withheld; empty if it is known."""
     version: int = 0
@@ -51,6 +53,8 @@ class WithheldConversations(Struct, eq=False):
         if self._known is not None:
             return
         try:
+            if self.before is not None:
+                await self.before.load()
             self._key, rows = await self.ledger.withheld(self.agent)
         except (StoreError, OSError) as exc:
             self.trouble = f"nobody knows which conversations are not to be remembered: {exc}"
@@ -67,12 +71,14 @@ class WithheldConversations(Struct, eq=False):
 
     def withheld_transcript(self, path: RelativePath) -> WithheldName | None:
         """Return why a transcript is withheld by its name, None if it is not; raises StoreUnavailable."""
-        return self._all().get((WithheldKind.TRANSCRIPT, path))
+        named = (one for one in self.withheld_transcripts() if one.name == path)
+        return max(named, key=lambda one: (one.is_forgotten, one.since), default=None)
 
     def withholds_path(self, path: RelativePath) -> bool:
         """Tell whether nothing of a conversation may be read, by its path; raises StoreUnavailable."""
         known = self._all()
-        return (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
+        is_here = (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
+        return is_here or (self.before is not None and self.before.withholds_path(path))
 
     def forgotten_transcript_in(self, file: Path, *, other_than: str = "") -> WithheldName | None:
         """Return the forgotten transcript, of another name than `other_than`, with which this file begins.
@@ -82,7 +88,10 @@ class WithheldConversations(Struct, eq=False):
         forgotten = (
             one for one in self._all().values() if one.is_forgotten and one.head_bytes and one.name != other_than
         )
-        return next((one for one in forgotten if self.begins_with(file, one)), None)
+        found = next((one for one in forgotten if self._is_beginning(file, one)), None)
+        if found is None and self.before is not None:
+            return self.before.forgotten_transcript_in(file, other_than=other_than)
+        return found
 
     def withholds(self, path: RelativePath, file: Path | None) -> bool:
         """Tell whether nothing of a transcript may be read, by its path or what its file says; in doubt nothing may.
@@ -97,15 +106,15 @@ class WithheldConversations(Struct, eq=False):
 
     def begins_with(self, file: Path, one: WithheldName) -> bool:
         """Tell whether a file begins with what was forgotten. Blocks; raises OSError."""
-        return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)
+        return self._is_beginning(file, one) or (self.before is not None and self.before.begins_with(file, one))
 
     def withheld_transcripts(self) -> list[WithheldName]:
         """Return all transcripts that are withheld by name."""
-        return [one for one in self._all().values() if one.kind is WithheldKind.TRANSCRIPT]
+        return self._of_kind(WithheldKind.TRANSCRIPT)
 
     def has_key(self, key: str) -> bool:
         """Tell whether what is said under a session key is not to be remembered; raises StoreUnavailable."""
-        return bool(self._marks_of(key))
+        return bool(self._marks_of(key)) or (self.before is not None and self.before.has_key(key))
 
     async def withholds_key(self, key: str) -> bool:
         """Tell the same once the ledger was read; raises StoreUnavailable."""
@@ -114,17 +123,15 @@ class WithheldConversations(Struct, eq=False):
 
     def count_keys(self) -> int:
         """Return how many session keys are withheld."""
-        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
-        return len({one.name for one in self._all().values() if one.kind in kinds})
+        return len({one.name for kind in _KEY_KINDS for one in self._of_kind(kind)})
 
     def marked_by_agent(self) -> list[WithheldName]:
         """Return the marks of session keys that the agent made itself, the newest first."""
-        marks = (one for one in self._all().values() if one.kind is WithheldKind.AGENTS_KEY)
-        return sorted(marks, key=lambda one: one.since, reverse=True)
+        return sorted(self._of_kind(WithheldKind.AGENTS_KEY), key=lambda one: one.since, reverse=True)
 
     def unfinished(self) -> list[WithheldName]:
         """Return the conversations whose forgetting began and did not end."""
-        return [one for one in self._all().values() if one.kind is WithheldKind.PENDING]
+        return self._of_kind(WithheldKind.PENDING)
 
     async def withhold_transcript(self, path: RelativePath, file: Path | None, *, is_forgotten: bool) -> None:
         """Have a transcript never be read again; if it is forgotten under any name, by what its file says.
@@ -138,7 +145,7 @@ class WithheldConversations(Struct, eq=False):
             with contextlib.suppress(OSError):
                 begins = await asyncio.to_thread(beginning_of, file, self._content_key)
         await self._put(
-            WithheldName(WithheldKind.TRANSCRIPT, path, self.clock(), is_forgotten, begins.size, begins.digests)
+            WithheldName(WithheldKind.TRANSCRIPT, path, time.time(), is_forgotten, begins.size, begins.digests)
         )
 
     async def release_transcript(self, path: RelativePath) -> bool:
@@ -154,7 +161,7 @@ class WithheldConversations(Struct, eq=False):
         if not is_owners and self.has_key(key):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
-        if not await self._put(WithheldName(kind, self._hashed_key(key), self.clock())):
+        if not await self._put(WithheldName(kind, self._hashed_key(key), time.time())):
             most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
@@ -165,7 +172,8 @@ class WithheldConversations(Struct, eq=False):
         """Take that back; return whether it was so. Raises StoreError, Denied."""
         # the hash needs what the ledger has
         await self.load()
-        return any([await self._release(kind, name) for kind, name in self._marks_of(key)])
+        was_so = self.before is not None and await self.before.release_key(key)
+        return any([await self._release(kind, name) for kind, name in self._marks_of(key)]) or was_so
 
     async def release_marks_of_agent(self) -> int:
         """Take back all marks that the agent made itself; return how many. Raises StoreError, Denied."""
@@ -179,7 +187,7 @@ class WithheldConversations(Struct, eq=False):
     async def begin_forgetting(self, path: RelativePath) -> None:
         """Note that a conversation is to be forgotten, so that a kill does not end it; raises StoreError, Denied."""
         await self._ready()
-        await self._put(WithheldName(WithheldKind.PENDING, path, self.clock(), True))
+        await self._put(WithheldName(WithheldKind.PENDING, path, time.time(), True))
 
     async def end_forgetting(self, path: RelativePath) -> None:
         """Drop that note, so that no trace of the session stays; raises StoreError, Denied."""
@@ -203,9 +211,13 @@ class WithheldConversations(Struct, eq=False):
 
     async def _release(self, kind: WithheldKind, name: str) -> bool:
         await self.load()
-        is_released = await self.ledger.release(self.agent, kind, name)
+        was_so = self.before is not None and await self.before._release_known(kind, name)
+        is_released = await self.ledger.release(self.agent, kind, name) or was_so
         self._keep({key: one for key, one in self._all().items() if key != (kind, name)})
         return is_released
+
+    async def _release_known(self, kind: WithheldKind, name: str) -> bool:
+        return (kind, name) in self._all() and await self._release(kind, name)
 
     def _keep(self, known: _Known) -> None:
         # as a whole, since other threads read it; `version` last: they compare it before they read
@@ -217,12 +229,18 @@ class WithheldConversations(Struct, eq=False):
             raise StoreUnavailable(self.trouble or "it is not known yet which conversations are not to be remembered")
         return self._known
 
+    def _of_kind(self, kind: WithheldKind) -> list[WithheldName]:
+        before = [] if self.before is None else self.before._of_kind(kind)
+        return [*before, *(one for one in self._all().values() if one.kind is kind)]
+
+    def _is_beginning(self, file: Path, one: WithheldName) -> bool:
+        return Beginning(one.head_bytes, one.head_hash).is_of(file, self._content_key)
+
     def _marks_of(self, key: str) -> list[tuple[WithheldKind, str]]:
         # the spelling as written, too: older versions stored that
         names = dict.fromkeys([self._hashed_key(key), self._hashed(read_key(key).raw)])
-        kinds = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
         known = self._all()
-        return [(kind, name) for name in names for kind in kinds if (kind, name) in known]
+        return [(kind, name) for name in names for kind in _KEY_KINDS if (kind, name) in known]
 
     def _hashed_key(self, key: str) -> str:
         # one conversation, however its key is spelt

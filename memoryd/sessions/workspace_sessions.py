@@ -61,7 +61,6 @@ class WorkspaceSessions:
         self.changes = SessionChanges(self.files, self.archive)
         self.main = MainFile(workspace)
         self.known = KnownSessions(commonness)
-        self.looking = SessionWatch(self.files, self.known)
         self.archived = ArchivedSessions(self.archive, self.known)
         self.is_read_only = is_read_only
         self.writing = threading.Lock()
@@ -97,7 +96,7 @@ class WorkspaceSessions:
                 name = entry.head.id
                 if name in stats and stamps.get(name) == stamp_of(stats[name]):
                     self.known.take(name, entry, stats[name])
-            if self.looking.look(contextlib.nullcontext) or len(stats) != len(document.entries):
+            if self._look(contextlib.nullcontext) or len(stats) != len(document.entries):
                 self.note_change()
             self.is_open = True
 
@@ -107,13 +106,13 @@ class WorkspaceSessions:
             # not mounted, perhaps: that its sessions are gone is not believed
             return
         with unavailable():
-            if self.looking.look(lambda: self.writing):
+            if self._look(lambda: self.writing):
                 self.note_change()
 
     def refresh(self, name: SessionId) -> None:
         """See what others have made of one session, in the archive too."""
         with unavailable():
-            if not self.looking.refresh(name) and not self.files.has(name):
+            if not self._refresh(name) and not self.files.has(name):
                 self.archived.see(name)
 
     def learn(self) -> None:
@@ -131,7 +130,7 @@ class WorkspaceSessions:
         """Bring the main file up to date with the sessions, those that others wrote too."""
         self.check_writable()
         with self._flushing, unavailable():
-            self.looking.look(lambda: self.writing)
+            self._look(lambda: self.writing)
             known = self.known.all()
             entries = [one.entry for one in known.values() if one.entry is not None]
             stamps = {name: stamp_of(one.stat) for name, one in known.items() if not one.problem}
@@ -206,6 +205,40 @@ class WorkspaceSessions:
         """Raise Denied where nothing may be written."""
         if self.is_read_only:
             raise read_only()
+
+    def _look(self, behind: Callable[[], AbstractContextManager[object]]) -> bool:
+        """Read the sessions whose files have changed, drop those that are gone; return whether there were any.
+
+        `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
+        """
+        before, stats = self.known.all(), self.files.stats()
+        has_changed = False
+        for name in before.keys() - stats.keys():
+            with behind():
+                # it may have come back since its folder was listed
+                if self.files.stat(name) is None:
+                    self.known.drop(name)
+                    has_changed = True
+        for name, stat in stats.items():
+            if name not in before or before[name].stat != stat:
+                with behind():
+                    # as it is now: another thread may have changed it, or moved it away
+                    has_changed |= self._refresh(name)
+        return has_changed
+
+    def _refresh(self, name: SessionId) -> bool:
+        """Read one session if its file has changed; return whether it had."""
+        stat, known = self.files.stat(name), self.known.get(name)
+        if stat is None or (known is not None and known.stat == stat):
+            return False
+        try:
+            stored = self.files.read(name)
+        except (*UNREADABLE, TornReadError, OSError) as exc:
+            self.known.refuse(name, stat, str(exc))
+            return True
+        if stored is not None:
+            self.known.take(name, stored.session, stored.stat)
+        return True
 
 
 class QaUsage(Struct, frozen=True):
@@ -334,44 +367,3 @@ def disk_usage(workspace: Path) -> QaDiskUsage:
     archive = SessionFiles(workspace, ARCHIVE).stats().values()
     others = SessionFiles(workspace, SESSIONS).size() + MainFile(workspace).size()
     return QaDiskUsage(len(archive), others, sum(stat.size for stat in archive))
-
-
-class SessionWatch(Struct, frozen=True):
-    """Keeps what is known of the sessions of a folder equal to its files, whenever it is asked to look."""
-
-    files: SessionFiles
-    known: KnownSessions
-
-    def look(self, behind: Callable[[], AbstractContextManager[object]]) -> bool:
-        """Read the sessions whose files have changed, drop those that are gone; return whether there were any.
-
-        `behind` gives the lock of those who change sessions: it is held for each that is read, and not for all.
-        """
-        before, stats = self.known.all(), self.files.stats()
-        has_changed = False
-        for name in before.keys() - stats.keys():
-            with behind():
-                # it may have come back since its folder was listed
-                if self.files.stat(name) is None:
-                    self.known.drop(name)
-                    has_changed = True
-        for name, stat in stats.items():
-            if name not in before or before[name].stat != stat:
-                with behind():
-                    # as it is now: another thread may have changed it, or moved it away
-                    has_changed |= self.refresh(name)
-        return has_changed
-
-    def refresh(self, name: SessionId) -> bool:
-        """Read one session if its file has changed; return whether it had."""
-        stat, known = self.files.stat(name), self.known.get(name)
-        if stat is None or (known is not None and known.stat == stat):
-            return False
-        try:
-            stored = self.files.read(name)
-        except (*UNREADABLE, TornReadError, OSError) as exc:
-            self.known.refuse(name, stat, str(exc))
-            return True
-        if stored is not None:
-            self.known.take(name, stored.session, stored.stat)
-        return True

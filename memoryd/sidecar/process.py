@@ -151,16 +151,15 @@ class ChildSpec(Struct, frozen=True, kw_only=True):
 
 
 class _Tail(Struct):
-    """The newest `limit` bytes written to it."""
+    """The newest bytes written to it."""
 
-    limit: int
     data: bytearray = field(default_factory=bytearray)
     total: int = 0
 
     def write(self, data: bytes) -> None:
         self.total += len(data)
         self.data += data
-        del self.data[: -self.limit]
+        del self.data[:-STDERR_BYTES]
 
     def since(self, mark: int) -> bytes:
         return bytes(self.data[-(self.total - mark) :]) if self.total > mark else b""
@@ -176,7 +175,7 @@ class Child(asyncio.SubprocessProtocol):
         self._spec = spec
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdout = bytearray()
-        self._stderr = _Tail(STDERR_BYTES)
+        self._stderr = _Tail()
         self._exited = asyncio.Event()
         self._closed = asyncio.Event()
 

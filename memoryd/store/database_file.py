@@ -4,16 +4,17 @@ Writes of a database run one after the other, each in its own transaction; reade
 All databases of the daemon share one small thread pool.
 """
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import apsw
+from msgspec import Struct, convert
 
+from memoryd.domain.clock import Pulse
 from memoryd.domain.documents import FileStat
-from memoryd.domain.heartbeats import Pulse
 from memoryd.store.connection import INDEX, Connector, Wording
 from memoryd.store.opening import Check, OpenFile, WriteAheadLog, close_all, open_to_read, open_to_write
 from memoryd.store.pool import Readers, Returned, Runner, Transaction, Writer
@@ -178,6 +179,14 @@ def writes(step: TableTransaction[AnyTable, Injected, Returned]) -> Verb[AnyTabl
         return await table._file.write(lambda db: step(table, db, *given, **named))
 
     return verb
+
+
+AnyStruct = TypeVar("AnyStruct", bound=Struct)
+
+
+def struct_of(kind: type[AnyStruct], row: Iterable[object]) -> AnyStruct:
+    """Return the value of a row whose columns are the fields of a type, in their order; raises ValueError."""
+    return convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind, strict=False)
 
 
 _MAX_INTEGER = 2**63 - 1

@@ -124,7 +124,11 @@ def _opened(connector: Connector, check: Check, *, is_used: bool) -> Iterator[ap
             close_all(readers)
 
 
-def cut_log(path: Path, *, busy_seconds: float) -> bool:
+CUT_BUSY_MS = 5_000
+"""How long another connection is waited for."""
+
+
+def cut_log(path: Path) -> bool:
     """Move the write-ahead log of a database into its file and cut it to nothing, with all that was deleted since.
 
     Return whether that is done: not while another connection reads, nor in what is no database. Blocks.
@@ -134,7 +138,7 @@ def cut_log(path: Path, *, busy_seconds: float) -> bool:
     except apsw.Error:
         return False
     try:
-        database.set_busy_timeout(int(busy_seconds * 1000))
+        database.set_busy_timeout(CUT_BUSY_MS)
         # a connection that has read nothing knows of no log
         database.pragma("schema_version")
         database.wal_checkpoint(None, apsw.SQLITE_CHECKPOINT_TRUNCATE)

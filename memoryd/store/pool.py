@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import apsw
 
-from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.clock import Pulse
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.retry import happens
 from memoryd.store.connection import BUSY_TIMEOUT_MS, INDEX, Wording, mapped_errors

@@ -6,7 +6,6 @@ steps leaves refs by which the next exchange does the same again.
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
@@ -16,11 +15,10 @@ from msgspec.structs import replace
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
-from memoryd.team.attribution import TOO_MANY, Attribution
+from memoryd.team.attribution import TOO_MANY, Attribution, TeamView
 from memoryd.team.git import STDOUT_BYTES, address_of
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
-from memoryd.team.view import TeamView
 
 log = structlog.get_logger(__name__)
 
@@ -53,13 +51,10 @@ class GitCarrier:
         self._network = asyncio.Lock()
         self._is_open = False
         self._has_begun = False
-        self._first_waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
         """Say how it does."""
-        since = self._first_waits_since
-        behind = 0 if since is None else max(0, int(time.time() - since))
-        return replace(self._health, behind_seconds=behind)
+        return self._health
 
     def digest(self, data: bytes) -> str:
         """Return the digest that `known` gives for these bytes."""
@@ -224,7 +219,7 @@ class GitCarrier:
         put, remove = dict[str, bytes](), list[str]()
         for path in sorted(before.keys() | ours.keys()):
             was, now = before.get(path), ours.get(path)
-            if was == now or not (path == TEAM_FILE or self._is_path_of_mine(path)):
+            if was == now or not (path == TEAM_FILE or self.place.is_mine(path)):
                 continue
             texts = [await self._bytes(tree, path) for tree in (before, ours, theirs)]
             # upon what it was made of it is as it is
@@ -288,14 +283,12 @@ class GitCarrier:
     async def _count_waiting(self, local: str) -> None:
         base = await self.repository.commit_of(BASE)
         if base == local:
-            self._first_waits_since = None
-            self._note(pending=0)
+            self._note(pending=0, waits_since=None)
             return
         before, ours = [await self._own_tree(one) for one in (base, local)]
         pending = sum(before.get(path) != ours.get(path) for path in before.keys() | ours.keys())
-        self._note(pending=pending)
         times = await self.repository.times_since(base, local) if pending else []
-        self._first_waits_since = min(times, default=None)
+        self._note(pending=pending, waits_since=min(times, default=None))
 
     async def _tree(self) -> Mapping[str, TreeFile]:
         await self._opened()
@@ -309,7 +302,7 @@ class GitCarrier:
         data = await self._bytes(tree, TEAM_FILE)
         if data is None:
             local = await self.repository.commit_of(LOCAL)
-            if local is not None and (last := await self.repository.last_touched(local, TEAM_FILE)):
+            if local is not None and (last := await self.repository.team_last_touched(local)):
                 raise SidecarError(GONE.format(*last), hint=GONE_HINT.format(last[0]))
             raise SidecarError(NO_TEAM, hint=JOIN_HINT)
         try:
@@ -336,11 +329,7 @@ class GitCarrier:
             self._is_open = True
 
     def _is_mine(self, path: str, file: TreeFile) -> bool:
-        return file.mode == REGULAR and self._is_path_of_mine(path)
-
-    def _is_path_of_mine(self, path: str) -> bool:
-        place = shared_file(path)
-        return place is not None and place.person == self.place.person
+        return file.mode == REGULAR and self.place.is_mine(path)
 
     def _note(self, **news: object) -> None:
         before = self._health

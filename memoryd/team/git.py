@@ -169,18 +169,14 @@ class Git(Struct, frozen=True):
             raise SidecarError(f"git {arguments[0]}: {child.describe_end()}")
         return GitResult(code, child.stdout, child.stderr)
 
-    async def succeeds(self, *arguments: str) -> bool:
-        """Tell whether a command that is a question ends with yes; raises SidecarError for no answer."""
-        return (await self.answer(*arguments)) is not None
-
-    async def answer(self, *arguments: str) -> bytes | None:
-        """Return what a question is answered, None for no; raises SidecarError where git could not tell."""
+    async def answer(self, *arguments: str) -> str | None:
+        """Return what a question is answered in one line, None for no; raises SidecarError where git could not tell."""
         result = await self.attempt(*arguments)
         if result.code not in (0, 1):
             raise SidecarError(f"git {arguments[0]}: {result.reason}")
-        return result.stdout if result.code == 0 else None
+        return result.stdout.decode().strip() if result.code == 0 else None
 
-    async def blobs(self, ids: Sequence[str], seconds: float = LOCAL_SECONDS) -> dict[str, bytes]:
+    async def blobs(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the bytes of blobs by their ids; raises SidecarError where one cannot be had."""
         if not ids:
             return {}
@@ -188,12 +184,12 @@ class Git(Struct, frozen=True):
         spec = self._spec(("cat-file", "--batch"))
         child = Child(replace(spec, on_output=batch.take, on_exit=batch.is_over.set))
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(LOCAL_SECONDS):
                 await child.start()
                 child.write("".join(f"{one}\n" for one in ids).encode())
                 await batch.is_over.wait()
         except TimeoutError as exc:
-            raise SidecarError(f"git cat-file did not end within {seconds:g} s") from exc
+            raise SidecarError(f"git cat-file did not end within {LOCAL_SECONDS:g} s") from exc
         finally:
             await child.stop()
         if len(batch.found) < len(set(ids)):

@@ -1,16 +1,23 @@
-"""A PostgreSQL server of teams: how it is reached, how its owner begins a team there and says who is in it."""
+"""A PostgreSQL server of teams: how it is reached, how its owner begins a team there and says who is in it.
+
+What a team is there: its members, the files that they share, and functions that are the only way. Nobody may touch the
+tables. The functions ask who logged in (`session_user`), so that no setting and no SET ROLE makes anybody somebody
+else, and look at no row for who is in no team: what row security alone filters, a plan and a clock would tell. It needs
+no extension, and every key begins with the team. On which channel a team is told of news is known to its members alone.
+"""
 
 import contextlib
 import getpass
 import os
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import NamedTuple, TypeVar
 
+import msgspec
 import psycopg
 from psycopg import conninfo, sql
 
 from memoryd.errors import InvalidRequest, SidecarError
-from memoryd.team.schema import FUNCTIONS, SCHEMA, TABLES, VERSION
 
 CONNECT_SECONDS = 1
 _PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
@@ -156,3 +163,189 @@ def _check_team(server: ServerConnection, team: str) -> None:
         is_there = False
     if not is_there:
         raise InvalidRequest(f"the server has no team {team} that you are in", hint="memoryctl team init makes one")
+
+
+T = TypeVar("T")
+
+SCHEMA = "memoryd"
+VERSION = 2
+
+TABLES = """
+CREATE SCHEMA IF NOT EXISTS memoryd;
+CREATE TABLE IF NOT EXISTS memoryd.meta (version int PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS memoryd.teams (
+    name text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9_-]{0,31}$'),
+    channel text NOT NULL DEFAULT 'memoryd_' || replace(gen_random_uuid()::text, '-', ''),
+    generation bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS memoryd.members (
+    team text NOT NULL REFERENCES memoryd.teams (name) ON DELETE CASCADE,
+    person text NOT NULL CHECK (person ~ '^[a-z0-9][a-z0-9_-]{0,31}$'),
+    role text NOT NULL CHECK (role IN ('read', 'write', 'owner')),
+    PRIMARY KEY (team, person)
+);
+CREATE TABLE IF NOT EXISTS memoryd.files (
+    team text NOT NULL REFERENCES memoryd.teams (name) ON DELETE CASCADE,
+    person text NOT NULL,
+    path text NOT NULL CHECK (char_length(path) <= 240),
+    digest bytea NOT NULL,
+    body bytea NOT NULL CHECK (octet_length(body) <= 1048576),
+    PRIMARY KEY (team, person, path),
+    CHECK (digest = sha256(body))
+);
+ALTER TABLE memoryd.members ADD COLUMN IF NOT EXISTS changed uuid NOT NULL DEFAULT gen_random_uuid();
+ALTER TABLE memoryd.meta ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoryd.teams ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoryd.members ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoryd.files ENABLE ROW LEVEL SECURITY;
+REVOKE ALL ON ALL TABLES IN SCHEMA memoryd FROM PUBLIC;
+"""
+"""One statement after the other; each may be run again, also on the tables of version 1, which had no `changed`: it is
+another one whenever a file of that member is. Without a policy nobody but their owner reads a row."""
+_BODY = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = memoryd, pg_temp"
+FUNCTIONS = f"""
+CREATE OR REPLACE FUNCTION memoryd.tell() RETURNS trigger {_BODY} AS $$
+DECLARE told text;
+BEGIN
+    UPDATE teams SET generation = generation + 1 WHERE name = coalesce(NEW.team, OLD.team) RETURNING channel INTO told;
+    IF TG_TABLE_NAME = 'files' THEN
+        UPDATE members SET changed = gen_random_uuid()
+            WHERE team = coalesce(NEW.team, OLD.team) AND person = coalesce(NEW.person, OLD.person);
+    END IF;
+    IF told IS NOT NULL THEN PERFORM pg_notify(told, ''); END IF;
+    RETURN NULL;
+END $$;
+DROP TRIGGER IF EXISTS tell ON memoryd.files;
+CREATE TRIGGER tell AFTER INSERT OR UPDATE OR DELETE ON memoryd.files FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
+DROP TRIGGER IF EXISTS tell ON memoryd.members;
+CREATE TRIGGER tell AFTER INSERT OR UPDATE OF role OR DELETE ON memoryd.members
+    FOR EACH ROW EXECUTE FUNCTION memoryd.tell();
+
+CREATE OR REPLACE FUNCTION memoryd.standing(asked text)
+RETURNS TABLE (channel text, generation bigint, role text) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY SELECT t.channel, t.generation, m.role FROM members m JOIN teams t ON t.name = m.team
+        WHERE m.team = asked AND m.person = session_user;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.may(asked text, VARIADIC roles text[]) RETURNS boolean {_BODY} STABLE AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM members m WHERE m.team = asked AND m.person = session_user AND m.role = ANY (roles));
+END $$;
+
+DROP FUNCTION IF EXISTS memoryd.people;
+CREATE FUNCTION memoryd.people(asked text)
+RETURNS TABLE (person text, role text, changed uuid) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    IF may(asked, 'read', 'write', 'owner') OR rules() THEN
+        RETURN QUERY SELECT m.person, m.role, m.changed FROM members m WHERE m.team = asked ORDER BY m.person;
+    END IF;
+END $$;
+
+DROP FUNCTION IF EXISTS memoryd.listed;
+CREATE FUNCTION memoryd.listed(asked text, each_most int, known text[] DEFAULT '{{}}')
+RETURNS TABLE (person text, path text, digest bytea, size int) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    IF may(asked, 'read', 'write', 'owner') THEN
+        RETURN QUERY SELECT n.person, n.path, n.digest, n.size FROM (
+            SELECT f.person, f.path, f.digest, octet_length(f.body) AS size,
+                row_number() OVER (PARTITION BY f.person ORDER BY f.path) AS place
+            FROM files f WHERE f.team = asked AND f.person <> ALL (known)
+        ) AS n WHERE n.place <= each_most OR n.person = session_user ORDER BY n.person, n.path;
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.bodies(asked text, whose text[], wanted text[])
+RETURNS TABLE (person text, path text, body bytea) {_BODY} STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    IF may(asked, 'read', 'write', 'owner') THEN
+        RETURN QUERY SELECT f.person, f.path, f.body FROM unnest(whose, wanted) AS w (person, path)
+            JOIN files f ON f.team = asked AND f.person = w.person AND f.path = w.path;
+    END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.put(asked text, place text, was bytea, now bytea) RETURNS boolean {_BODY} AS $$
+DECLARE done int;
+BEGIN
+    IF NOT may(asked, 'write', 'owner') THEN
+        RAISE insufficient_privilege;
+    END IF;
+    IF now IS NULL THEN
+        DELETE FROM files f WHERE f.team = asked AND f.person = session_user AND f.path = place AND f.digest = was;
+    ELSIF was IS NULL THEN
+        INSERT INTO files VALUES (asked, session_user, place, sha256(now), now) ON CONFLICT DO NOTHING;
+    ELSE
+        UPDATE files f SET digest = sha256(now), body = now
+            WHERE f.team = asked AND f.person = session_user AND f.path = place AND f.digest = was;
+    END IF;
+    GET DIAGNOSTICS done = ROW_COUNT;
+    RETURN done = 1;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.rules() RETURNS boolean {_BODY} STABLE AS $$
+BEGIN
+    RETURN pg_has_role(session_user, (SELECT relowner FROM pg_class WHERE oid = 'memoryd.files'::regclass), 'MEMBER');
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.enrol(asked text, who text, as_role text) RETURNS void {_BODY} AS $$
+BEGIN
+    IF NOT (may(asked, 'owner') OR rules()) THEN
+        RAISE insufficient_privilege;
+    END IF;
+    INSERT INTO members VALUES (asked, who, as_role)
+        ON CONFLICT (team, person) DO UPDATE SET role = excluded.role;
+END $$;
+
+CREATE OR REPLACE FUNCTION memoryd.dismiss(asked text, who text, with_files boolean) RETURNS int {_BODY} AS $$
+DECLARE gone int := 0;
+BEGIN
+    IF NOT (may(asked, 'owner') OR rules()) THEN
+        RAISE insufficient_privilege;
+    END IF;
+    IF with_files THEN
+        DELETE FROM files f WHERE f.team = asked AND f.person = who;
+        GET DIAGNOSTICS gone = ROW_COUNT;
+    END IF;
+    DELETE FROM members m WHERE m.team = asked AND m.person = who;
+    RETURN gone;
+END $$;
+
+GRANT USAGE ON SCHEMA memoryd TO PUBLIC;
+"""
+STANDING = "SELECT channel, generation, role FROM memoryd.standing(%s)"
+PEOPLE = "SELECT person, changed FROM memoryd.people(%s)"
+LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s, %s)"
+BODIES = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
+PUT = "SELECT memoryd.put(%s, %s, %s, %s)"
+TRANSACTION = "SELECT pg_current_xact_id()::text"
+STATUS = "SELECT pg_xact_status(%s::text::xid8)"
+
+
+class TeamState(NamedTuple):
+    """How a team stands: on which channel it is told of news, and how many changes there were."""
+
+    channel: str
+    generation: int
+    role: str
+
+
+class ListedFile(NamedTuple):
+    """A file as a server lists it; `path` is that in a repository, `size` its bytes."""
+
+    person: str
+    path: str
+    digest: bytes
+    size: int
+
+
+async def asked(server: psycopg.AsyncConnection, query: str, values: tuple[object, ...], kind: type[T]) -> list[T]:
+    """Return what a server answers; raises SidecarError where a row has another shape, as of one that lies."""
+    rows = await (await server.execute(query, values)).fetchall()
+    try:
+        return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]  # mypy knows no such list
+    except msgspec.ValidationError as exc:
+        raise SidecarError(f"the server answers what nobody shares: {exc}") from exc

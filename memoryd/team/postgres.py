@@ -1,6 +1,6 @@
 """A PostgreSQL server as carrier: where checkouts are impossible, or rights must hold row by row.
 
-The server holds the files of everybody, and its functions, the only way to them (`team/schema.py`), ask who logged in:
+The server holds the files of everybody, and its functions, the only way to them (`team/members.py`), ask who logged in:
 nobody writes as somebody else, for a login has the name of its person. Each member's machine keeps what it may read and
 indexes it like its own notes, so that all of it is ranked by one rule, with or without the server.
 
@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
 from uuid import UUID
 
 import psycopg
@@ -27,17 +26,22 @@ from memoryd.domain.memories.sharing import (
     CONFLICT,
     MAX_FILE_BYTES,
     SharedPath,
-    file_shown_as,
     is_unmerged,
     shared_file,
 )
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.files.reading import decode
-from memoryd.team.attribution import MAX_PERSON_BYTES, NO_PLACE, NO_TEXT, TOO_LARGE, ShownFile, ShownFiles, told
-from memoryd.team.members import connection_options, sentence
-from memoryd.team.own_files import BegunExchange, OwnFiles, files_below
-from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
-from memoryd.team.schema import (
+from memoryd.team.attribution import (
+    MAX_PERSON_BYTES,
+    NO_PLACE,
+    NO_TEXT,
+    TOO_LARGE,
+    ShownFile,
+    ShownFiles,
+    TeamView,
+    told,
+)
+from memoryd.team.members import (
     BODIES,
     LISTED,
     PEOPLE,
@@ -48,8 +52,11 @@ from memoryd.team.schema import (
     ListedFile,
     TeamState,
     asked,
+    connection_options,
+    sentence,
 )
-from memoryd.team.view import TeamView
+from memoryd.team.own_files import BegunExchange, OwnFiles
+from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 
 STATEMENT_SECONDS = 30
 EXCHANGE_SECONDS = 60
@@ -105,12 +112,10 @@ class PostgresCarrier:
         """For what reads own files and changes them."""
         self._network = asyncio.Lock()
         self._viewing = asyncio.Lock()
-        self._waits_since: float | None = None
 
     def health(self) -> CarrierHealth:
         """Say how it does."""
-        behind = 0 if self._waits_since is None else max(0, int(time.time() - self._waits_since))
-        return replace(self._health, behind_seconds=behind)
+        return self._health
 
     def digest(self, data: bytes) -> str:
         """Return the digest that `known` gives for these bytes."""
@@ -296,14 +301,10 @@ class PostgresCarrier:
         known = {sha256(data).digest(): data for data in before.values()}
         listed = await asked(server, LISTED, (self.team, 0, []), ListedFile)
         # a server may lie: nothing leads out of the folder of one's own files
-        rows = [(one.path, one.digest) for one in listed if self._is_mine(one.path)]
+        rows = [(one.path, one.digest) for one in listed if self.place.is_mine(one.path)]
         found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
         unknown = [(self.place.person, path) for path, _ in rows if path not in found]
         return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
-
-    def _is_mine(self, path: str) -> bool:
-        place = shared_file(path)
-        return place is not None and place.person == self.place.person
 
     async def _bodies(
         self, server: psycopg.AsyncConnection, keys: Sequence[FileKey]
@@ -400,7 +401,7 @@ class PostgresCarrier:
 
     async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:
         if self._held is None:
-            self._held = await asyncio.to_thread(_shown_before, self.place.notes, self.place.person)
+            self._held = await asyncio.to_thread(self._view.of_others, self.place.person)
         return self._held
 
     async def _show(self) -> None:
@@ -427,8 +428,8 @@ class PostgresCarrier:
     async def _count_pending(self) -> None:
         own, sent = await asyncio.to_thread(self._files.own), await asyncio.to_thread(self._files.sent)
         pending = sum(own.get(path) != sent.get(path) for path in own.keys() | sent.keys())
-        self._waits_since = None if not pending else self._waits_since or time.time()
-        self._health = replace(self._health, pending=pending)
+        since = self._health.waits_since or time.time()
+        self._health = replace(self._health, pending=pending, waits_since=since if pending else None)
 
 
 class _AwayError(SidecarError):
@@ -444,13 +445,3 @@ def _why_not_shown(data: bytes) -> str:
     if len(data) > MAX_FILE_BYTES:
         return TOO_LARGE
     return NO_TEXT if note else CONFLICT if is_unmerged(text) else ""
-
-
-def _shown_before(notes: Path, person: str) -> dict[FileKey, tuple[bytes, bytes]]:
-    """Return what is shown of others, as the server named it."""
-    found = dict[FileKey, tuple[bytes, bytes]]()
-    for path, data in files_below(notes).items():
-        name, _, shown = path.partition("/")
-        if name != person and (place := file_shown_as(name, shown)) is not None:
-            found[name, place] = (sha256(data).digest(), data)
-    return found

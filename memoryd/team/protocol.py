@@ -5,12 +5,15 @@ queue: the publisher compares what is wanted with what the carrier holds, and ap
 network cost one difference.
 """
 
+import time
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct, field
+
+from memoryd.domain.memories.sharing import shared_file
 
 
 class SharedChanges(Struct, frozen=True, kw_only=True):
@@ -34,8 +37,8 @@ class CarrierHealth(Struct, frozen=True, kw_only=True):
     """Who is in the team, and how many files of each are shown here."""
     pending: int = 0
     """Own files that are not sent yet."""
-    behind_seconds: int = 0
-    """For how long the oldest of them has waited."""
+    waits_since: float | None = None
+    """Since when the oldest of them has waited, in Unix seconds."""
     fetched_at: datetime | None = None
     """When it was last seen what others shared, since the start."""
     pushed_at: datetime | None = None
@@ -50,6 +53,11 @@ class CarrierHealth(Struct, frozen=True, kw_only=True):
     """Whether nothing of what was brought in waits for being shown."""
     broken: str = ""
     """What else keeps it from working."""
+
+    @property
+    def behind_seconds(self) -> int:
+        """For how long the oldest of the own files has waited to be sent."""
+        return 0 if self.waits_since is None else max(0, int(time.time() - self.waits_since))
 
     @property
     def troubles(self) -> list[str]:
@@ -70,6 +78,11 @@ class TeamPlace(Struct, frozen=True, kw_only=True):
     """Whether the checkout is memoryd's, and no person's."""
     notes: Path
     """Where it is shown what the team shares."""
+
+    def is_mine(self, path: str) -> bool:
+        """Tell whether a path is one of one's own files."""
+        place = shared_file(path)
+        return place is not None and place.person == self.person
 
 
 class Carrier(Protocol):

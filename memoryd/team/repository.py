@@ -108,8 +108,7 @@ class TeamRepository:
 
     async def commit_of(self, ref: str) -> str | None:
         """Return the commit of a ref; None if there is none."""
-        told = await self._git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        return None if told is None else told.decode().strip()
+        return await self._git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
     async def set_ref(self, ref: str, commit: str) -> None:
         """Point a ref of ours at a commit."""
@@ -117,12 +116,11 @@ class TeamRepository:
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
         """Tell whether one commit leads to the other, or is it."""
-        return await self._git.succeeds("merge-base", "--is-ancestor", older, newer)
+        return await self._git.answer("merge-base", "--is-ancestor", older, newer) is not None
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """Return the newest commit that leads to both; None if none does."""
-        told = await self._git.answer("merge-base", one, other)
-        return None if told is None else told.decode().strip()
+        return await self._git.answer("merge-base", one, other)
 
     async def parents(self, commit: str) -> list[str]:
         """Return the commits upon which one was made."""
@@ -298,9 +296,9 @@ class TeamRepository:
         )
         return await asyncio.to_thread(_touches, told)
 
-    async def last_touched(self, commit: str, path: str) -> tuple[str, str] | None:
-        """Return the last commit that changed a file, by the beginning of its id, and the address of who made it."""
-        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", path)
+    async def team_last_touched(self, commit: str) -> tuple[str, str] | None:
+        """Return the last commit that changed the file of the team, by the beginning of its id, and who made it."""
+        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", TEAM_FILE)
         found, _, mail = told.decode(errors="replace").strip().partition(" ")
         return (found, mail) if found else None
 
@@ -323,7 +321,7 @@ class TeamRepository:
 
     async def _signing(self) -> tuple[str, ...]:
         told = await self._git.answer("config", "--type=bool", "--get", "commit.gpgSign")
-        return ("-S",) if told is not None and told.strip() == b"true" else ()
+        return ("-S",) if told == "true" else ()
 
 
 Touches = Mapping[str, Mapping[str, str]]

@@ -30,6 +30,7 @@ from memoryd.domain.memories.sharing import (
 )
 from memoryd.errors import ConfigError, InvalidRequest, MemorydError
 from memoryd.files.writing import replace_file
+from memoryd.retry import happens
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
 log = structlog.get_logger(__name__)
@@ -203,9 +204,7 @@ class TeamSharing:
 
     async def send(self) -> bool:
         """Exchange with the other side, but not for long; return whether nothing waits to be sent."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SEND_SECONDS):
-                await self.carrier.exchange()
+        await happens(self.carrier.exchange(), SEND_SECONDS)
         if self.carrier.health().pending:
             self._wanted.set()
         return not self.carrier.health().pending

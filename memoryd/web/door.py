@@ -12,13 +12,13 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memoryd.api.daemon_state import PageLink
 from memoryd.api.http.body import header_of
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.loopback import LoopbackListener, LoopbackPort, address_of, bind_loopback
 from memoryd.api.http.server import Server
-from memoryd.domain.loopback import DoorRules
+from memoryd.domain.access import DoorRules
 from memoryd.errors import Denied, MemorydError, NotFound, NotNow, Unauthorized
+from memoryd.replies.daemon import PageReply
 from memoryd.web.pages import ROOT, sentences
 from memoryd.web.session import IDLE, LINK_SECONDS, PageSessions
 
@@ -176,7 +176,7 @@ class PagePort:
         self._has_closed = asyncio.Event()
         self._clock: asyncio.Timeout | None = None
 
-    async def link(self, agent: str | None = None, *, is_kept: bool) -> PageLink:
+    async def link(self, agent: str | None = None, *, is_kept: bool) -> PageReply:
         """Return a new link, with the port open; raises NotNow where it cannot be."""
         # first: from where the port is opened until the link is made, nothing is waited for, or it might close again
         await asyncio.to_thread(_prepare)
@@ -188,11 +188,13 @@ class PagePort:
             if self._listener is None:
                 self._listener = bind_loopback(*self._where)
                 self._is_wanted.set()
-        elif not (state := configured.state()).is_open:
-            raise NotNow(f"the loopback port is not open: {state.trouble or 'the daemon is starting'}")
+        elif not (state := configured.state())["open"]:
+            raise NotNow(f"the loopback port is not open: {state['reason'] or 'the daemon is starting'}")
         token = self._sessions.issue(agent, is_kept=is_kept)
         self._note_request()
-        return PageLink(f"http://{address_of(*self._where)}{LOGIN}#{token}", *self._where, LINK_SECONDS)
+        host, port = self._where
+        url = f"http://{address_of(host, port)}{LOGIN}#{token}"
+        return PageReply(url=url, host=host, port=port, expiresSeconds=LINK_SECONDS)
 
     async def run(self) -> None:
         """Serve the port whenever it was opened, until nobody asked for as long as `idle`; until cancelled."""

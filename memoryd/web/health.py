@@ -45,7 +45,7 @@ async def events(visit: Visit) -> "FigureStream":
 async def doctor(visit: Visit) -> View:
     """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
     daemon = visit.services.daemon()
-    environment = doctor_environment(daemon.socket, daemon.config.source)
+    environment = doctor_environment(daemon.socket, daemon.config["source"])
     async with _DOCTORS:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "memoryd.cli", "doctor", "--json"),
@@ -67,9 +67,9 @@ async def doctor(visit: Visit) -> View:
     return View({"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))})
 
 
-def doctor_environment(socket: str, source: Path | None) -> dict[str, str]:
+def doctor_environment(socket: str, source: str | None) -> dict[str, str]:
     """Return what tells doctor where this daemon listens, and from which file it has its configuration."""
-    of_file = {} if source is None else {"MEMORYD_CONFIG": str(source.absolute())}
+    of_file = {} if source is None else {"MEMORYD_CONFIG": str(Path(source).absolute())}
     return {**os.environ, "MEMORYD_SOCKET": socket, **of_file}
 
 
@@ -217,10 +217,10 @@ class FigureStream(Response):
         await send({"type": "http.response.body", "body": _event("over") if is_last else b"", "more_body": False})
 
 
-def _loads(visit: Visit) -> tuple[datetime, datetime | None]:
+def _loads(visit: Visit) -> tuple[str, str | None]:
     """Return when the configuration was last loaded, and when that last failed: then workspaces may be others."""
     config = visit.services.daemon().config
-    return config.loaded_at, config.failed_at
+    return config["loadedAt"], config["failedAt"]
 
 
 def _event(name: str, data: str = "") -> bytes:

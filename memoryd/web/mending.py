@@ -146,7 +146,7 @@ async def correct(visit: Visit) -> Redirect | View:
         # what nobody saw is not replaced
         values = {"title": "Corrected meanwhile", "memory": current, "typed": request.text}
         return View({**values, "back": visit.back("memories")})
-    reply = await memories.replace(name, request, visit.caller, visit.memories)
+    reply = await memories.replace(name, request, visit.admitted, visit.memories)
     text = "Corrected: the older version is kept, and marked as superseded." if reply["changed"] else "It says so."
     notice = Notice(sentences(text, *reply["notes"]), tuple(reply["changes"]), reply["run"] or "")
     return Redirect(visit.back("memories"), notice)
@@ -173,7 +173,7 @@ async def correct_lines(visit: Visit) -> Redirect:
 async def remember(visit: Visit) -> Redirect:
     """Make a memory of what somebody found, pinned if they want that."""
     request = visit.request(MemoryAddRequest, text=" ".join(visit.text("text").split()), pinned=bool(visit.text("pin")))
-    reply = await memories.add(request, visit.caller, visit.memories)
+    reply = await memories.add(request, visit.admitted, visit.memories)
     if request.pinned and not reply["memory"]["pinned"]:
         # it was there already
         return await _pin(visit, reply["memory"]["id"])
@@ -187,13 +187,13 @@ async def pin(visit: Visit) -> Redirect:
 
 
 async def _pin(visit: Visit, memory: str) -> Redirect:
-    reply = await memories.pin(memory, visit.request(MemoryEditRequest), visit.caller, visit.memories)
+    reply = await memories.pin(memory, visit.request(MemoryEditRequest), visit.admitted, visit.memories)
     return Redirect(visit.back("memories"), Notice("Pinned: it never fades.", tuple(reply["changes"])))
 
 
 async def unpin(visit: Visit) -> Redirect:
     """Take the pin of a memory away."""
-    reply = await memories.unpin(visit.text("id"), visit.request(MemoryEditRequest), visit.caller, visit.memories)
+    reply = await memories.unpin(visit.text("id"), visit.request(MemoryEditRequest), visit.admitted, visit.memories)
     return Redirect(visit.back("memories"), Notice("The pin is gone.", tuple(reply["changes"])))
 
 

@@ -45,7 +45,7 @@ class PageSession(Struct, kw_only=True):
     secret: str
     is_kept: bool
     seen_at: float
-    """When it last asked, in seconds of the clock."""
+    """When it last asked, in seconds of the clock; before it begins, when its link was given out."""
     agent: str | None = None
     """The agent that is shown first; None: the default one."""
     notices: dict[str, Notice] = {}
@@ -81,45 +81,34 @@ class PageSession(Struct, kw_only=True):
             self.stream.close()
 
 
-class _Link(Struct, frozen=True):
-    """A link that nobody has come by yet."""
-
-    until: float
-    is_kept: bool
-    agent: str | None
-
-
 class PageSessions:
     """The links that were given out and not used, and the sessions. `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._links: dict[str, _Link] = {}
+        self._links: dict[str, PageSession] = {}
+        """What each link will begin, by its token."""
         self._sessions: dict[str, PageSession] = {}
         self.used_at = clock()
         """When somebody last was let in, or was given a link."""
 
     def issue(self, agent: str | None = None, *, is_kept: bool) -> str:
         """Return the token of a link that begins one session, within a minute."""
-        token = secrets.token_urlsafe(32)
-        self.used_at = self._clock()
-        self._links[token] = _Link(self._clock() + LINK_SECONDS, is_kept, agent)
+        token, now = secrets.token_urlsafe(32), self._clock()
+        self.used_at = now
+        self._links[token] = PageSession(
+            key=secrets.token_urlsafe(12), secret=secrets.token_urlsafe(32), is_kept=is_kept, seen_at=now, agent=agent
+        )
         if len(self._links) > MOST:
             del self._links[next(iter(self._links))]
         return token
 
     def begin(self, token: str) -> PageSession:
         """Begin the session of a link; raises Unauthorized for one that is used, stale or none of ours."""
-        link = self._links.pop(token, None)
-        if link is None or link.until <= self._clock():
+        session = self._links.pop(token, None)
+        if session is None or session.seen_at + LINK_SECONDS <= self._clock():
             raise Unauthorized("this link was used already, or is older than a minute", hint=AGAIN)
-        session = PageSession(
-            key=secrets.token_urlsafe(12),
-            secret=secrets.token_urlsafe(32),
-            is_kept=link.is_kept,
-            seen_at=self._clock(),
-            agent=link.agent,
-        )
+        session.seen_at = self._clock()
         self._sessions[session.key] = session
         if len(self._sessions) > MOST:
             self._sessions.pop(next(iter(self._sessions))).end()

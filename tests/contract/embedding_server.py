@@ -15,8 +15,7 @@ import numpy as np
 
 from memoryd.domain.embedding import PROVIDERS
 from memoryd.embed.remote.breaker import EndpointBreaker
-from memoryd.embed.remote.embedder import RemoteEmbedder
-from memoryd.embed.remote.endpoint import open_remote
+from memoryd.embed.remote.embedder import RemoteEmbedder, open_remote
 from memoryd.embed.remote.settings import Credentials, EndpointAccess, RemoteSettings
 
 DIMENSIONS = 8

@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.domain.memories.sharing import log_path, note_path, with_promoted
 from memoryd.errors import InvalidRequest, SidecarError
-from memoryd.team import own_files, postgres, view
+from memoryd.team import attribution, own_files, postgres
 from memoryd.team.members import begin, connection_options
 from memoryd.team.own_files import OwnFiles
 from memoryd.team.postgres import BATCH
@@ -375,7 +375,7 @@ async def test_of_more_memories_than_anybody_may_share_the_newest_are_shown(
     members: Sequence[Member], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, ben = members
-    monkeypatch.setattr(view, "MAX_MEMORIES", 3)
+    monkeypatch.setattr(attribution, "MAX_MEMORIES", 3)
     days = [DAY + timedelta(days=number) for number in range(3)]
     for day in days:
         for number in range(2):

@@ -298,9 +298,8 @@ async def test_questions_of_a_day_are_bounded_over_restarts(server: ChatServer, 
     for expected in (1, 2):
         async with running(server, tmp_path, per_day=2, today=lambda: day[0]) as model:
             await ask(model)
-            calls = model.state().calls
-            assert calls is not None
-            assert (calls.today, calls.per_day) == (expected, 2)
+            state = model.state()
+            assert (state.calls_today, state.calls_per_day) == (expected, 2)
     async with running(server, tmp_path, per_day=2, today=lambda: day[0]) as model:
         with pytest.raises(TextModelUnavailable, match=r"memory\.llm\.maxCallsPerDay is 2"):
             await ask(model)
@@ -320,9 +319,8 @@ async def test_second_try_counts_as_a_question_of_the_day_and_one_that_never_lef
         for _ in range(2):
             with pytest.raises(TextModelUnavailable):
                 await ask(model)
-        calls = model.state().calls
-        assert calls is not None
-        assert calls.today == len(server.asked) == 2
+        state = model.state()
+        assert state.calls_today == len(server.asked) == 2
     async with running(server, tmp_path, per_day=3) as model:
         with pytest.raises(TextModelUnavailable, match=r"memory\.llm\.maxCallsPerDay is 3"):
             await ask(model)

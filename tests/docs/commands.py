@@ -8,7 +8,7 @@ import click
 from memoryd.cli.invocation import HELP
 from memoryd.cli.main import memoryctl
 from memoryd.daemon.main import main as memoryd
-from memoryd.domain.sessions.commands import SLASH_COMMANDS
+from memoryd.domain.sessions.turns import SLASH_COMMANDS
 from tests.docs.tables import table
 
 HEAD = """# Commands

@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from memoryd.api.application import TABLE
+from memoryd.api.application import TABLE, description
 from memoryd.api.call import Row
 from memoryd.api.calls.index import EventStream
 from memoryd.api.metrics import MetricsText
-from memoryd.api.openapi import description
 from memoryd.domain.access import Who
 from memoryd.wire import Event
 from tests.docs.meanings import meanings

@@ -7,7 +7,7 @@ import pytest
 from memoryd.cli.importing.sources import JSONL, SOURCES
 from memoryd.cli.invocation import HELP
 from memoryd.cli.main import COMMANDS
-from memoryd.cli.memory.export import FORMATS
+from memoryd.cli.memory.transfer import FORMATS
 from tests.docs.shown import ROOT
 
 PAGE = (ROOT / "docs/how-to/bring-what-you-have.md").read_text()

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.api.application import TABLE
-from memoryd.api.openapi import description
+from memoryd.api.application import TABLE, description
 from memoryd.config import paths
 from memoryd.config.root import Config
 from memoryd.daemon.log_output import LOG_NAME

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoryd.domain.memories.bundle import BundlePart, Encoding, bundle, encoded, harmless, stable_block
-from memoryd.replies.recall import Encode
+from memoryd.wire import EncodingName
 from tests.daemon import RunningDaemon, write_config
 
 ORDERS = (
@@ -24,7 +24,7 @@ ORDERS = (
 UNSEEN = re.compile(
     "[\u00ad\u034f\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\U000e0000-\U000e0fff]"
 )
-ENCODINGS: tuple[Encode, ...] = ("text", "rsclaw", "openai", "anthropic", "gemini")
+ENCODINGS: tuple[EncodingName, ...] = ("text", "rsclaw", "openai", "anthropic", "gemini")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,9 @@ def hold(text: str) -> None:
 
 
 @pytest.mark.parametrize("encode", ENCODINGS)
-def test_f147_orders_in_a_memory_stay_data_in_every_shape_of_a_bundle(ordered: RunningDaemon, encode: Encode) -> None:
+def test_f147_orders_in_a_memory_stay_data_in_every_shape_of_a_bundle(
+    ordered: RunningDaemon, encode: EncodingName
+) -> None:
     """Nothing closes the block it stands in, no key or role is added, and what is not seen is not there."""
     reply = ordered.client().recall("hearthstone orders number", k=12, format="bundle", budget=4000, encode=encode)
     told = list(texts(reply["bundle"]))

@@ -44,7 +44,7 @@ class Composed:
     async def indexed(self) -> None:
         """Wait until the builtin index equals the disk."""
         async with asyncio.timeout(60):
-            await self.workspace.index.indexer.settled(self.workspace.index.indexer.demand())
+            await self.workspace.index.indexer.triggers.served(self.workspace.index.indexer.triggers.demand())
 
     async def search(self, text: str, *, limit: int = 6, deadline: float = 5.0) -> Found:
         """Ask the engine that the configuration names."""
@@ -67,7 +67,7 @@ async def composed(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memoryd.qmd.maintenance.EMBED_RETRY", (0.2, 3600.0))
         patch.setattr("memoryd.qmd.index_writer.BUSY_PAUSE", 0.05)
-        patch.setattr("memoryd.qmd.index_writer.CUT_SECONDS", 0.5)
+        patch.setattr("memoryd.store.examining.CUT_BUSY_MS", 500)
         async with _composed(folder, notes, qmd, search) as running:
             yield running
 

@@ -57,7 +57,7 @@ class Stage:
 
     async def sync(self, *, force: bool = False, seconds: float = 60) -> None:
         async with asyncio.timeout(seconds):
-            await self.indexer.settled(self.indexer.demand(force=force))
+            await self.indexer.triggers.served(self.indexer.triggers.demand(is_forced=force))
 
     async def embed(self, seconds: float = 60) -> None:
         await self.sync()
@@ -100,13 +100,17 @@ async def staged(
     max_unused: int = 50_000,
     lookup: Callable[[str, Sequence[bytes]], Mapping[bytes, Vector]] = lambda _fingerprint, _hashes: {},
     mounts: Callable[[], str] = read_mounts,
+    phase: ModelPhase = ModelPhase.READY,
 ) -> AsyncIterator[Stage]:
-    """Run everything over `workspace` with the index in `state`, and stop it at the end."""
+    """Run everything over `workspace` with the index in `state`, and stop it at the end.
+
+    Only in the `phase` READY there is an embedder at the beginning.
+    """
     state.mkdir(exist_ok=True)
     workspace.mkdir(exist_ok=True)
     fake = embedder or FakeEmbedder()
     slot = CurrentEmbedder(lambda _state: None)
-    await slot.become(ModelPhase.READY, embedder=fake)
+    await slot.become(phase, embedder=fake if phase is ModelPhase.READY else None)
     events: list[tuple[Event, Mapping[str, object]]] = []
 
     ignore = IgnoreFile(
@@ -134,7 +138,7 @@ async def staged(
     def on_scan(seen: Scan) -> None:
         if watcher is not None:
             info = workspace.stat()
-            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.hear)
+            watcher.watch("stage", {**seen.folders, str(workspace): (info.st_dev, info.st_ino)}, indexer.triggers.hear)
 
     def on_purge() -> None:
         search.forget_vectors()

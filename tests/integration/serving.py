@@ -13,11 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memoryd.agents.events import EventBus
 from memoryd.agents.memories import AgentMemories, AgentMemory
-from memoryd.api.access import AccessPolicy, Services
+from memoryd.api.access import AccessPolicy, DaemonState, Services
 from memoryd.api.application import Application
 from memoryd.api.call import Injected, call
 from memoryd.api.calls import index as events
-from memoryd.api.daemon_state import DaemonState
 from memoryd.api.http.connection import ConnectionLimits, peer_of
 from memoryd.api.http.limits import Admission, GuardLimits, guard_app
 from memoryd.api.http.server import Server

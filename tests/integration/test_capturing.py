@@ -16,23 +16,24 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.sections import memory_sections
+from memoryd.domain.sessions.turns import MessageEvent, MessageEventType
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.lines import padded
 from memoryd.errors import Denied, StoreError, TextAnswerRefused
 from memoryd.files.scanner import ScanRules
 from memoryd.llm.protocol import Answer, Prompt
 from memoryd.memory.capture.capturing import IN_FLIGHT, TASKS_MAX, Capturing, MessageCapture
-from memoryd.memory.capture.queue import CaptureQueue, CaptureTask, ReportedFailure, ShownSpans
+from memoryd.memory.capture.queue import CaptureQueue, CaptureTask, ShownSpans
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import DistilledAnswer, Distiller
 from memoryd.memory.note_files import NoteFiles
 from memoryd.memory.retaining import Retaining, StatementHashes
-from memoryd.store.ledger.capture import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.usage import RetainedHashes
 from tests.waiting import eventually_async
 
@@ -40,6 +41,7 @@ DAY = date(2026, 11, 18)
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 KEY = "agent:main:telegram:direct:lena"
 STATED = ["I live in Graz.", "I like pears.", "How are you?"]
+TIMED_OUT = MessageEvent(MessageEventType.FAILURE, "timed out", "browser")
 ADDRESS = CaptureTask(agent="main", session_key=KEY, text="I live in Graz.", at=NOON)
 
 
@@ -321,7 +323,7 @@ async def test_nothing_is_captured_where_nothing_may_be_written(room: Captured) 
 
 
 async def test_failure_is_a_memory_of_the_tool(room: Captured) -> None:
-    await room.capturing().messages.capture(replace(ADDRESS, text="", event=ReportedFailure("timed out", "browser")))
+    await room.capturing().messages.capture(replace(ADDRESS, text="", event=TIMED_OUT))
 
     ((_, line),) = room.lines()
     assert (line.kind, line.text, line.attributes.provenance) == ("failure", "browser: timed out", "tool")
@@ -329,7 +331,7 @@ async def test_failure_is_a_memory_of_the_tool(room: Captured) -> None:
 
 async def test_what_is_said_beside_a_failure_is_kept_too(room: Captured) -> None:
     capturing = room.capturing()
-    assert capturing.submit(replace(ADDRESS, event=ReportedFailure("timed out", "browser")))
+    assert capturing.submit(replace(ADDRESS, event=TIMED_OUT))
 
     running = asyncio.ensure_future(capturing.run())
     await eventually_async(lambda: capturing.is_idle)
@@ -561,3 +563,27 @@ async def test_seventh_item_is_dropped(room: Captured) -> None:
     )
 
     assert len(verdict.kept) == 6
+
+
+async def test_what_was_stated_into_another_ledger_of_the_workspace_is_known_and_dropped(
+    room: Captured, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    await room.stated.note(["I live in Graz."])
+    own, name = Ledger(tmp_path / "state" / "ledger-b.sqlite", executor), str(room.folder)
+    former = StatementHashes(RetainedHashes(room.ledger, name), ShownSpanRows(room.ledger, name).key_so_far)
+    stated = StatementHashes(RetainedHashes(own, name), ShownSpanRows(own, name).key, [former])
+    await stated.note(["I live in Linz."])
+    assert await stated.among(["I live in Graz.", "I live in Linz.", "I live in Wels."]) == {
+        "I live in Graz.",
+        "I live in Linz.",
+    }
+    await stated.drop(["I live in Graz."])
+    assert not await room.stated.among(["I live in Graz."])
+    await own.close()
+
+
+async def test_asking_a_ledger_that_is_not_there_for_what_was_stated_makes_none(room: Captured) -> None:
+    name = str(room.folder)
+    asked = StatementHashes(RetainedHashes(room.ledger, name), ShownSpanRows(room.ledger, name).key_so_far)
+    assert not await asked.among(["I live in Graz."])
+    assert not room.ledger.path.exists()

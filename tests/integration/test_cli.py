@@ -137,6 +137,15 @@ def test_wrong_usage(contract: Contract, capsys: Captured, arguments: list[str])
     assert not contract.requests
 
 
+@pytest.mark.parametrize("arguments", [["undo"], ["undo", "4ac1d2e3"]])
+def test_undo_of_no_change_says_where_the_numbers_are(
+    contract: Contract, capsys: Captured, arguments: list[str]
+) -> None:
+    assert run(arguments) == Exit.USAGE
+    assert "number of a change" in (said := capsys.readouterr().err)
+    assert "memoryctl changes lists them" in said
+
+
 def test_nothing_found_says_why(contract: Contract, capsys: Captured) -> None:
     contract.replies["search"] = 200, answer(reason="nothing is indexed yet", mode="lexical")
     assert run(["search", "port"]) == Exit.NOTHING_FOUND

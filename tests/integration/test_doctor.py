@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import json
 import os
+import shlex
 import socket
 import sqlite3
 import subprocess
@@ -322,6 +323,21 @@ def test_open_socket_folder_and_state_are_closed(notes: Path, indexed: Path, cap
     assert code == Exit.DONE
     assert (folder.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o700, 0o700)
     assert all(one["done"] for one in told["fixes"])
+
+
+def test_commands_of_a_finding_can_be_typed_whatever_the_folders_are_called(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    folders = [tmp_path / "my run", tmp_path / "my state"]
+    for folder in folders:
+        folder.mkdir()
+        folder.chmod(0o755)
+    monkeypatch.setenv("MEMORYD_SOCKET", str(folders[0] / "memoryd.sock"))
+    monkeypatch.setenv("MEMORYD_STATE_DIR", str(folders[1]))
+    _, told = doctor(capsys, "--section", "socket", "--section", "permissions")
+    hints = {one["check"]: one["hint"] for one in told["checks"] if "chmod" in (one["hint"] or "")}
+    assert shlex.split(hints["socket.access"]) == ["chmod", "700", str(folders[0])]
+    assert shlex.split(hints["permissions.ours"]) == ["chmod", "go-rwx", str(folders[1])]
 
 
 def test_files_and_folders_of_others_are_not_mended(

@@ -163,6 +163,10 @@ async def vectors(stage: Stage) -> int:
     return (await stage.database.documents.counts()).vectors
 
 
+async def vectors_are(stage: Stage, count: int) -> bool:
+    return await vectors(stage) == count
+
+
 async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
     tmp_path: Path, workspace: Path
 ) -> None:
@@ -181,6 +185,49 @@ async def test_vectors_of_the_first_provider_outlive_its_outage_without_a_cache(
         await stage.embed()
     assert len(first.embedded) == once, "nothing is paid for twice"
     assert len(spare.embedded) == once
+
+
+async def test_model_that_was_gone_back_to_keeps_its_vectors_while_another_stands_in(
+    tmp_path: Path, workspace: Path
+) -> None:
+    first, other, spare = FakeEmbedder(), FakeEmbedder(name="other"), FakeEmbedder(provider="spare")
+    async with staged(workspace, tmp_path / "state", embedder=first) as stage:
+        await stage.embed()
+        once = len(first.embedded)
+        for one in (other, first):
+            await stage.slot.become(ModelPhase.READY, embedder=one)
+            await stage.embed()
+    async with staged(workspace, tmp_path / "state", embedder=spare, max_unused=0) as stage:
+        await stage.embed()
+        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.embed()
+        # now that the model is known again, the one between is not in use
+        await eventually_async(lambda: vectors_are(stage, 2 * once))
+    assert len(first.embedded) == once, "nothing is paid for twice"
+
+
+@pytest.mark.parametrize("phase", [ModelPhase.WARMING, ModelPhase.FAILED])
+async def test_model_that_the_configuration_names_again_keeps_its_vectors_until_it_is_known(
+    tmp_path: Path, workspace: Path, phase: ModelPhase
+) -> None:
+    first, other = FakeEmbedder(), FakeEmbedder(name="other")
+    async with staged(workspace, tmp_path / "state", embedder=first) as stage:
+        note = stage.write("memory/long.md", pieces("quetzal"))
+        await stage.embed()
+        note.unlink()
+        await stage.embed()
+        once = len(first.embedded)
+        await stage.slot.become(ModelPhase.READY, embedder=other)
+        await stage.embed()
+        passages = (await stage.database.documents.counts()).passages
+    async with staged(workspace, tmp_path / "state", phase=phase, max_unused=0) as stage:
+        await stage.sync()
+        # what no note holds goes at once
+        await eventually_async(lambda: vectors_are(stage, 2 * passages))
+        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.embed()
+        await eventually_async(lambda: vectors_are(stage, passages))
+    assert len(first.embedded) == once, "nothing is paid for twice"
 
 
 async def test_unused_vectors_are_bounded_when_notes_go_though_nothing_is_embedded(

@@ -71,7 +71,7 @@ async def test_note_replaced_by_rename_is_never_missing(stage: Stage) -> None:
 async def test_vim_saves_by_moving_the_old_note_away(stage: Stage) -> None:
     note = stage.workspace / "memory/2026-10-06.md"
     note.rename(note.with_name("2026-10-06.md~"))
-    stage.indexer.demand()
+    stage.indexer.triggers.demand()
     note.write_text("# Tuesday\n\nError GW-4172 is solved.\n")
     note.with_name("2026-10-06.md~").unlink()
     await stage.sync()
@@ -341,7 +341,7 @@ async def test_storm_of_saves_ends_equal_to_the_disk(stage: Stage, tmp_path: Pat
             case _:
                 path.write_text(f"# Turn {turn}\n\n" + "words of turn " * chance.randrange(1, 60))
         if turn % 7 == 0:
-            stage.indexer.demand()
+            stage.indexer.triggers.demand()
             await asyncio.sleep(0)
     await stage.sync()
     assert await stage.dump() == await rebuilt(stage.workspace, tmp_path / "fresh")
@@ -358,7 +358,7 @@ async def test_news_of_a_sync_is_published(stage: Stage) -> None:
 
 async def test_hint_leads_to_a_scan_by_itself(stage: Stage) -> None:
     stage.write("memory/new.md", "The quetzal.\n")
-    stage.indexer.hint()
+    stage.indexer.triggers.hint()
     await eventually_async(lambda: "memory/new.md" in stage.files)
 
 
@@ -393,7 +393,7 @@ async def test_note_of_the_same_times_is_read_once_the_clock_was_set_back(tmp_pa
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         assert await stage.found("quetzal") == []
-        stage.indexer.distrust_times()
+        stage.indexer.triggers.distrust_times()
         await stage.sync()
         assert await stage.found("quetzal") == ["memory/2026-10-06.md"]
 

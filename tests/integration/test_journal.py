@@ -22,6 +22,7 @@ from memoryd.memory.note_files import NoteFiles
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import CHANGES_MAX
+from tests.waiting import eventually_async
 
 PATH = RelativePath("memory/2026-11-18.md")
 
@@ -287,6 +288,28 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     assert (found and found.state) == expected
     assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
     assert await again.changes.unsettled() == []
+    await again.settle()
+    assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
+    # whoever writes it has looked at it
+    path.write_text(f"{text}and more\n")
+    await again.settle()
+    assert not again.trouble
+
+
+async def test_trouble_of_a_ledger_is_over_when_it_can_be_used_again(
+    workspace: Path, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    ledger = Ledger(tmp_path / "state" / "ledger.sqlite", executor, retry_seconds=0.0)
+    journal = journal_of(workspace, ledger, executor)
+    ledger.path.parent.mkdir()
+    ledger.path.mkdir()
+    running = asyncio.ensure_future(journal.run(0.01))
+    assert not (await added(journal, "- one")).id
+    assert journal.trouble
+    ledger.path.rmdir()
+    await eventually_async(lambda: not journal.trouble)
+    running.cancel()
+    await ledger.close()
 
 
 async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, workspace: Path, tmp_path: Path) -> None:

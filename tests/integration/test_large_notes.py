@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings, chunk_entries
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.index.committing import MAX_YIELDS, Committer, InterruptibleCommit, Stoppable
+from memoryd.index.committing import MAX_YIELDS, Committer, LargeNotes, Stoppable
 from memoryd.index.reading import Reading, Spool
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
 from tests.waiting import eventually_async
@@ -93,11 +93,11 @@ async def test_small_note_is_found_while_a_large_one_is_cut(
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: stage.indexer.state.pending_files == 1, seconds=60)
         for number in range(3):
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
-            stage.indexer.hint()
+            stage.indexer.triggers.hint()
             await eventually_async(lambda: f"memory/small-{number}.md" in stage.files, seconds=60)  # noqa: B023
             assert await stage.found(f"number{number}") == [f"memory/small-{number}.md"]
         assert LARGE not in stage.files
@@ -126,25 +126,25 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
                         self.stop.wait(60)
                 yield entry
 
-    real = InterruptibleCommit.run
+    real = LargeNotes.commit_interruptibly
 
-    async def counted(self: InterruptibleCommit, *arguments: object) -> bool:
+    async def counted(self: LargeNotes, *arguments: object) -> bool:
         is_done = await real(self, *arguments)  # type: ignore[arg-type]
         put_off.append(not is_done)
         return is_done
 
     monkeypatch.setattr("memoryd.index.committing.Stoppable", LongCommit)
-    monkeypatch.setattr(InterruptibleCommit, "run", counted)
+    monkeypatch.setattr(LargeNotes, "commit_interruptibly", counted)
     settings = replace(QUICK, debounce=0.02)
     async with staged(workspace, tmp_path / "state", settings=settings) as stage:
         await stage.sync()
         stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         for number in range(5):
             await asyncio.wait_for(begun.wait(), 60)
             begun.clear()
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
-            stage.indexer.hint()
+            stage.indexer.triggers.hint()
             await eventually_async(lambda: f"memory/small-{number}.md" in stage.files, seconds=60)  # noqa: B023
             held = (await stage.database.documents.counts()).chunks
             if LARGE in stage.files:
@@ -169,13 +169,13 @@ async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_no
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         path = stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: stage.indexer.state.pending_files == 1, seconds=60)
         path.unlink()
         await stage.sync(seconds=60)
         assert LARGE not in stage.files
         path.write_text(note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: stage.indexer.state.pending_files == 1, seconds=60)
         path.write_text(f"---\nmemory: false\n---\n{note}")
         await stage.sync(seconds=120)
@@ -233,7 +233,7 @@ async def test_large_note_that_became_private_since_it_was_cut_is_never_held(
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         path = stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: gated.cutting, seconds=60)
         path.write_text(f"---\nmemory: false\n---\n{note}")
         gated.gate.release(100)
@@ -248,7 +248,7 @@ async def test_large_note_that_is_appended_to_is_found_as_it_was_cut_and_then_an
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         path = stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: gated.at_work, seconds=60)
         with path.open("a") as appended:
             appended.write("\n## App\n\nThe ibex.\n")
@@ -268,12 +268,12 @@ async def test_cutting_that_nobody_wants_ends_before_the_next_begins(
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         path = stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: gated.cutting, seconds=60)
         path.unlink()
         stage.write("memory/other.md", note)
         stage.write("memory/small.md", "The ibex.\n")
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: "memory/small.md" in stage.files, seconds=60)
         with pytest.raises(TimeoutError):
             await stage.sync(seconds=0.5)
@@ -316,7 +316,7 @@ async def test_stop_does_not_wait_until_a_large_note_is_cut(
     async with staged(workspace, tmp_path / "state") as stage:
         await stage.sync()
         stage.write(LARGE, note)
-        stage.indexer.hint()
+        stage.indexer.triggers.hint()
         await eventually_async(lambda: cut, seconds=60)
         stopped_at = cut
     assert cut < stopped_at + 100

@@ -19,8 +19,8 @@ from memoryd.domain.memories.line import Provenance
 from memoryd.domain.sessions.making_turns import RawTurn
 from memoryd.memory.capture.capturing import Capturing
 from memoryd.memory.capture.queue import CaptureTask
-from memoryd.store.ledger.capture import MessagePlace
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import MessagePlace
 from tests.daemon import write_config
 from tests.integration.test_capturing import Captured
 from tests.waiting import eventually_async
@@ -145,6 +145,14 @@ async def test_correction_that_was_left_has_its_answer_still(left: Left, *, is_k
     await left.say("trains", "That's wrong. The train is at nine.")
 
     assert await left.captured() == ["The train is at nine."]
+
+
+async def test_correction_of_ones_own_that_was_left_has_what_was_said_still(left: Left) -> None:
+    await left.say("class", "Remember that the swim class is on Monday at 16:00.", "Noted.")
+    await left.say("class", "no, Tuesday, not Monday")
+
+    said = "Remember that the swim class is on {} at 16:00."
+    assert await left.captured() == [said.format("Monday"), said.format("Tuesday")]
 
 
 @pytest.mark.parametrize("is_owners", [True, False])

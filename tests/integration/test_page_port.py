@@ -45,7 +45,7 @@ async def test_port_opens_with_a_link_and_closes_when_nobody_asks_and_opens_agai
         assert not await answers(number)
         for _ in range(2):
             link = await port.link(is_kept=False)
-            assert link.url.startswith(f"http://127.0.0.1:{number}/web/login#")
+            assert link["url"].startswith(f"http://127.0.0.1:{number}/web/login#")
             assert await answers(number)
             await eventually_async(lambda: _is_free(number))
     finally:
@@ -100,7 +100,7 @@ async def test_port_that_is_kept_stays_open() -> None:
     port = port_of(number, idle=0.1, sessions=sessions)
     running = asyncio.ensure_future(port.run())
     try:
-        sessions.begin((await port.link(is_kept=True)).url.partition("#")[2])
+        sessions.begin((await port.link(is_kept=True))["url"].partition("#")[2])
         await asyncio.sleep(0.3)
         assert await answers(number)
     finally:

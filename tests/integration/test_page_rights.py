@@ -13,8 +13,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from memoryd.agents.memories import AgentMemories
-from memoryd.api.access import AccessPolicy, Services
-from memoryd.api.daemon_state import DaemonState
+from memoryd.api.access import AccessPolicy, DaemonState, Services
 from memoryd.api.http.body import DECODED
 from memoryd.domain.access import AccessRules, Admitted
 from memoryd.errors import Denied

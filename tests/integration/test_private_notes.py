@@ -160,7 +160,7 @@ async def test_rules_that_vanish_hold_for_a_while(tmp_path: Path, workspace: Pat
         rules.unlink() if text is None else rules.write_text(text)
         for _ in range(3):
             at = stage.indexer.state.last_sync_at
-            stage.indexer.demand()
+            stage.indexer.triggers.demand()
             await eventually_async(lambda at=at: stage.indexer.state.last_sync_at != at)  # type: ignore[misc]
         assert "memory/private/old.md" not in stage.files
         rules.write_text(RULES)
@@ -374,7 +374,7 @@ async def test_note_that_becomes_private_is_not_told_while_the_index_cannot_be_w
     assert await stage.found(SECRET) == [name]
     hide(stage.workspace)
     stage.write("MEMORY.md", "# Memory\n\nAnother text that cannot be written.\n")
-    stage.indexer.demand()
+    stage.indexer.triggers.demand()
     await eventually_async(lambda: name in stage.indexer.withdrawn)
     assert all(hit.chunk.path != name for hit in (await stage.ask(f"the {SECRET} sleeps")).hits)
     assert name not in stage.files
@@ -394,7 +394,7 @@ async def test_note_that_is_public_again_is_told_though_the_index_could_not_be_w
     await stage.database.open_to_read(why="the disk is read-only")
     _by_rule(stage.workspace)
     _by_word(stage.workspace)
-    stage.indexer.demand()
+    stage.indexer.triggers.demand()
     await eventually_async(lambda: "memory/secret.md" in stage.indexer.withdrawn)
     note.write_bytes(before)
     ignore_file(stage.workspace).write_text("")
@@ -445,7 +445,7 @@ async def test_rules_that_change_while_notes_are_read_count_for_them(stage: Stag
     async with asyncio.timeout(30):
         for number in range(20):
             ignore_file(stage.workspace).write_text("".join(f"secret-{one}.md\n" for one in range(number + 1)))
-            stage.indexer.demand()
+            stage.indexer.triggers.demand()
             stage.write(f"memory/secret-{number}.md", f"The {SECRET} number {number}.\n")
             await stage.sync()
             assert await stage.found(SECRET) == []

@@ -40,7 +40,7 @@ def test_hard_work_in_python_is_no_reason_to_end() -> None:
 STUCK_AT_A_PIPE = """
 import os, sys, threading
 from memoryd.daemon.heartbeats import end_stalled
-from memoryd.domain.heartbeats import Heartbeat, HeartState
+from memoryd.domain.clock import Heartbeat, HeartState
 reader, writer = os.pipe()
 os.set_blocking(writer, False)
 try:

@@ -56,7 +56,7 @@ async def test_f050_write_to_an_index_that_is_only_read_names_the_reason(tmp_pat
         with pytest.raises(StoreUnavailable, match=WHY):
             await stage.database.write(lambda db: remove_files(db, ["MEMORY.md"]))  # type: ignore[list-item]  # a path
         stage.write("memory/new.md", "The quetzal is on the roof.\n")
-        stage.indexer.demand()
+        stage.indexer.triggers.demand()
         await eventually_async(lambda: WHY in (stage.indexer.state.trouble or ""))
         await stage.database.close()
         assert stage.database.path.read_bytes() == before
@@ -72,7 +72,7 @@ async def test_forced_look_that_could_not_be_written_is_taken_when_it_can(tmp_pa
         read_at = await _settled(stage)
         await stage.database.close()
         await stage.database.open_to_read(why=WHY)
-        stage.indexer.demand(force=True)
+        stage.indexer.triggers.demand(is_forced=True)
         await eventually_async(lambda: WHY in (stage.indexer.state.trouble or ""))
         await stage.database.close()
         await stage.database.open()

@@ -45,22 +45,22 @@ async def test_file_that_is_gone_for_a_moment_takes_no_rule_away(usual: Path) ->
     running = asyncio.create_task(reloading.run())
     usual.rename(usual.with_suffix(".bak"))
     gone = await reloading.reload()
-    assert (gone.is_reloaded, list(gone.changed), applied.taken) == (False, [], [])
-    assert str(usual) in gone.problems[0]
-    assert list(reloading.state.problems) == list(gone.problems)
-    assert (await reloading.look()).problems == gone.problems
+    assert (gone["reloaded"], gone["changed"], applied.taken) == (False, [], [])
+    assert str(usual) in gone["problems"][0]
+    assert reloading.state["problems"] == gone["problems"]
+    assert (await reloading.look())["problems"] == gone["problems"]
     usual.with_suffix(".bak").rename(usual)
-    assert (await reloading.reload()).is_reloaded
-    assert list(reloading.state.problems) == []
+    assert (await reloading.reload())["reloaded"]
+    assert reloading.state["problems"] == []
     running.cancel()
 
 
 async def test_file_that_comes_is_taken(usual: Path) -> None:
     applied = Applied()
     running = asyncio.create_task(applied.reloading.run())
-    assert (await applied.reloading.reload()).is_reloaded, "without a file the defaults are meant"
+    assert (await applied.reloading.reload())["reloaded"], "without a file the defaults are meant"
     usual.write_text(STRICT)
-    assert (await applied.reloading.reload()).changed == ["memory.scope.default"]
+    assert (await applied.reloading.reload())["changed"] == ["memory.scope.default"]
     assert applied.taken[-1].source == usual
     running.cancel()
 
@@ -71,13 +71,13 @@ async def test_rotated_key_is_a_change(usual: Path, tmp_path: Path) -> None:
     usual.write_text(f'{{ models: {{ providers: {{ openai: {{ apiKey: {{ file: "{key}" }} }} }} }} }}')
     applied = Applied()
     running = asyncio.create_task(applied.reloading.run())
-    assert (await applied.reloading.reload()).changed == []
+    assert (await applied.reloading.reload())["changed"] == []
     key.write_text("changed-key")
     outcome = await applied.reloading.reload()
-    assert outcome.changed == ["models.providers.openai.apiKey"]
+    assert outcome["changed"] == ["models.providers.openai.apiKey"]
     assert "changed-key" not in repr(applied.taken[-1].config)
     key.unlink()
-    assert (await applied.reloading.reload()).changed == ["models.providers.openai.apiKey"]
+    assert (await applied.reloading.reload())["changed"] == ["models.providers.openai.apiKey"]
     running.cancel()
 
 
@@ -90,8 +90,8 @@ async def test_flags_and_environment_go_before_the_file_at_a_reload_too(
     running = asyncio.create_task(applied.reloading.run())
     usual.write_text('{ log: { level: "debug", maxPerMinute: 7 }, agents: { defaults: { workspace: "/elsewhere" } } }')
     outcome = await applied.reloading.reload()
-    assert "log.maxPerMinute" in outcome.changed
-    assert "log.level" not in outcome.changed
+    assert "log.maxPerMinute" in outcome["changed"]
+    assert "log.level" not in outcome["changed"]
     found = applied.taken[-1].config
     assert (found.log.level, found.log.max_per_minute) == ("ERROR", 7)
     (agent,) = found.resolved_agents()

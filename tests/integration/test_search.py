@@ -14,7 +14,9 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.skips import SkipReason
+from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.current import ModelPhase
+from memoryd.embed.protocol import Embedder
 from memoryd.errors import StoreUnavailable
 from memoryd.files.excerpts import PresentFiles
 from memoryd.files.roots import workspace_roots
@@ -95,6 +97,25 @@ async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:
     assert found.arms[VECTOR].state is ArmState.FAILED
     assert "the fake is down" in found.arms[VECTOR].reason
     assert found.hits[0].chunk.path == "bank/07.md"
+
+
+class MeasuredLate(UnrelatedTexts):
+    """Is not measured by the lane."""
+
+    async def learn(self, _embedder: Embedder) -> None:
+        """Do nothing yet."""
+
+
+async def test_vectors_take_part_in_part_until_it_is_measured_what_strangers_come_to(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.slot.strangers = strangers = MeasuredLate(tmp_path / "strangers")
+    for _ in range(2):
+        arm = (await stage.search.search(Query("gateway"))).arms["vector"]
+        assert arm.state is ArmState.PARTIAL
+        assert "not measured yet" in arm.reason
+    await UnrelatedTexts.learn(strangers, stage.embedder)
+    assert (await stage.search.search(Query("gateway"))).arms["vector"].state is ArmState.OK
 
 
 @pytest.mark.parametrize("phase", [ModelPhase.OFF, ModelPhase.FAILED, ModelPhase.DOWNLOADING])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,6 +46,16 @@ def test_two_that_make_it_at_once_agree(tmp_path: Path) -> None:
         with ThreadPoolExecutor(4) as threads:
             found = set(threads.map(lambda one: one.ensure(), [file] * 4))
         assert found == {file.read()}
+
+
+def test_command_that_closes_it_can_be_typed_whatever_its_folder_is_called(tmp_path: Path) -> None:
+    (tmp_path / "my state").mkdir()
+    file = TokenFile(tmp_path / "my state" / "token")
+    file.ensure()
+    file.path.chmod(0o644)
+    with pytest.raises(NotPermitted) as refused:
+        file.read()
+    assert shlex.split(refused.value.hint.partition(", or")[0]) == ["chmod", "600", str(file.path)]
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o640, 0o660, 0o602, 0o700 | 0o010])

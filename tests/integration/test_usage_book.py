@@ -13,11 +13,10 @@ import pytest
 
 from memoryd.domain.memories.book import Book, Memory, changed_book
 from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.domain.memories.tiers import Judged, Tier, TierSettings, Usage
 from memoryd.errors import StoreError
 from memoryd.memory.usage import (
     POLL_SECONDS,
-    LifecycleSettings,
     LifecycleTime,
     RelevanceScale,
     UsageCache,
@@ -53,17 +52,18 @@ class Room:
         return self.book
 
     def opened(self) -> UsageCache:
-        settings = LifecycleSettings(strength=self.strength, flush_seconds=0.01)
         when = LifecycleTime(
             clock=lambda: self.now,
             local_day=lambda at: datetime.fromtimestamp(at, UTC).date(),
             end_of_day=end_of,
         )
-        return UsageCache(UsageRows(self.ledger, "/ws"), self.get_book, settings, when)
+        return UsageCache(
+            UsageRows(self.ledger, "/ws"), self.get_book, when, tiers=TierSettings(), strength=self.strength
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        loop = asyncio.ensure_future(UsageMaintenance(self.usage).run())
+        loop = asyncio.ensure_future(UsageMaintenance(self.usage).run(0.01))
         try:
             yield
         finally:

@@ -13,8 +13,7 @@ import pytest
 from memoryd.domain.ranking.vector_space import Strangers
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.errors import StoreUnavailable
-from memoryd.search.vector_rows import VectorRows
-from memoryd.search.vectors import DistanceEngine, VectorIndex, _best_by_signs
+from memoryd.search.vectors import DistanceEngine, VectorIndex, VectorRows, _best_by_signs
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, VectorBatch, put_vectors
 
@@ -277,14 +276,15 @@ def test_what_rows_gave_before_they_grew_stays() -> None:
     for number, batch in enumerate(batches):
         ids = np.arange(50 * number, 50 * number + 50)
         rows.append(VectorBatch(ids, np.frombuffer(b"".join(keys(50 * number, 50)), HASH), batch, ["en"] * 50))
-        given.append((rows.ids, rows.hashes, rows.vectors, rows.signs))
+        given.append(rows.held)
     together = np.concatenate(batches)
-    for number, (ids, hashes, vectors, signs) in enumerate(given, start=1):
-        assert np.array_equal(ids, np.arange(50 * number))
+    for number, held in enumerate(given, start=1):
+        signs = held.signs
+        assert np.array_equal(held.ids, np.arange(50 * number))
         if number <= 6:
             assert signs is None
-            assert hashes.tolist() == keys(0, 50 * number)
-            assert np.array_equal(vectors, together[: 50 * number])
+            assert held.hashes.tolist() == keys(0, 50 * number)
+            assert np.array_equal(held.vectors, together[: 50 * number])
         else:
             assert signs is not None
             assert np.array_equal(signs.centre, together[:300].mean(axis=0))
@@ -295,7 +295,7 @@ def test_what_rows_gave_before_they_grew_stays() -> None:
 PEAK = """
 import resource, sys
 import numpy as np
-from memoryd.search.vector_rows import VectorRows
+from memoryd.search.vectors import VectorRows
 from memoryd.store.index.vectors import HASH, VectorBatch
 
 def peak():
@@ -308,7 +308,7 @@ rows.append(VectorBatch(np.arange(COUNT) - COUNT, np.zeros(COUNT, HASH), batch, 
 before = peak()
 for first in range(1, 240_000, COUNT):
     rows.append(VectorBatch(np.arange(first, first + COUNT), np.zeros(COUNT, HASH), batch, ["en"] * COUNT))
-assert rows.count > 240_000 and rows.signs is not None
+assert rows.count > 240_000 and rows.held.signs is not None
 print(peak() - before)
 """
 

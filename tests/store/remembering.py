@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from datetime import date
 from pathlib import Path
 
-from memoryd.agents.retained.core import AgentCore, CoreRights
 from memoryd.agents.retained.entities import merge
+from memoryd.agents.retained.retaining import AgentCore, CoreRights
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Book, EntityPage, MemorySource, book_of
 from memoryd.domain.memories.kinds import Kind

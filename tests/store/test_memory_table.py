@@ -12,8 +12,7 @@ from memoryd.domain.ranking.questions import Question
 from memoryd.domain.syncplan import Known
 from memoryd.store.index import words
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import Rename, passages_of_hashes, purge_files
-from memoryd.store.index.memories import MemoryCounts, MemoryLine
+from memoryd.store.index.documents import MemoryCounts, MemoryLine, Rename, passages_of_hashes, purge_files
 from memoryd.store.index.words import CandidateFilter, best_matches
 from tests.store.consistency import check_consistency, open_index
 from tests.store.rows import put_note, read, stat_of

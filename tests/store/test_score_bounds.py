@@ -16,9 +16,9 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.store.index import words
-from memoryd.store.index.bounds import BOUND, ScoreBounds, bounds_of
 from memoryd.store.index.documents import remove_files
 from memoryd.store.index.schema import prepare_index
+from memoryd.store.index.stems import BOUND, ScoreBounds, bounds_of
 from memoryd.store.index.words import CandidateFilter, best_matches
 from tests.store.rows import put
 

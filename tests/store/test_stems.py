@@ -13,7 +13,7 @@ import pytest
 from bench.retrieval.sets import QuestionSet
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
-from memoryd.domain.text.stems import MARK, STEMMERS, marked, stems_asked, stems_of
+from memoryd.domain.text.words import MARK, STEMMERS, marked, stems_asked, stems_of
 from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, prepare_index
 from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 from memoryd.store.index.vectors import put_vectors

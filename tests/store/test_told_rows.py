@@ -15,10 +15,10 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.kinds import MemoryId, short_id
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.calibration import Verdict
-from memoryd.store.ledger import told
+from memoryd.store.ledger import turns
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.told import ToldPart, ToldRows, ToldTurn
+from memoryd.store.ledger.turns import ToldPart, ToldRows, ToldTurn
 
 TEA = MemoryId("1a2b3c4d5e6f7081")
 CORE = ToldPart(name="MEMORY.md", tokens=40, is_told=True, is_stable=True)
@@ -69,7 +69,7 @@ async def test_stable_block_is_kept_with_the_turn_in_which_it_was_new(ledger: Le
 async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(told, "TURNS_MAX", 3)
+    monkeypatch.setattr(turns, "TURNS_MAX", 3)
     rows = ToldRows(ledger, "/ws")
     await rows.put([turn(1), turn(2)])
     second, first = await rows.some("main", 10)
@@ -88,7 +88,7 @@ async def test_turns_are_paged_and_the_oldest_go_but_for_the_judged(
 async def test_turn_that_holds_the_stable_block_stays_as_long_as_one_that_has_it(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(told, "TURNS_MAX", 3)
+    monkeypatch.setattr(turns, "TURNS_MAX", 3)
     rows = ToldRows(ledger, "/ws")
     for seq in range(1, 8):
         await rows.put([turn(seq)])
@@ -114,10 +114,10 @@ async def test_conversation_that_is_forgotten_is_named_in_no_other(ledger: Ledge
     rows = ToldRows(ledger, "/ws")
     names = ("session:ann", "session:ann#Q1-Q2", "session:anna#Q1", "sessions/main/ann.jsonl#L3")
     await rows.put([replace(turn(1), parts=tuple(ToldPart(name=name, tokens=1, is_told=True) for name in names))])
-    await told.drop_cited(ledger, "another", "session:ann")
+    await turns.drop_cited(ledger, "another", "session:ann")
     assert len((await rows.some("main", 1))[0].parts) == 4
-    await told.drop_cited(ledger, "main", "session:ann")
-    await told.drop_cited(ledger, "main", "sessions/main/ann.jsonl")
+    await turns.drop_cited(ledger, "main", "session:ann")
+    await turns.drop_cited(ledger, "main", "sessions/main/ann.jsonl")
     assert [part.name for part in (await rows.some("main", 1))[0].parts] == ["session:anna#Q1"]
     assert b"ann.jsonl" not in ledger.path.read_bytes()
 

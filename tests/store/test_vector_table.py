@@ -163,6 +163,8 @@ class TestVectors:
         assert await database.vectors.spaces_of(["fake"]) == {other}
         await space_of(database, now=3.0)
         assert await database.vectors.spaces_of(["fake"]) == {space}
+        assert await database.vectors.spaces_of(["fake"], {"fake"}) == {space, other}
+        assert await database.vectors.spaces_of(["spare"], {"fake"}) == set()
 
     async def test_purge_takes_the_vectors_that_only_the_purged_note_used(self, database: Database, space: int) -> None:
         await put_note(database, B, note("rent", "secret"))

@@ -192,3 +192,65 @@ async def test_keys_are_bounded_and_those_that_are_marked_stay(ledger: Ledger, m
         await marks.withhold_key("cli:b")
     assert marks.has_key("main")
     assert not marks.has_key("cli:b")
+
+
+async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_the_own(
+    ledger: Ledger, transcript: Path, tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    shared = await loaded(ledger, "b")
+    await shared.withhold_key(KEY)
+    await shared.withhold_key("cli:agents", is_owners=False)
+    await shared.withhold_transcript(PATH, transcript, is_forgotten=True)
+    await shared.begin_forgetting(turns_path("s1"))
+    own = Ledger(tmp_path / "state" / "ledger-b.sqlite", executor)
+    # another key, and a mark of its own: it was begun by a memoryd that did not ask the shared one
+    await (await loaded(own, "b")).withhold_key("cli:own")
+
+    def apart() -> WithheldConversations:
+        return WithheldConversations("b", own, before=WithheldConversations("b", ledger))
+
+    marks = apart()
+    await marks.load()
+    copy = transcript.with_name("copy.jsonl")
+    copy.write_text(transcript.read_text() + '{"type":"message"}\n')
+    assert marks.has_key(KEY)
+    assert marks.has_key("cli:own")
+    assert marks.count_keys() == 3
+    assert marks.withholds_path(PATH)
+    assert marks.withholds_path(turns_path("s1"))
+    assert (found := marks.withheld_transcript(PATH)) is not None
+    assert marks.begins_with(copy, found)
+    assert marks.forgotten_transcript_in(copy) is not None
+    assert [one.name for one in marks.unfinished()] == ["session:s1"]
+
+    # a mere mark of the own one leaves it forgotten
+    await marks.withhold_transcript(PATH, None, is_forgotten=False)
+    assert marks.forgotten_transcript_in(copy) is not None
+    assert (found := marks.withheld_transcript(PATH)) is not None
+    assert found.is_forgotten
+
+    assert await marks.release_key(KEY)
+    assert await marks.release_transcript(PATH)
+    assert await marks.release_marks_of_agent() == 1
+    await marks.end_forgetting(turns_path("s1"))
+    again = apart()
+    await again.load()
+    for one in (marks, again):
+        assert one.has_key("cli:own")
+        assert one.count_keys() == 1
+        assert not one.withholds_path(PATH)
+        assert one.forgotten_transcript_in(copy) is None
+        assert not one.unfinished()
+    await own.close()
+
+
+async def test_where_the_shared_ledger_cannot_be_read_nothing_is_known(
+    tmp_path: Path, ledger: Ledger, executor: ThreadPoolExecutor
+) -> None:
+    (tmp_path / "shared.sqlite").write_text("a note")
+    shared = WithheldConversations("b", Ledger(tmp_path / "shared.sqlite", executor, is_private=False))
+    marks = WithheldConversations("b", ledger, before=shared)
+    with pytest.raises(StoreUnavailable, match="nobody knows"):
+        await marks.load()
+    with pytest.raises(StoreUnavailable, match="nobody knows"):
+        marks.has_key(KEY)

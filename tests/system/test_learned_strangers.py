@@ -45,6 +45,9 @@ def test_first_answer_with_vectors_knows_the_strangers(tmp_path: Path, workspace
         assert told["results"][0]["verdict"] != "none"
         assert stranger["verdict"] == "none"
         assert stranger["results"], "noise is shown, too"
+        asked = client.turn("/recall Which airline flies to Oslo?", session_key="agent:main:main")["command"]
+        assert asked is not None
+        assert all(line.endswith("(no answer)") for line in asked["text"].splitlines())
         path.write_bytes(path.read_bytes()[:-1])
     with running(tmp_path, workspace, starter_model, {}) as daemon:
         # all notes have their vectors: the first question has it measured, and does not wait

@@ -161,6 +161,15 @@ def test_long_conversation_is_read_on_to_its_end(writing: DrivenByProtocol) -> N
     assert read.count("lighthouse") == 30
 
 
+def test_conversation_is_read_by_so_many_lines_to_its_end(writing: DrivenByProtocol) -> None:
+    read, start = "", cast("int | None", 1)
+    while start:
+        part = writing.answer("memory_get", path="session:lighthouses", **{"from": start, "lines": 7})
+        assert part["lines"] <= 7
+        read, start = read + part["text"], part.get("next_from")
+    assert [read.count(f"number {number}?") for number in range(1, 31)] == [1] * 30
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [

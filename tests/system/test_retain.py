@@ -77,7 +77,8 @@ def test_bullets_of_standard_input_are_retained_at_once(daemon: RunningDaemon) -
 
 def test_remember_makes_a_note_of_importance(daemon: RunningDaemon) -> None:
     assert daemon.memoryctl("retain", "- W @Boiler: hums, -e or not").returncode == Exit.DONE
-    assert daemon.memoryctl("remember", "the boiler is serviced in May", "-e", "Boiler").returncode == Exit.DONE
+    # quotation marks are forgotten
+    assert daemon.memoryctl("remember", "the", "boiler is", "serviced in May", "-e", "Boiler").returncode == Exit.DONE
     assert (
         log_of(daemon).read_text()
         == "## Retain\n- W @Boiler: hums, -e or not\n- note(i=0.8) @Boiler: the boiler is serviced in May\n"
@@ -217,6 +218,7 @@ def test_sessions_of_questions_and_answers_are_listed_as_written(daemon: Running
         assert memory.changes(by="retain")["sessions"] == []
         with pytest.raises(InvalidRequest, match="since"):
             memory.changes(by="qa", since="nonsense")
+    assert "no numbers" in send(daemon.socket, "GET", "/v1/changes?by=qa&before=7").json["error"]["message"]
     listed = daemon.memoryctl("changes", "--by", "qa")
     assert listed.returncode == Exit.DONE
     assert "memoryctl sessions forget session:lantern" in listed.stdout

@@ -72,3 +72,28 @@ def test_what_one_agent_forgot_none_of_the_workspace_brings_back(
         reply = client.import_memories([{"text": "the door code is 4711"}], run="a" * 32, agent=imports)
     assert not any("4711" in path.read_text() for path in daemon.workspace.rglob("*.md"))
     assert "forgotten" in json.dumps(reply)
+
+
+def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own(tmp_path: Path) -> None:
+    key, config = "agent:b:telegram:direct:one", tmp_path / "config.json5"
+    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+
+    def started(**own: object) -> RunningDaemon:
+        defaults = {"workspace": str(tmp_path / "workspace"), "memorySearch": {"provider": "none"}}
+        listed = [{"id": "a"}, {"id": "b", "memorySearch": own}]
+        config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
+        return RunningDaemon(tmp_path, config, tmp_path / "workspace")
+
+    with started() as daemon, daemon.client() as client:
+        client.remember_session(session_key=key, agent="b")
+    with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
+        first, second = (agent["database"]["path"] for agent in client.status()["agents"])
+        assert first != second
+        for said, session_key in (("My locker number is 4417.", key), ("I live in Linz.", f"{key}-more")):
+            client.turn(said, session_key=session_key, agent="b")
+        eventually(lambda: is_said(tmp_path, b"Linz"))
+        assert not is_said(tmp_path, b"4417")
+
+
+def is_said(folder: Path, words: bytes) -> bool:
+    return any(words in path.read_bytes() for path in folder.rglob("*.md"))

@@ -86,6 +86,21 @@ def test_remember_and_recall_are_carried_out_and_are_no_turns(client: Client, da
     assert "say what" in str(client.turn("/remember", session_key=key("commands"))["command"])
 
 
+def test_recall_command_says_what_is_earlier(client: Client) -> None:
+    for number in (3, 7):
+        client.turn(f"/remember The kiln fires for {number} hours.", session_key=key("kiln"))
+
+    def told(question: str) -> list[str]:
+        command = client.turn(f"/recall {question}", session_key=key("kiln"))["command"]
+        return (command or {"text": ""})["text"].splitlines()
+
+    (now,), (before,) = (
+        [one for one in told("how long does the kiln fire") if f"{hours} hours" in one] for hours in (7, 3)
+    )
+    assert not now.endswith(("(earlier)", "(no answer)"))
+    assert "(earlier)" in before
+
+
 def test_unknown_command_is_plain_text(client: Client) -> None:
     kept = client.turn("/foo bar", session_key=key("foo"))
     assert kept["command"] is None
@@ -260,6 +275,17 @@ def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
     client.turn("Please call me Rodrigo.", session_key=key("newer"), at="2026-11-04T12:00:00Z")
     eventually(lambda: "Rodrigo" in core(), seconds=PATIENCE)
     assert "Rudolfo" not in core()
+
+
+def test_correction_of_what_was_just_said_is_told_from_then_on(client: Client) -> None:
+    for text in ("Remember that the harpsichord lesson is on Monday at 16:00.", "no, Tuesday, not Monday"):
+        client.turn(text, session_key=key("lesson"))
+        client.turn("Noted.", session_key=key("lesson"), role="assistant")
+
+    def told() -> str:
+        return str(client.turn("When is the harpsichord lesson?", session_key=key("later"))["bundle"])
+
+    eventually(lambda: "lesson is on Tuesday at 16:00" in told(), seconds=PATIENCE)
 
 
 def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:

@@ -8,10 +8,6 @@ from statistics import median
 from tests.package_trees import SOURCES, TREES, nodes
 
 SMALL = {
-    "cli/importing/claude_mem.py": "the one source that is a database: it alone reaches the room of these",
-    "store/foreign.py": "databases of others, which are read as nothing else is",
-    "api/calls/opinions.py": "the calls of one noun, as each file of its folder",
-    "api/calls/team.py": "the calls of one noun, as each file of its folder",
     "cli/__main__.py": "runs before anything is imported",
     "cli/local/completion.py": "is read at the start of each shell, and imports nothing else",
     "domain/expressions.py": "all others make their patterns by it",

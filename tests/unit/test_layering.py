@@ -41,8 +41,7 @@ REACHES_FURTHER = {
     "cli/checks/machine.py": {"files", "store"},
     "cli/checks/models.py": {"embed", "llm", "models", "qmd"},
     "cli/checks/service.py": {"files"},
-    "cli/importing/claude_export.py": {"files"},
-    "cli/importing/claude_mem.py": {"store"},
+    "cli/importing/claude.py": {"files", "store"},
     "cli/local/backup.py": {"daemon", "moving"},
     "cli/local/hook_settings.py": {"files"},
     "cli/local/index_estimate.py": {"embed", "files", "index", "models", "sessions"},
@@ -363,7 +362,7 @@ def functions_of_a_connection(tree: ast.AST) -> set[str]:
 
 def test_only_the_store_knows_sqlite() -> None:
     # what a team has on a PostgreSQL server is no database of ours
-    servers = {"team/members.py", "team/postgres.py", "team/schema.py"}
+    servers = {"team/members.py", "team/postgres.py"}
     others = {module: tree for module, tree in TREES.items() if part_of(module) != "store" and module not in servers}
     found = {module: [*drivers_imported(tree), *statements(tree)] for module, tree in others.items()}
     assert not {module: what for module, what in found.items() if what}

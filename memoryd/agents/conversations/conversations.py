@@ -29,9 +29,8 @@ from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
 from memoryd.search.builtin import BuiltinSearch
-from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings
+from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings, SimilarTurnSearch
 from memoryd.sessions.conversation_source import QaConversations
-from memoryd.sessions.near_turns import SimilarTurnSearch
 from memoryd.sessions.transcripts.conversations import SeenTranscripts, TranscriptConversations
 from memoryd.sessions.withheld import SourceWithoutWithheld, WithheldConversations
 from memoryd.store.index.database import Database
@@ -97,7 +96,13 @@ class AgentConversations:
         self.near_turns = SimilarTurnSearch(
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
-        self.withheld = WithheldConversations(agent.id, around.ledgers.of(agent))
+        shared_ledger = around.ledgers.before(agent)
+        self.withheld = WithheldConversations(
+            agent.id,
+            around.ledgers.of(agent),
+            # a mark that was made before the agent had a ledger of its own is nowhere else
+            before=None if shared_ledger is None else WithheldConversations(agent.id, shared_ledger),
+        )
         made = partial(
             ConversationFeeder,
             writer=self.writer,

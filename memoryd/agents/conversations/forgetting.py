@@ -34,7 +34,7 @@ from memoryd.qmd.agent import AgentQmd
 from memoryd.replies.conversations import SessionForgetReply
 from memoryd.sessions.qa_store import ForgottenFiles
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.told import drop_cited
+from memoryd.store.ledger.turns import drop_cited
 
 log = structlog.get_logger(__name__)
 

@@ -5,6 +5,7 @@ Denied where it would write and nothing may be written. Answers that are not kep
 ledger for a week, in case they are asked for.
 """
 
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -31,7 +32,7 @@ from memoryd.replies.conversations import (
     QaTurnReply,
 )
 from memoryd.search.ranking import commonness
-from memoryd.sessions.near_turns import SimilarTurnSearch
+from memoryd.sessions.conversation_index import SimilarTurnSearch
 from memoryd.sessions.qa_store import FoundSequence, QaStore
 from memoryd.sessions.session_turns import AddedTurn, check_remembered
 from memoryd.sessions.withheld import WithheldConversations
@@ -232,7 +233,7 @@ class AgentQa(Struct, frozen=True):
     async def held(self, session: SessionId, seq: int) -> str:
         """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
         address = turn_address(session, seq)
-        anew = f"give it anew: memoryctl qa mark '{address}' --answer TEXT"
+        anew = f"give it anew: memoryctl qa mark {shlex.quote(address)} --answer TEXT"
         try:
             answer = await self.ledger.held(self.agent.id, session, seq)
         except (StoreError, OSError) as exc:

@@ -5,6 +5,7 @@ The lines that a citation means are shown without secrets, and only while they s
 
 import asyncio
 import contextlib
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -221,7 +222,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
             # it stays withheld, whatever is done with its own name
             raise InvalidRequest(
                 f"{path} has all that was forgotten of {other}",
-                hint=f"have that be remembered first: memoryctl sessions remember {other} --yes",
+                hint=f"have that be remembered first: memoryctl sessions remember {shlex.quote(other)} --yes",
             )
         await self.forgetting.release(path)
         self.index.demand()

@@ -14,16 +14,14 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.read import AgentVerifying
-from memoryd.agents.retained.core import HOLDS_SECRET, AgentCore
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.replacing import AgentReplacing
-from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.agents.retained.retaining import SHOWS_SECRET, AgentCore, AgentRetaining
 from memoryd.agents.retained.transfer import AgentTransfer
-from memoryd.agents.search import is_searchable
+from memoryd.agents.search import AgentVerifying, is_searchable
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.workspace.index import WorkspaceIndex
 from memoryd.config.agents import Agent
@@ -51,8 +49,9 @@ from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.planning import copied, lines_undone
 from memoryd.memory.forgetting.tombstones import TombstoneStore
-from memoryd.memory.journal import Edit, Journal, Undoing, stored_hunks, undoing_run
+from memoryd.memory.journal import Edit, Journal, NoteChange, Undoing, stored_hunks, undoing_run
 from memoryd.memory.reflect.proposals import ProposalQueue
+from memoryd.memory.retaining import with_undo_hint
 from memoryd.memory.touches import NO_FILE
 from memoryd.memory.usage import UsageCache
 from memoryd.replies.changes import (
@@ -162,7 +161,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         made = await self.journal.change(
             RelativePath(place.path), edit, by=WrittenBy.LINES, why="lines were corrected by their place"
         )
-        notes = [HOLDS_SECRET if secrets_in(new) else "", made.note]
+        notes = [SHOWS_SECRET if secrets_in(new) else "", made.note]
         return LinesReplacedReply(
             path=made.path,
             changed=made.is_written,
@@ -206,20 +205,17 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             edits: list[tuple[RelativePath, Edit]] = [(path, partial(_without_marks, keep))]
         else:
             edits = [(original, partial(_kept, text, keep)), (path, partial(_taken_out, path, text))]
-        run, changes = uuid4().hex, list[int]()
+        run, done = uuid4().hex, list[NoteChange]()
         async with self.journal.one_at_a_time:
             for at, edit in edits:
                 why = f"a conflict was settled: {keep} kept"
                 try:
-                    made = await self.journal.change(
-                        at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original
+                    done.append(
+                        await self.journal.change(at, edit, by=WrittenBy.LINES, why=why, run=run, delete=at != original)
                     )
                 except MemorydError as exc:
-                    if not changes:
-                        raise
-                    message, hint = f"{exc}; {original} was written before it", f"as the same agent: undo {changes[0]}"
-                    raise InvalidRequest(message, hint=hint) from exc
-                changes += [made.id] * made.is_written
+                    raise with_undo_hint(exc, done) from exc
+        changes = [one.id for one in done if one.is_written]
         searchable = await is_searchable(self.index)
         return ConflictSettledReply(
             path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable

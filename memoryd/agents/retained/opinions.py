@@ -22,7 +22,6 @@ from memoryd.domain.ranking.filters import parse_instant
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.opinions import OpinionStore, OpinionWithEvidence, evidence_of
-from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.reflect.run import Reflecting, ReflectOptions
 from memoryd.replies.knowledge import (
     OpinionDifferenceReply,
@@ -33,7 +32,6 @@ from memoryd.replies.knowledge import (
     OpinionWhyReply,
     ReflectReply,
 )
-from memoryd.store.ledger.reflect import ReflectRuns
 
 _SHORTEST_ID = 4
 
@@ -194,19 +192,22 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
 
 
 class ReflectUse(Struct, frozen=True, kw_only=True):
-    """Reflect over the workspace of an agent, and the queue of what it proposes."""
+    """Reflects over a workspace: for who asks, and by the clocks of a zone once a day.
+
+    Once is enough for however many days were slept through.
+    """
 
     reflecting: Reflecting
-    proposals: ProposalQueue
     settings: ReflectSection
     zone: ZoneInfo | None
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     async def run(self, since: str | None, *, is_dry: bool = False, allows_loss: bool = False) -> ReflectReply:
         """Reflect over what was recorded since a day (`7d`, `2026-01-31`), by default as the settings say.
 
         Raises InvalidRequest for what is no time, and what `Reflecting.run` does.
         """
-        now = datetime.now(self.zone).astimezone(self.zone)
+        now = self.clock().astimezone(self.zone)
         try:
             began = now - self.settings.since if since is None else parse_instant(since, now)
         except (ValueError, OverflowError) as exc:
@@ -214,19 +215,7 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
         options = ReflectOptions(since=began.date(), is_dry=is_dry, allows_loss=allows_loss)
         return await self.reflecting.run(options)
 
-
-class ReflectSchedule(Struct, frozen=True, kw_only=True):
-    """Runs reflect once a day, by the clocks of a zone, and once for however many days were slept through."""
-
-    reflecting: Reflecting
-    runs: ReflectRuns
-    settings: ReflectSection
-    zone: ZoneInfo | None
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    poll_seconds: float = POLL_SECONDS
-    retry_seconds: float = RETRY_SECONDS
-
-    async def run(self) -> None:
+    async def run_by_clock(self) -> None:
         """Look at the clock now and then, until cancelled; return at once where no schedule is set.
 
         Before that the last run is remembered, so that status tells after a restart what it left.
@@ -234,7 +223,7 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
         with contextlib.suppress(MemorydError):
             await self.reflecting.remember()
         while self.settings.at is not None:
-            seconds = self.poll_seconds
+            seconds = POLL_SECONDS
             try:
                 await self.run_if_due()
             except Denied as exc:
@@ -242,13 +231,13 @@ class ReflectSchedule(Struct, frozen=True, kw_only=True):
                 return
             except MemorydError as exc:
                 log.warning("reflect did not run", reason=str(exc))
-                seconds = max(seconds, self.retry_seconds)
+                seconds = RETRY_SECONDS
             await asyncio.sleep(seconds)
 
     async def run_if_due(self) -> ReflectReply | None:
         """Reflect if the time of day came since the last run; raises what a run does, and StoreError."""
         at, now = self.settings.at, self.clock()
-        last = None if at is None else await self.runs.last(now)
+        last = None if at is None else await self.reflecting.runs.last(now)
         if at is None or not is_due(None if last is None else last.started_at, now, at, self.zone):
             return None
         since = (now - self.settings.since).astimezone(self.zone).date()

@@ -28,7 +28,7 @@ from memoryd.search.arms import ArmTimes
 from memoryd.sessions.workspace_sessions import QaDiskUsage, disk_usage
 from memoryd.store.index.conversations import ConversationCounts
 from memoryd.store.index.database import Database
-from memoryd.store.index.memories import MemoryCounts
+from memoryd.store.index.documents import MemoryCounts
 from memoryd.store.index.passages import Counts, RejectedPassage
 
 FLAGGED_SHOWN = 50
@@ -230,7 +230,7 @@ def measured(
             seconds[over + arm].join(durations)
     looks: Counter[str] = Counter()
     for index in indexes:
-        looks.update(index.indexer.looks)
+        looks.update(index.indexer.triggers.looks)
     searches = (*(index.builtin for index in indexes), *(one.search for one in conversations))
     loops = [*(index.embedding_loop for index in indexes), *(one.embedding_loop for one in conversations)]
     held = (one.vector_index for one in searches)

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from memoryd.agents.status.figures import ConversationCounter, IndexCounter, IndexStats, QaCounter
-from memoryd.agents.workspace.index import ELSEWHERE, WorkspaceIndex, WorkspacePath
+from memoryd.agents.workspace.index import ELSEWHERE, PathState, WorkspaceIndex, WorkspacePath
 from memoryd.agents.workspace.models import Writing
 from memoryd.config.memory_search import MemorySearchSection
 from memoryd.domain.clock import rfc3339
@@ -281,15 +281,15 @@ class AgentParts(Struct, frozen=True, kw_only=True):
     """How its exchange with a team does; None: it is in none."""
     team_trouble: Callable[[], str]
 
-    def state(self) -> AgentState:
-        """Return what the parts say of themselves now. Asks the disk for the workspace's folder, and nothing more."""
+    def state(self, place: PathState) -> AgentState:
+        """Return what the parts say of themselves now; `place` is where the path of the workspace leads."""
         index, plan, slot = self.index, self.embedding.plan, self.embedding.slot
         vectors, sync = index.builtin.vector_index, index.indexer.state
         return AgentState(
             id=self.id,
             workspace=self.path.configured,
-            has_workspace=self.path.configured.is_dir(),
-            leads_elsewhere=self.path.leads_elsewhere(),
+            has_workspace=place.has_folder,
+            leads_elsewhere=place.leads_elsewhere,
             settings=self.settings,
             sync=sync,
             index_path=index.database.path,
@@ -356,7 +356,7 @@ class StatusBoard:
         """Look again and again what is degraded, so that whoever listens hears of it without asking."""
         while True:
             for parts in self._agents:
-                self._degradations_of(parts.state())
+                self._degradations_of(parts.state(await parts.path.look()))
             await asyncio.sleep(poll_seconds)
 
     async def describe(self, agents: Sequence[AgentParts]) -> list[MemoryStatus]:
@@ -367,9 +367,10 @@ class StatusBoard:
         counted = [await parts.ledger.count(parts.id, str(parts.index.rules.workspace)) for parts in agents]
         qas = [await parts.qa.known() for parts in agents]
         conversations = [await parts.conversations.take() for parts in agents]
+        places = await asyncio.gather(*(parts.path.look() for parts in agents))
         described = []
-        for parts, ledger, qa, said in zip(agents, counted, qas, conversations, strict=True):
-            state, embedding, counts = parts.state(), parts.embedding, figures[parts.counter]
+        for parts, place, ledger, qa, said in zip(agents, places, counted, qas, conversations, strict=True):
+            state, embedding, counts = parts.state(place), parts.embedding, figures[parts.counter]
             local = embedding.local.worker if embedding.local is not None else None
             worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)

@@ -11,6 +11,7 @@ from functools import partial
 
 import structlog
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
@@ -24,13 +25,13 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.memories.kinds import unnamed_scope
 from memoryd.domain.sessions.turns import Turn
 from memoryd.errors import MemorydError, NotFound, StoreError
-from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastAnswers, MessageCapture
-from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ReportedFailure, ShownSpans
+from memoryd.memory.capture.capturing import IN_FLIGHT, Capturing, LastTexts, MessageCapture
+from memoryd.memory.capture.queue import CaptureQueue, CaptureResult, CaptureTask, ShownSpans
 from memoryd.memory.llm import Distiller
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.memory.retaining import Retaining
-from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.ledger import Ledger
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
@@ -130,6 +131,7 @@ class LeftBehind(Struct, eq=False):
             session_key=session.key,
             scope=one.scope,
             answer_before=await self._answer(one.place, session.turns[at - 1]) if at else "",
+            said_before=session.turns[at - 1].question if at else "",
             at=turn.timestamp,
             channel=one.channel,
             is_direct=one.is_direct,
@@ -211,7 +213,8 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
     is_read_only: bool
     capturing: Capturing
     delivered: ShownSpans
-    _answers: LastAnswers = field(default_factory=LastAnswers)
+    _answers: LastTexts = field(default_factory=LastTexts)
+    _said: LastTexts = field(default_factory=LastTexts)
 
     def scope(self, own_channel: str = "") -> str:
         """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
@@ -247,14 +250,17 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
             session_key=message.key,
             scope=self.scope(own_channel),
             answer_before=self._answers.of(message.key) or answer_before,
+            said_before=self._said.of(message.key),
             at=at if message.at is not None else None,
             channel=own_channel or message.admitted.channel,
             is_direct=message.admitted.is_direct,
             role=message.role.value,
             is_owners=message.is_owners,
-            event=None if event is None else ReportedFailure(event.text or message.text, event.tool),
+            event=None if event is None else replace(event, text=event.text or message.text),
             place=place,
         )
+        if task.event is None:
+            self._said.note(message.key, message.text)
         return "queued" if await self.capturing.accept(task) else "no"
 
     def note_shown(self, key: str, recalled: Recalled) -> None:

@@ -24,8 +24,7 @@ from memoryd.memory.capture.queue import WRITE_SECONDS
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
-from memoryd.store.ledger.capture import MessagePlace
-from memoryd.store.ledger.told import ToldPart, ToldRows, ToldTurn
+from memoryd.store.ledger.turns import MessagePlace, ToldPart, ToldRows, ToldTurn
 
 
 def told_turn(place: MessagePlace, recalled: Recalled, made: Bundle, sequence: str, at: float) -> ToldTurn:

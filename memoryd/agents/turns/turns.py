@@ -31,8 +31,16 @@ from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.unasked.failures import failure_question
 from memoryd.domain.memories.uses import used_memories
-from memoryd.domain.sessions.commands import CommandName, SpokenCommand, command_of
-from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole, parse_instant
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.domain.sessions.turns import (
+    CommandName,
+    MessageEvent,
+    MessageEventType,
+    MessageRole,
+    SpokenCommand,
+    command_of,
+    parse_instant,
+)
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError, StoreError
@@ -41,7 +49,7 @@ from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
-from memoryd.store.ledger.capture import MessagePlace
+from memoryd.store.ledger.turns import MessagePlace
 
 _SHOWN = 400
 """Characters of a hit."""
@@ -105,13 +113,15 @@ def _command(name: CommandName, text: str, memories: Iterable[str] = (), texts: 
 
 
 def _render_hits(found: Recalled) -> Sequence[str]:
-    """Return what was found, a line for each: what it says and where it stands."""
+    """Return what was found, a line for each: what it says, where it stands, and whether it holds and answers."""
     lines = [f"{page.name}: {_line(page.summary)} ({page.path})" for page in found.entities]
     for item in found.items:
+        nearest = " (no answer)" * (item.placed.verdict is Verdict.NONE)
         if isinstance(item, RecalledMemory):
-            lines.append(f"{_line(item.memory.line.text)} ({cite(item.lead.source)})")
+            earlier = " (earlier)" * bool(item.superseded_by)
+            lines.append(f"{_line(item.memory.line.text)} ({cite(item.lead.source)}){earlier}{nearest}")
         else:
-            lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation})")
+            lines.append(f"{_line(item.hit.snippet.text)} ({item.hit.citation}){nearest}")
     return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
 
 
@@ -124,13 +134,6 @@ QUESTION_CHARS = 4_000
 """Of a longer question the end is known."""
 
 
-class _ShownTurn(Struct, frozen=True):
-    """A question, and what was told for it: memories, each with the citation that stood beside it."""
-
-    question: str
-    citations: dict[MemoryId, str]
-
-
 class TurnUses:
     """Counts as used what answers a question, and what the agent's answer uses of what was told for it.
 
@@ -140,7 +143,8 @@ class TurnUses:
 
     def __init__(self, recall: AgentRecall) -> None:
         self._recall = recall
-        self._told: OrderedDict[str, _ShownTurn] = OrderedDict()
+        self._told: OrderedDict[str, tuple[str, dict[MemoryId, str]]] = OrderedDict()
+        """By session: a question, and the memories that were told for it, each with the citation beside it."""
         drop_with_the_others(self)
 
     def note_shown(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
@@ -151,23 +155,22 @@ class TurnUses:
         self._told.pop(key, None)
         if told := [item for item in shown_memories(recalled) if not item.superseded_by]:
             citations = {item.memory.id: str(item.citation) for item in told}
-            self._told[key] = _ShownTurn(question[-QUESTION_CHARS:], citations)
+            self._told[key] = question[-QUESTION_CHARS:], citations
         while len(self._told) > SESSIONS_MAX:
             self._told.popitem(last=False)
 
     async def note_answer(self, key: str, answer: str, *, at: float) -> None:
         """Count what an answer uses of what was told for its question; one that comes in parts is counted by parts."""
-        if (turn := self._told.get(key)) is None:
+        if key not in self._told:
             return
+        question, citations = self._told[key]
         try:
             memories = (await self._recall.book.now()).memories
         except StoreError:
             return
-        told = [(memories[one], citation) for one, citation in turn.citations.items() if one in memories]
+        told = [(memories[one], citation) for one, citation in citations.items() if one in memories]
         used = await asyncio.to_thread(
-            lambda: used_memories(
-                told, question=turn.question, answer=answer, memories=with_pauses(list(memories.values()))
-            )
+            lambda: used_memories(told, question=question, answer=answer, memories=with_pauses(list(memories.values())))
         )
         self._recall.touch_used(used, at=at, session=key)
 

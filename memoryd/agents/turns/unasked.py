@@ -209,5 +209,4 @@ class UnaskedRecall(Struct, frozen=True):
 def _recall_part(found: Recalled) -> TurnPartReply:
     if found.is_complete:
         return part_reply("ok", "" if found.items else found.reason or "")
-    reasons = [f"{name}: {arm.reason or arm.state.value}" for name, arm in found.found.arms.items()]
-    return part_reply("ok", "; ".join(["it is not complete", *reasons]))
+    return part_reply("ok", "; ".join(["it is not complete", *found.lacks]))

@@ -1,6 +1,7 @@
 """One index of a workspace: its file, the loops that keep it equal to the notes, and the search over it."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
@@ -29,7 +30,7 @@ from memoryd.domain.documents import OutsideCount, RelativePath
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.embedding import Embedding
 from memoryd.files.roots import count_outside
-from memoryd.files.scanner import Scan, ScanRules
+from memoryd.files.scanner import Scan, ScanRules, file_identity
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.indexer import Indexer
 from memoryd.index.keeper import Keeper
@@ -191,11 +192,11 @@ class WorkspaceIndex:
 
     def demand(self, *, force: bool = False) -> int:
         """Ask for a scan now, of every file with `force`; return the ticket that `settled` takes."""
-        return self.indexer.demand(force=force)
+        return self.indexer.triggers.demand(is_forced=force)
 
     async def settled(self, ticket: int) -> None:
         """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
-        await self.indexer.settled(ticket)
+        await self.indexer.triggers.served(ticket)
 
     async def follow(self, seconds: float) -> bool:
         """Have what is on disk now be read, no longer than these seconds; return whether it was."""
@@ -214,9 +215,9 @@ class WorkspaceIndex:
     def note_jump(self, jump: Jump) -> None:
         """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
         if jump.was_set_back:
-            self.indexer.distrust_times()
+            self.indexer.triggers.distrust_times()
         else:
-            self.indexer.demand()
+            self.indexer.triggers.demand()
 
     async def catch_up(self, seconds: float) -> int:
         """Follow what changed on disk until now, within these seconds; return how many files are lacking then.
@@ -236,7 +237,7 @@ class WorkspaceIndex:
         if paths <= self.indexer.lacking:
             return False
         if seconds <= 0:
-            self.indexer.hint()
+            self.indexer.triggers.hint()
             return False
         # by a hard link, or on a folder that is not watched yet, files change without an event
         await self.indexer.catch_up(seconds, is_watched=False)
@@ -264,7 +265,7 @@ class WorkspaceIndex:
     def _on_scan(self, seen: Scan) -> None:
         self.outside.note_scan(seen)
         if self.watcher is not None:
-            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.hear)
+            self.watcher.watch(str(self.database.path), seen.above | seen.folders, self.indexer.triggers.hear)
 
     def _on_commit(self) -> None:
         self.embedding_loop.wake()
@@ -279,7 +280,7 @@ class WorkspaceIndex:
             follower.demand()
 
     def _on_new_index(self) -> None:
-        self.indexer.demand()
+        self.indexer.triggers.demand()
         self.embedding_loop.wake()
 
 
@@ -321,7 +322,18 @@ class OutsideCounter:
             await asyncio.sleep((time.monotonic() - began) / share)
 
 
-class WorkspacePath(Struct):
+LOOK_SECONDS = 2.0
+"""After this a disk does not answer."""
+
+
+class PathState(Struct, frozen=True):
+    """Whether there is a folder at a path, and whether it is another than that of the index."""
+
+    has_folder: bool = True
+    leads_elsewhere: bool = False
+
+
+class WorkspacePath(Struct, eq=False):
     """Asks, for one agent, whether its path still leads to the folder that the index is of."""
 
     configured: Path
@@ -329,10 +341,25 @@ class WorkspacePath(Struct):
     team: Callable[[], str] = str
     """Says why what the agent's team shares may be older than it is there; empty if it is not."""
     _leads_elsewhere: bool = False
+    _seen: PathState = PathState()
+    _looking: asyncio.Future[PathState] | None = None
+
+    async def look(self, seconds: float = LOOK_SECONDS) -> PathState:
+        """Return where it leads now; where its disk does not answer in time, where it led when last it did."""
+        if self._looking is None or self._looking.done():
+            # one at a time: a disk that hangs keeps one thread
+            self._looking = asyncio.get_running_loop().run_in_executor(None, self._look)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                self._seen = await asyncio.shield(self._looking)
+        return self._seen
+
+    def _look(self) -> PathState:
+        return PathState(self.configured.is_dir(), self.leads_elsewhere())
 
     def leads_elsewhere(self) -> bool:
         """Tell whether it leads to another folder, or to none while that of the index is there. Blocks: two stats."""
-        return self._may_lead_elsewhere and _identity(self.configured) != _identity(self.index.rules.workspace)
+        return self._may_lead_elsewhere and file_identity(self.configured) != file_identity(self.index.rules.workspace)
 
     async def catch_up(self, seconds: float) -> int:
         """Do what `WorkspaceIndex.catch_up` does; what lies elsewhere is at least one file that is lacking."""
@@ -356,11 +383,3 @@ class WorkspacePath(Struct):
     def _may_lead_elsewhere(self) -> bool:
         """Whether there were symlinks on the way at the start; through later ones every look goes anyway."""
         return self.configured != self.index.rules.workspace
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        info = folder.stat()
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino

@@ -31,16 +31,14 @@ from memoryd.memory.note_files import RecordDays
 from memoryd.memory.opinions import OpinionStore
 from memoryd.memory.reflect.proposals import ProposalQueue
 from memoryd.memory.retaining import StatementHashes
-from memoryd.memory.usage import LifecycleSettings, LifecycleTime, UsageCache
+from memoryd.memory.usage import LifecycleTime, UsageCache
 from memoryd.moving.replacing import replaced_folder
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import delete_set_aside
-from memoryd.store.ledger.capture import ShownSpanRows
-from memoryd.store.ledger.forgotten import ForgottenRows, TombstoneRows
+from memoryd.store.ledger.forgotten import ForgottenRows, MachineRows, TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.ledger.machines import MachineRows
 from memoryd.store.ledger.reflect import OpinionSteps
-from memoryd.store.ledger.told import ToldRows
+from memoryd.store.ledger.turns import ShownSpanRows, ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
 STRENGTH = 0.02
@@ -89,7 +87,15 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         text=around.text_models.of(agents[0]),
         tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
-        stated=StatementHashes(RetainedHashes(ledger, name), ShownSpanRows(ledger, name).key),
+        stated=StatementHashes(
+            RetainedHashes(ledger, name),
+            ShownSpanRows(ledger, name).key,
+            [
+                StatementHashes(RetainedHashes(other, name), ShownSpanRows(other, name).key_so_far)
+                for other in ledgers
+                if other is not ledger
+            ],
+        ),
         usage=_usage(agents[0], index, book, UsageRows(ledger, name)),
         told=ToldTurns(ToldRows(ledger, name)),
     )
@@ -109,8 +115,8 @@ def _book(agent: Agent, index: WorkspaceIndex, first_seen: FirstSeen, executor: 
 
 def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRows) -> UsageCache:
     evolution, owner = agent.memory.evolution, owners_time(agent.memory)
-    settings = LifecycleSettings(tiers=evolution.to_tiers(), strength=STRENGTH)
-    usage = UsageCache(rows, book.now, settings, LifecycleTime(local_day=owner.day, end_of_day=owner.end_of))
+    when = LifecycleTime(local_day=owner.day, end_of_day=owner.end_of)
+    usage = UsageCache(rows, book.now, when, tiers=evolution.to_tiers(), strength=STRENGTH)
     index.followers.append(usage)
     return usage
 

@@ -161,7 +161,7 @@ class TextModels(SharedModels[Writing]):
         llm = agent.memory.llm
         if llm.provider == "local":
             return self._local(llm, agent.memory_search.local)
-        return self._remote(llm) if llm.provider == "openai" else None
+        return self._remote(llm) if llm.is_endpoint else None
 
     def _local(self, llm: LlmSection, local: LocalSection) -> Writing:
         store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)

@@ -10,7 +10,7 @@ from memoryd.agents.conversations.forgetting import Forgetting
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
 from memoryd.agents.conversations.qa import AgentQa
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.opinions import CurrentMemories, ReflectSchedule, ReflectUse
+from memoryd.agents.retained.opinions import CurrentMemories, ReflectUse
 from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
@@ -68,7 +68,6 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
     machines: MachineJournal | None
     """What travels to the other machines on the folder; None: nothing does."""
     reflect: ReflectUse
-    reflect_schedule: ReflectSchedule
     capture: WorkspaceCapture
 
     @property
@@ -107,8 +106,10 @@ def workspace_resources(
         for agent in agents
     }
     qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
-    reflect, schedule = workspace_reflect(agents, memories, around)
-    forgetting = memory_forgetting(memories, indexes, qa, list(conversations.values()), embedding, reflect.proposals)
+    reflect = workspace_reflect(agents, memories, around)
+    forgetting = memory_forgetting(
+        memories, indexes, qa, list(conversations.values()), embedding, reflect.reflecting.queue
+    )
     return WorkspaceResources(
         agents=agents,
         around=around,
@@ -123,36 +124,28 @@ def workspace_resources(
         forgetting=forgetting,
         machines=machine_journal(memories, forgetting),
         reflect=reflect,
-        reflect_schedule=schedule,
         capture=workspace_capture(agents, memories, conversations, qa),
     )
 
 
-def workspace_reflect(
-    agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings
-) -> tuple[ReflectUse, ReflectSchedule]:
+def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> ReflectUse:
     """Make what reflects over a workspace, asked or by itself; the settings of the first of its agents hold."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
     settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
-    runs, rows = ReflectRuns(memories.ledger, name), ProposalRows(memories.ledger, name)
-    queue = ProposalQueue(rows, memories.journal, settled.told)
     reflecting = Reflecting(
         book=settled.now,
         known=lambda: {path for path in memories.index.indexer.known_paths if not is_conflict_copy(path)},
         journal=memories.journal,
         opinions=memories.opinions,
-        queue=queue,
-        runs=runs,
+        queue=ProposalQueue(ProposalRows(memories.ledger, name), memories.journal, settled.told),
+        runs=ReflectRuns(memories.ledger, name),
         tombstones=memories.tombstones,
         core_chars=agents[0].memory.core.max_chars,
         labeller=None if memories.text is None else Labeller(memories.text),
         summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
         tell=_publish_steps(agents, around),
     )
-    return (
-        ReflectUse(reflecting=reflecting, proposals=queue, settings=settings, zone=zone),
-        ReflectSchedule(reflecting=reflecting, runs=runs, settings=settings, zone=zone),
-    )
+    return ReflectUse(reflecting=reflecting, settings=settings, zone=zone)
 
 
 def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:

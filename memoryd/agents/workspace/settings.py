@@ -19,8 +19,8 @@ from memoryd.config.agents import Agent
 from memoryd.config.memory import MemorySection
 from memoryd.config.memory_search import MemorySearchSection, SyncSection
 from memoryd.config.paths import openclaw_sessions, state_dir
+from memoryd.domain.clock import WRITER_SECONDS, LivingPart
 from memoryd.domain.embedding import Choice
-from memoryd.domain.heartbeats import WRITER_SECONDS, LivingPart
 from memoryd.domain.media import MediaRules
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.syncplan import Grace
@@ -207,14 +207,14 @@ class ScanSchedule(Struct, eq=False):
         seconds = self.settings.interval_minutes * 60
         while seconds:
             await asyncio.sleep(seconds)
-            self.indexer.demand()
+            self.indexer.triggers.demand()
 
     def note_question(self) -> None:
         """Take the news that somebody asks."""
         now = system_time.monotonic()
         if self.settings.on_search and now - self._searched_at > ON_SEARCH_SECONDS:
             self._searched_at = now
-            self.indexer.hint()
+            self.indexer.triggers.hint()
 
 
 class Ledgers:
@@ -245,6 +245,11 @@ class Ledgers:
     def of(self, agent: Agent) -> Ledger:
         """Return the ledger of an agent; another agent may have the same, and keys its rows otherwise."""
         return self._ledgers[_place(agent)][1]
+
+    def before(self, agent: Agent) -> Ledger | None:
+        """Return the ledger that an agent with one of its own shared until then; None where there is no other."""
+        shared = _place(replace(agent, has_own_ledger=False))
+        return self._ledgers[shared][1] if agent.has_own_ledger and shared in self._ledgers else None
 
     def loops(self) -> list[NamedLoop]:
         """Name the loops that delete what has expired."""

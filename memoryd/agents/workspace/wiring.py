@@ -3,21 +3,18 @@
 from typing import TYPE_CHECKING
 
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
-from memoryd.agents.memories import AgentMemory
-from memoryd.agents.read import AgentFiles, AgentVerifying
+from memoryd.agents.memories import AgentMemory, AgentSync
 from memoryd.agents.retained.changes import AgentChanges, Retained
-from memoryd.agents.retained.core import AgentCore, CoreRights
 from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
 from memoryd.agents.retained.replacing import AgentReplacing
-from memoryd.agents.retained.retaining import AgentRetaining
+from memoryd.agents.retained.retaining import AgentCore, AgentRetaining, CoreRights
 from memoryd.agents.retained.transfer import AgentTransfer
-from memoryd.agents.search import AgentSearch, conversation_arm
+from memoryd.agents.search import AgentFiles, AgentSearch, AgentVerifying, conversation_arm
 from memoryd.agents.status.figures import ConversationCounter
 from memoryd.agents.status.status import AgentParts
-from memoryd.agents.sync import AgentSync
 from memoryd.agents.turns.capture import AgentCapture
 from memoryd.agents.turns.log import TurnLog
 from memoryd.agents.turns.told import AgentTold
@@ -176,7 +173,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
             journal=journal,
             usage=memories.usage,
             index=memories.index,
-            proposals=shared.reflect.proposals,
+            proposals=shared.reflect.reflecting.queue,
             tombstones=shared.memories.tombstones,
             now=owners_time(agent.memory).now,
         ),

@@ -22,8 +22,7 @@ from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
 from memoryd.config.root import Config
-from memoryd.domain.clock import Jump
-from memoryd.domain.heartbeats import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, LivingPart
+from memoryd.domain.clock import SCANNER_SECONDS, WATCHER_SECONDS, WRITER_SECONDS, Jump, LivingPart
 from memoryd.domain.vector import Vector
 from memoryd.embed.embedding import Embedding
 from memoryd.errors import StoreError
@@ -252,7 +251,7 @@ class Workspace:
             (f"usage of memories {self.name}", UsageMaintenance(self._shared.memories.usage).run),
             (f"what was told {self.name}", self._shared.memories.told.run),
             (f"forgetting of memories {self.name}", self._shared.forgetting.run),
-            (f"reflect {self.name}", self._shared.reflect_schedule.run),
+            (f"reflect {self.name}", self._shared.reflect.run_by_clock),
             (f"traces of private notes {self.name}", self._shared.forgetting.private.run),
         ]
         if self._shared.machines is not None:

@@ -1,22 +1,23 @@
 """What is written into a workspace: `/v1/forget`, `/v1/lines` and `/v1/verify`, `/v1/changes`, `/v1/undo`, `/v1/core`.
 
-The core is the small file that every session sees.
+The core is the small file that every session sees. `/v1/team` shares memories with a team, and takes them back.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from pydantic import Field
 
 from memoryd.agents.conversations.showing import StoredConversations
-from memoryd.agents.retained.core import AgentCore
+from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
-from memoryd.api.models import AgentId, Request, SessionKeyText, Whole
+from memoryd.api.models import AgentId, MeantText, NamedText, Request, SessionKeyText, Whole
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.text.sanitizing import KeepVersion
+from memoryd.errors import InvalidRequest
 from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
 from memoryd.replies.changes import (
     ChangesReply,
@@ -31,6 +32,7 @@ from memoryd.replies.changes import (
     VerifyReply,
     WrittenSessionReply,
 )
+from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 from memoryd.store.ledger.changes import ChangeFilter
 from memoryd.wire import CHANGES_MAX, CORE_CHARS_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 
@@ -92,14 +94,17 @@ def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply
     )
 
 
+WholeLines = Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+
+
 class LinesReplaceRequest(Request):
     """Lines of a note, and what they are to say."""
 
-    citation: Annotated[str, Field(min_length=1, max_length=1024)]
+    citation: NamedText
     """Where they are: `memory/2026-11-20.md#L3`, `memory/2026-11-20.md#L3-L4`."""
-    old: Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    old: WholeLines
     """What they say, whole lines: where they say anything else by now, nothing is written."""
-    new: Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    new: WholeLines
     """What they are to say; may be more or fewer lines."""
     agent: AgentId = None
 
@@ -129,7 +134,7 @@ class UndoRequest(Request):
 class ConflictSettleRequest(Request):
     """A conflict, and which version of it is to be kept."""
 
-    path: Annotated[str, Field(min_length=1, max_length=1024)]
+    path: NamedText
     """The copy, or the note between whose lines git left both versions, as `GET /v1/conflicts` names it."""
     keep: Annotated[KeepVersion, Field(strict=False)]
     """The `original`, the `copy`, or the lines of `both`."""
@@ -160,7 +165,7 @@ OfPath = Annotated[str, Field(max_length=1024, description="only those of this f
 OfRun = Annotated[str, Field(max_length=200, description="only those of this run")]
 WithLines = Annotated[bool, Field(description="whether to tell which lines differ; false: no text of a note")]
 BeforeChange = Annotated[
-    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on")
+    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on; none of `qa`")
 ]
 MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="how many at most")]
 
@@ -178,6 +183,8 @@ async def changes(
 ) -> ChangesReply:
     """List what was written into the workspace, the newest first."""
     if by == QA:
+        if before != POSITION_MAX:
+            raise InvalidRequest("before: sessions have no numbers", hint="leave out before, and narrow by since")
         # turns are stored in files of their own, which the journal of changes does not list
         began = memories.retained(admitted).changes.moment(since)
         sessions = [] if run else await _written_sessions(memories.conversations(admitted), began, path)
@@ -270,6 +277,45 @@ def _editable_core(admitted: Admitted, memories: Memories) -> AgentCore:
     return core
 
 
+EXCHANGE = timedelta(minutes=4)
+"""Of an exchange: a fetch and a push of a minute each, some of them again."""
+
+
+class TeamMemoryRequest(Request):
+    """One memory, to be shared or taken back."""
+
+    target: MeantText
+    """Its id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that it says."""
+    agent: AgentId = None
+    dry_run: bool = False
+    """Say only what would be shared, as whose, and who would read it; or what would be taken back."""
+
+
+class TeamSyncRequest(Request):
+    """The team whose memory is to be brought up to date."""
+
+    agent: AgentId = None
+
+
+async def promote(request: TeamMemoryRequest, admitted: AdmittedByBody, memories: Memories) -> TeamPromoteReply:
+    """Share a memory with the team, for the owner alone.
+
+    It is written into the repository at once, and sent if that answers soon, else later. What has another scope than
+    the workspace's or this agent's own, what looks like a secret and what is a colleague's is refused.
+    """
+    return await memories.team(admitted).promote(request.target, admitted, is_dry_run=request.dry_run)
+
+
+async def revoke(request: TeamMemoryRequest, admitted: AdmittedByBody, memories: Memories) -> TeamRevokeReply:
+    """Take a memory of one's own back from the team, for the owner alone, and say what cannot be reached."""
+    return await memories.team(admitted).revoke(request.target, admitted, is_dry_run=request.dry_run)
+
+
+async def exchange(request: TeamSyncRequest, admitted: AdmittedByBody, memories: Memories) -> TeamReply:
+    """Bring in what others shared, and send what waits; the reply tells whether the other side was reached."""
+    return await memories.team(admitted).sync()
+
+
 CALLS = (
     call("POST", "/forget", Who.OWNER, forget, deadline=FORGETTING, served=Served.SOCKET),
     call("POST", "/lines/replace", Who.OWNER, replace_lines),
@@ -282,4 +328,7 @@ CALLS = (
     call("POST", "/core/append", Who.OWNER, append),
     call("POST", "/core/replace", Who.OWNER, replace),
     call("POST", "/core/insert", Who.OWNER, insert),
+    call("POST", "/team/promote", Who.OWNER, promote, deadline=EXCHANGE, served=Served.SOCKET),
+    call("POST", "/team/revoke", Who.OWNER, revoke, deadline=EXCHANGE, served=Served.SOCKET),
+    call("POST", "/team/sync", Who.OWNER, exchange, deadline=EXCHANGE),
 )

@@ -13,7 +13,18 @@ from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, turn_reply
 from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Caller, Memories, Waited, wait_left
 from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
-from memoryd.api.models import AgentId, Encode, Request, SessionKeyText, WaitMs, Whole
+from memoryd.api.models import (
+    AgentId,
+    AnswerText,
+    Encode,
+    NamedText,
+    QuestionText,
+    Request,
+    SessionKeyText,
+    Share,
+    WaitMs,
+    Whole,
+)
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import ALL_TURNS, parse_address, parse_seqs
@@ -37,7 +48,6 @@ from memoryd.replies.conversations import (
     SessionSyncReply,
 )
 from memoryd.wire import (
-    ANSWER_CHARS_MAX,
     NEIGHBOURS_MAX,
     POSITION_MAX,
     QUESTION_CHARS_MAX,
@@ -49,7 +59,6 @@ from memoryd.wire import (
 )
 
 SessionName = Annotated[str, Field(min_length=1, max_length=512)]
-AnswerText = Annotated[str, Field(max_length=ANSWER_CHARS_MAX)]
 
 
 class QaAddRequest(Request):
@@ -59,13 +68,13 @@ class QaAddRequest(Request):
     """The session, by any name; null: the one of `sessionKey` that goes on, or a new one."""
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
-    q: Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS_MAX, pattern=r"\S")]
+    q: QuestionText
     """The question, always kept; secrets in it are masked."""
     a: AnswerText | None = None
     """The answer, kept if it is significant; null: there is none."""
     timestamp: Annotated[str, Field(max_length=64)] | None = None
     """When it was said, ISO 8601, in the owner's time zone unless it names one; null: now."""
-    significance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    significance: Share | None = None
     """How significant the answer is, 0 to 1; null: by the rules."""
     topic_tags: (
         Annotated[list[Annotated[str, Field(max_length=TOPIC_CHARS_MAX)]], Field(max_length=TOPICS_MAX)] | None
@@ -209,9 +218,6 @@ def _turn_of(request: QaMarkRequest) -> tuple[str, int]:
     return name, seq
 
 
-Named = Annotated[str, Field(min_length=1, max_length=1024)]
-
-
 class SessionSyncRequest(Request):
     """Read transcripts, and sessions that others wrote, now."""
 
@@ -225,7 +231,7 @@ class SessionSyncRequest(Request):
 class SessionForgetRequest(Request):
     """A conversation to be taken out of everything."""
 
-    session: Named
+    session: NamedText
     """The conversation, as the list names it, or the bare name of its session or file."""
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
@@ -237,7 +243,7 @@ class SessionForgetRequest(Request):
 class SessionRememberRequest(Request):
     """A conversation, or a session key whose conversations are to come."""
 
-    session: Named | None = None
+    session: NamedText | None = None
     """The conversation, as the list names it; null: turns given under `sessionKey`, now and later."""
     session_key: SessionKeyText = None
     """The session that asks, and that is meant if `session` names none."""

@@ -4,13 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request
+from memoryd.api.models import AgentId, ListLimit, Request
 from memoryd.domain.access import Who
 from memoryd.domain.memories.line import MAX_NAME
 from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityLinksReply, EntityShowReply
-from memoryd.wire import LISTED_MAX
 
 EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 
@@ -40,7 +39,6 @@ class EntitySplitRequest(Request):
 QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
 EntityPart = Annotated[str, Field(max_length=MAX_NAME, description="only those with this in one of their names")]
 EntitySlugText = Annotated[str, Field(max_length=512, description="only those behind the one of this slug")]
-EntityLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
 async def listing(
@@ -48,14 +46,14 @@ async def listing(
     memories: Memories,
     query: EntityPart = "",
     after: EntitySlugText = "",
-    limit: EntityLimit = 50,
+    limit: ListLimit = 50,
 ) -> EntitiesReply:
     """List what the memories that reach the caller are about, and the pages of entities."""
     return await memories.retained(admitted).entities.all(admitted, limit, query=query, after=after)
 
 
 async def show(
-    entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: EntityLimit = 50
+    entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 50
 ) -> EntityShowReply:
     """Tell what is known of an entity: its memories, the newest first, opinions, page and aliases."""
     return await memories.retained(admitted).entities.one(admitted, entity, limit)
@@ -65,22 +63,22 @@ async def links(
     entity: QueryEntity,
     admitted: AdmittedByQuery,
     memories: Memories,
-    limit: EntityLimit = 50,
+    limit: ListLimit = 50,
     after: EntitySlugText = "",
 ) -> EntityLinksReply:
     """Tell which entities memories name with one, and which of these with each other."""
     return await memories.retained(admitted).entities.links(admitted, entity, limit, after=after)
 
 
-async def merge(request: EntityMergeRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
+async def merge(request: EntityMergeRequest, admitted: AdmittedByBody, memories: Memories) -> EntityChangeReply:
     """Make a name an alias of an entity, by the front matter of its page, for the owner alone."""
-    room = memories.retained(caller.admit(request.agent, None)).entities
+    room = memories.retained(admitted).entities
     return await room.merge(request.name, request.into, is_dry=request.dry_run)
 
 
-async def split(request: EntitySplitRequest, caller: Asking, memories: Memories) -> EntityChangeReply:
+async def split(request: EntitySplitRequest, admitted: AdmittedByBody, memories: Memories) -> EntityChangeReply:
     """Take an alias out of the page of its entity, for the owner alone."""
-    room = memories.retained(caller.admit(request.agent, None)).entities
+    room = memories.retained(admitted).entities
     return await room.split(request.alias, is_dry=request.dry_run)
 
 

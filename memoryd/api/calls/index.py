@@ -121,14 +121,7 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
     reload = services.check_at_reload if is_dry else services.reload
     if reload is None:
         raise NotNow("there is nothing to be read again")
-    result = await reload()
-    return ReloadReply(
-        reloaded=result.is_reloaded,
-        changed=list(result.changed),
-        needsRestart=list(result.needs_restart),
-        problems=list(result.problems),
-        notices=list(result.notices),
-    )
+    return await reload()
 
 
 class PageRequest(Request):
@@ -146,8 +139,7 @@ async def page(request: PageRequest, caller: Asking, services: AllServices) -> P
     """
     if services.open_page is None:
         raise NotNow("there is no page here")
-    link = await services.open_page(caller.agent_of(request.agent), request.keep)
-    return PageReply(url=link.url, host=link.host, port=link.port, expiresSeconds=link.seconds)
+    return await services.open_page(caller.agent_of(request.agent), request.keep)
 
 
 async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SyncReply:

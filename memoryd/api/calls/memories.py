@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from memoryd.agents.retained.recall import RecallOptions, kinds_of
-from memoryd.api.access import AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
-from memoryd.api.models import AgentId, Request, Whole
+from memoryd.api.models import AgentId, KindText, LabelText, ListLimit, Request, ResultLimit, Share
 from memoryd.domain.access import Who
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
@@ -29,9 +29,10 @@ from memoryd.replies.memories import (
     MemoryStatsReply,
     MemoryWhyReply,
 )
-from memoryd.wire import LISTED_MAX, MEMORY_CHARS_MAX, POSITION_MAX, RESULTS_MAX, TAGS_MAX
+from memoryd.wire import MEMORY_CHARS_MAX, POSITION_MAX, TAGS_MAX
 
 SNAKE = ConfigDict(alias_generator=None)
+StatementText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
 SessionKeyOfMemory = Annotated[
     Annotated[str, Field(max_length=512)] | None, Field(description="the session that asks; null: no session")
 ]
@@ -44,11 +45,11 @@ class MemorySearchRequest(Request):
 
     query: Annotated[str, Field(min_length=1)]
     """The question."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
-    kind: Annotated[str, Field(max_length=20)] | None = None
+    kind: KindText | None = None
     """Only memories of this network or kind."""
-    top_k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    top_k: ResultLimit | None = None
     """How many at most; null: as `memory.recall.k` has it."""
     agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
@@ -59,13 +60,13 @@ class MemoryAddRequest(Request):
 
     model_config = SNAKE
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    text: StatementText
     """What it says: plain text, or a bullet such as `W @Peter: …`."""
-    kind: Annotated[str, Field(max_length=20)] | None = None
+    kind: KindText | None = None
     """The kind of plain text, a letter or a word; null: `note`."""
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    importance: Share | None = None
     """How important it is, 0 to 1; null: as the kind has it."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, of a session that
     shares the workspace its own agent."""
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(max_length=TAGS_MAX)] = None
@@ -91,14 +92,14 @@ class MemoryEditRequest(Request):
 class MemoryImportanceRequest(MemoryEditRequest):
     """Another importance."""
 
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    importance: Share
     """How important the memory is, 0 to 1."""
 
 
 class MemoryReplaceRequest(MemoryEditRequest):
     """What a memory is replaced by."""
 
-    text: Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+    text: StatementText
     """What holds now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
     are those of the memory."""
     in_place: bool = Field(default=False, alias="inPlace")
@@ -122,7 +123,6 @@ SinceFilter = Annotated[str, Field(max_length=64, description="only of this day 
 UntilFilter = Annotated[str, Field(max_length=64, description="only of this day or earlier, likewise")]
 ListAfter = Annotated[str, Field(max_length=80, description="where the list goes on: `next` of the reply before")]
 WordsFilter = Annotated[str, Field(max_length=4096, description="words that all stand in it")]
-ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="how many to leave out before")]
 DecayDays = Annotated[str, Field(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
 DryRun = Annotated[bool, Field(alias="dryRun", description="say only what would go")]
@@ -162,9 +162,8 @@ async def listing(
     return await documents.listing(filters, admitted, entity=entity, since=since, until=until)
 
 
-async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> MemoryAddReply:
+async def add(request: MemoryAddRequest, admitted: AdmittedByBody, memories: Memories) -> MemoryAddReply:
     """State a memory in today's log; the same again is not written twice."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.add(
         request.text,
         kind=kind_of(request.kind),
@@ -177,9 +176,10 @@ async def add(request: MemoryAddRequest, caller: Asking, memories: Memories) -> 
     )
 
 
-async def search(request: MemorySearchRequest, caller: Asking, memories: Memories) -> MemorySearchReply:
+async def search(
+    request: MemorySearchRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories
+) -> MemorySearchReply:
     """Find memories that answer, best first, as recall ranks them."""
-    admitted = caller.admit(request.agent, request.session_key)
     documents, recalled = await memories.retained(admitted).documents.search(
         request.query,
         scope=request.scope or "",
@@ -230,31 +230,31 @@ async def delete(
     return await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
 
 
-async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
+async def pin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> MemoryEditReply:
     """Pin a memory: it never decays, and stands at the beginning of sessions."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.pin(memory, admitted)
 
 
-async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> MemoryEditReply:
+async def unpin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> MemoryEditReply:
     """Take the pin of a memory away."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.unpin(memory, admitted)
 
 
 async def importance(
-    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+    memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
     """Write how important a memory is."""
-    admitted = caller.admit(request.agent, request.session_key)
     return await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
 
 
 async def replace(
-    memory: MemoryName, request: MemoryReplaceRequest, caller: Asking, memories: Memories
+    memory: MemoryName, request: MemoryReplaceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryReplaceReply:
     """Say what holds now in the place of a memory, which is marked as superseded; that can be undone."""
-    admitted = caller.admit(request.agent, request.session_key)
     retained = memories.retained(admitted)
     # by its id alone, though words may be meant elsewhere
     old = (await retained.documents.memory(memory, admitted)).id
@@ -297,9 +297,10 @@ async def disagreements(
     return await memories.retained(admitted).replacing.disagreements(admitted, limit, after)
 
 
-async def settle(disagreement: PairName, request: SettleRequest, caller: Asking, memories: Memories) -> SettledReply:
+async def settle(
+    disagreement: PairName, request: SettleRequest, admitted: AdmittedByBody, memories: Memories
+) -> SettledReply:
     """Write which of two memories holds, or that both do."""
-    admitted = caller.admit(request.agent, None)
     return await memories.retained(admitted).replacing.settle(disagreement, request.keep, admitted)
 
 

@@ -17,9 +17,13 @@ from memoryd.api.call import call
 from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, rounded
 from memoryd.api.models import (
     AgentId,
+    AnswerText,
     Encode,
+    LabelText,
+    NamedText,
     Request,
     RequestDeadline,
+    ResultLimit,
     SessionKeyText,
     Whole,
     fallback_reply,
@@ -58,12 +62,12 @@ from memoryd.replies.recall import (
     ToldJudgedReply,
     ToldReply,
 )
-from memoryd.wire import ANSWER_CHARS_MAX, RESULTS_MAX, TOLD_MAX
+from memoryd.wire import TOLD_MAX
 
 MAX_RECALLED = 12
 TOLD_NUMBER_MAX = 2**53
 Budget = Annotated[Whole, Field(ge=0, le=100_000)] | None
-Etag = Annotated[str, Field(max_length=200)] | None
+Etag = LabelText | None
 Day = Annotated[str, Field(max_length=64)]
 
 
@@ -73,7 +77,7 @@ class RecallRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     """The question; 4096 bytes at most."""
     agent: AgentId = None
-    k: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    k: ResultLimit | None = None
     """How many memories and passages at most; null: as configured (`memory.recall.k`)."""
     since: Day | None = None
     """Only what happened on this day or later, by event time, else record time: `30d`, `2026-10-01` or ISO 8601."""
@@ -83,11 +87,11 @@ class RecallRequest(Request):
     """What was true on this day, by record and event time; versions are told as they were then."""
     known_by: Day | None = None
     """What was known on this day, by record time."""
-    entity: Annotated[str, Field(max_length=200)] | None = None
+    entity: LabelText | None = None
     """Only memories about this entity, by any of its names."""
     kind: Annotated[str, Field(max_length=32)] | None = None
     """Only memories of this network or exact kind: `opinion`, `preference`, …; passages have none."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     budget: Budget = None
     """Tokens of a bundle at most, estimated; null: as configured (`memory.recall.budget`)."""
@@ -318,11 +322,11 @@ class TurnEventRequest(Request):
     type: Literal["failure", "tool_failed", "end", "compact"]
     """`failure`: the agent got stuck; `tool_failed`: a tool failed, and what is known of that is wanted, lessons first,
     once for the same failure; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
-    text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    text: AnswerText = ""
     """What happened, in words."""
-    tool: Annotated[str, Field(max_length=200)] = ""
+    tool: LabelText = ""
     """The tool that it happened with."""
-    input: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    input: AnswerText = ""
     """What a tool was given that failed, such as a command line."""
 
 
@@ -333,7 +337,7 @@ class TurnRequest(Request):
     """The session that it belongs to, such as `agent:main:main`; null: none, and it is not kept."""
     role: Literal["user", "assistant", "tool", "system"]
     """Who said it."""
-    text: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] = ""
+    text: AnswerText = ""
     """What was said; may be empty where there is an `event`."""
     channel: Annotated[str, Field(max_length=100)] | None = None
     """`cron`, `heartbeat` or `system`, where the session key does not say so: nothing is recalled for these."""
@@ -390,7 +394,7 @@ class ToldJudgement(Request):
 
     number: Annotated[Whole, Field(ge=1, le=TOLD_NUMBER_MAX)]
     """The turn, as the list numbers it."""
-    name: Annotated[str, Field(min_length=1, max_length=1024)]
+    name: NamedText
     """The part, by its name there."""
     judgement: Annotated[Judgement, Field(strict=False)] | None
     """`noise`: it has nothing to do with the question; `wrong`: it is not so; null takes that back."""

@@ -1,4 +1,4 @@
-"""`/v1/reflect` and `/v1/proposals`: pages and opinions brought up to date, and changes that wait for the owner."""
+"""`/v1/reflect`, `/v1/proposals` and `/v1/opinions`: what runs make of the memories, and what waits for the owner."""
 
 from datetime import timedelta, tzinfo
 from typing import Annotated
@@ -7,13 +7,16 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request
+from memoryd.api.models import AgentId, ListLimit, Request, SessionKeyText
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalState
 from memoryd.memory.reflect.proposals import DecidedProposal
 from memoryd.replies.knowledge import (
     DecidedProposalReply,
+    OpinionReplayReply,
+    OpinionsReply,
+    OpinionWhyReply,
     ProposalReply,
     ProposalsReply,
     ReflectReply,
@@ -61,7 +64,7 @@ async def proposals(
     """List changes that wait for the owner, or that were decided."""
     use = memories.retained(admitted).reflect
     # of all states: the one to go on behind may be decided by now
-    rows = await use.proposals.all()
+    rows = await use.reflecting.queue.all()
     places = {row.id: place for place, row in enumerate(rows)}
     wanted = [row for row in rows if state in (None, row.state)]
     rest = [row for row in wanted if places[row.id] > places.get(ProposalId(after), -1)]
@@ -75,7 +78,7 @@ async def proposals(
 async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: Memories) -> ProposalReply:
     """Show one proposal with its diff."""
     use = memories.retained(admitted).reflect
-    return _proposal_reply(await use.proposals.shown(proposal), use.zone)
+    return _proposal_reply(await use.reflecting.queue.shown(proposal), use.zone)
 
 
 async def accept(
@@ -83,7 +86,7 @@ async def accept(
 ) -> DecidedProposalReply:
     """Write what a proposal says, where its lines still stand unmistakably."""
     use = memories.retained(admitted).reflect
-    return _decided_reply(await use.proposals.accept(proposal), use.zone)
+    return _decided_reply(await use.reflecting.queue.accept(proposal), use.zone)
 
 
 async def reject(
@@ -91,7 +94,7 @@ async def reject(
 ) -> DecidedProposalReply:
     """Take a proposal out of the queue; the same lines are not proposed again."""
     use = memories.retained(admitted).reflect
-    return _decided_reply(await use.proposals.reject(proposal), use.zone)
+    return _decided_reply(await use.reflecting.queue.reject(proposal), use.zone)
 
 
 def _proposal_reply(proposal: Proposal, zone: tzinfo | None) -> ProposalReply:
@@ -114,10 +117,42 @@ def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProp
     return DecidedProposalReply(**proposal, change=decided.change, note=decided.note)
 
 
+class OpinionReplayRequest(Request):
+    """Whose opinions are to be computed anew."""
+
+    session_key: SessionKeyText = None
+    """The session that asks, such as `agent:main:main`; null: no session."""
+    agent: AgentId = None
+
+
+OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or its first signs")]
+EntityName = Annotated[str | None, Field(max_length=200, description="only opinions about this entity, or its alias")]
+
+
+async def listing(
+    admitted: AdmittedByQuery, memories: Memories, entity: EntityName = None, limit: ListLimit = 50
+) -> OpinionsReply:
+    """List the opinions that reach the caller, the firmest first."""
+    return await memories.retained(admitted).opinions.all(admitted, entity, limit)
+
+
+async def why(opinion: OpinionName, admitted: AdmittedByQuery, memories: Memories) -> OpinionWhyReply:
+    """Say why an opinion is held: each step with its evidence, and what it made of the confidence."""
+    return await memories.retained(admitted).opinions.one(admitted, opinion)
+
+
+async def replay(request: OpinionReplayRequest, admitted: AdmittedByBody, memories: Memories) -> OpinionReplayReply:
+    """Compute all confidences anew from lines and ledger, and compare them, bit for bit; nothing is changed."""
+    return await memories.retained(admitted).opinions.replay(admitted)
+
+
 REFLECTING = timedelta(minutes=10, seconds=10)
 """Thousands of pages may be written, and a model may be asked about some of them."""
 
 CALLS = (
+    call("GET", "/opinions", Who.SESSION, listing),
+    call("GET", "/opinions/{opinion}", Who.SESSION, why),
+    call("POST", "/opinions/replay", Who.SESSION, replay),
     call("POST", "/reflect", Who.OWNER, reflect, deadline=REFLECTING),
     call("GET", "/proposals", Who.OWNER, proposals),
     call("GET", "/proposals/{proposal}", Who.OWNER, proposal),

@@ -5,9 +5,19 @@ from typing import Annotated
 from msgspec.structs import replace
 from pydantic import Field
 
-from memoryd.api.access import Asking, Memories
+from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, Request
+from memoryd.api.models import (
+    AgentId,
+    AnswerText,
+    KindText,
+    LabelText,
+    MeantText,
+    QuestionText,
+    Request,
+    SessionKeyText,
+    Share,
+)
 from memoryd.domain.access import Who
 from memoryd.domain.documents import Citation
 from memoryd.domain.memories.edits import REMEMBERED_IMPORTANCE, MemoryDraft
@@ -16,24 +26,24 @@ from memoryd.errors import InvalidRequest
 from memoryd.memory.capture.queue import CaptureResult
 from memoryd.replies.conversations import CapturedReply, CaptureReply, DroppedReply
 from memoryd.replies.memories import RetainReply
-from memoryd.wire import ANSWER_CHARS_MAX, ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_CHARS_MAX, QUESTION_CHARS_MAX
+from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, MEMORIES_CHARS_MAX
 
 
 class CaptureRequest(Request):
     """A message of its owner."""
 
-    text: Annotated[str, Field(min_length=1, max_length=QUESTION_CHARS_MAX, pattern=r"\S")]
+    text: QuestionText
     """What is said."""
-    answer: Annotated[str, Field(max_length=ANSWER_CHARS_MAX)] | None = None
+    answer: AnswerText | None = None
     """What the assistant said before it, which it may correct."""
     dry_run: bool = False
     """Whether nothing is written, and it is said only what would be kept."""
     agent: AgentId = None
 
 
-async def capture(request: CaptureRequest, caller: Asking, memories: Memories) -> CaptureReply:
+async def capture(request: CaptureRequest, admitted: AdmittedByBody, memories: Memories) -> CaptureReply:
     """Say what capture keeps of a message, by which form, and why not the rest; without `dryRun` keep it."""
-    retained = memories.retained(caller.admit(request.agent, None))
+    retained = memories.retained(admitted)
     answer = request.answer or ""
     outcome = await retained.capture.take(request.text, answer_before=answer, is_dry=request.dry_run)
     return _capture_reply(outcome, is_dry=request.dry_run)
@@ -74,13 +84,13 @@ class RetainRequest(Request):
     """The memory, 4,000 characters at most; line breaks in it make no further ones."""
     each: bool = False
     """Whether every bullet of the text is a memory of its own, 100 at most; all are written at once."""
-    kind: Annotated[str, Field(max_length=20)] | None = None
+    kind: KindText | None = None
     """The kind of plain text, a letter or a word; null: world, or with `remember` note."""
-    importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    importance: Share | None = None
     """How important it is, 0 to 1; null: as the kind has it, or with `remember` 0.8."""
     remember: bool = False
     """Whether it was asked to be remembered, as by `/remember`."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Whom it is for: `agent:ID`, `agent:ID:CHANNEL`, by the owner alone `global`; null: every agent here."""
     entities: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=ENTITY_CHARS_MAX)]] | None, Field(max_length=ENTITIES_MAX)
@@ -88,21 +98,20 @@ class RetainRequest(Request):
     """What it is about, beside those that the text names."""
     at: Annotated[str, Field(max_length=32)] | None = None
     """When it was so: `2026-11-18`, `2026-11`, or two of them with `..` between; null: as the text says."""
-    replaces: Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")] | None = None
+    replaces: MeantText | None = None
     """The memory whose place it takes: its id, a citation, or words that it says; null: none."""
     in_place: bool = False
     """With `replaces`: whether the lines of that memory say it where they stand, instead of a new one."""
     by_agent: bool = False
     """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
     that agent at most."""
-    session_key: Annotated[str, Field(max_length=512)] | None = None
+    session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
     agent: AgentId = None
 
 
-async def retain(request: RetainRequest, caller: Asking, memories: Memories) -> RetainReply:
+async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Memories) -> RetainReply:
     """State a memory in today's log, also in the place of another; the same again is not written twice."""
-    admitted = caller.admit(request.agent, request.session_key)
     said = MemoryDraft(
         text=request.text,
         kind=kind_of(request.kind),

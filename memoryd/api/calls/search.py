@@ -11,8 +11,9 @@ from memoryd.api.models import (
     AgentId,
     Request,
     RequestDeadline,
+    ResultLimit,
     SessionKeyText,
-    Whole,
+    Share,
     fallback_reply,
     milliseconds,
     present,
@@ -37,7 +38,6 @@ from memoryd.replies.search import (
 )
 from memoryd.search.answer import Answer, SearchAnswer
 from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
-from memoryd.wire import RESULTS_MAX
 
 DIGITS = 4
 
@@ -48,9 +48,9 @@ class SearchRequest(Request):
     query: Annotated[str, Field(min_length=1)]
     """The question, in which filters may stand; 4096 bytes at most."""
     agent: AgentId = None
-    max_results: Annotated[Whole, Field(ge=1, le=RESULTS_MAX)] | None = None
+    max_results: ResultLimit | None = None
     """How many hits at most; null: as configured (`query.maxResults`)."""
-    min_score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    min_score: Share | None = None
     """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from memoryd.agents.status.figures import skipped_replies
 from memoryd.agents.status.status import AgentState, MemoryStatus
-from memoryd.api.access import AllServices, Asking, Caller, Memories
+from memoryd.api.access import AllServices, Asking, Caller, DaemonState, Memories
 from memoryd.api.call import AtReload, call
-from memoryd.api.daemon_state import ConfigState, DaemonState, LogState, PortState, process_usage
+from memoryd.api.metrics import process_usage
 from memoryd.api.models import fallback_reply
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
@@ -14,19 +14,9 @@ from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerState
 from memoryd.files.scanner import RootReport
-from memoryd.index.state import Removal
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.sidecar import QmdState
-from memoryd.replies.daemon import (
-    ConfigReply,
-    ConnectionsReply,
-    HeartbeatReply,
-    LoadReply,
-    LogReply,
-    PortReply,
-    ProcessReply,
-    UnreachableReply,
-)
+from memoryd.replies.daemon import ConfigReply, HeartbeatReply, ProcessReply, UnreachableReply
 from memoryd.replies.models import (
     EmbedderReply,
     EmbeddingReply,
@@ -43,7 +33,6 @@ from memoryd.replies.status import (
     DatabaseReply,
     FlaggedReply,
     FtsReply,
-    MassRemovalReply,
     MemoryCountsReply,
     OutsideReply,
     QmdCollectionReply,
@@ -68,18 +57,18 @@ async def get_status(caller: Asking, services: AllServices) -> StatusReply:
 
 def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
     """Return the reply; what is told of configuration, connections and sockets is the owner's."""
-    is_owner, counts = caller.binding.is_owners, daemon.connections
+    is_owner = caller.binding.is_owners
     return StatusReply(
         version=daemon.version,
         pid=daemon.pid,
         uptimeSeconds=daemon.uptime_seconds,
         socket=daemon.socket if is_owner else caller.socket,
         rssBytes=daemon.rss_bytes,
-        config=_config(daemon.config, is_owner=is_owner),
-        connections=ConnectionsReply(open=counts.open, refused=dict(counts.refused)) if counts and is_owner else None,
+        config=daemon.config if is_owner else _without_file(daemon.config),
+        connections=daemon.connections if is_owner else None,
         unreachable=[UnreachableReply(socket=name, reason=why) for name, why in daemon.unreachable.items() if is_owner],
         daemon=_process(daemon) if is_owner else None,
-        http=_port(daemon.port) if daemon.port and is_owner else None,
+        http=daemon.port if is_owner else None,
         agents=[_agent(agent) for agent in agents],
     )
 
@@ -95,52 +84,14 @@ def _process(state: DaemonState) -> ProcessReply:
             )
             for one in state.heartbeats
         ],
-        load=LoadReply(
-            requests=state.load.requests,
-            maxRequests=state.load.max_requests,
-            refusedRequests=state.load.refused_requests,
-            openFiles=state.load.open_files,
-            maxOpenFiles=state.load.max_open_files,
-            threads=state.load.threads,
-        ),
-        log=_log(state.log),
+        load=state.load,
+        log=state.log,
     )
 
 
-def _log(state: LogState) -> LogReply:
-    return LogReply(
-        destination=state.destination,
-        path=None if state.path is None else str(state.path),
-        bytes=state.bytes,
-        maxBytes=state.max_bytes,
-        leftOut=state.left_out,
-        reason=state.trouble,
-    )
-
-
-def _config(state: ConfigState, *, is_owner: bool) -> ConfigReply:
-    loaded_at, failed_at = state.loaded_at.isoformat(), state.failed_at
-    if not is_owner:
-        return ConfigReply(source=None, notices=[], loadedAt=loaded_at, needsRestart=[], problems=[], failedAt=None)
-    return ConfigReply(
-        source=str(state.source) if state.source else None,
-        notices=list(state.notices),
-        loadedAt=loaded_at,
-        needsRestart=list(state.needs_restart),
-        problems=list(state.problems),
-        failedAt=failed_at.isoformat() if failed_at else None,
-    )
-
-
-def _port(state: PortState) -> PortReply:
-    return PortReply(
-        address=state.address,
-        open=state.is_open,
-        reason=state.trouble or None,
-        tokenFile=str(state.token_file),
-        connections=state.connections,
-        refused=dict(state.refused),
-    )
+def _without_file(config: ConfigReply) -> ConfigReply:
+    """Return what others than the owner are told of a configuration: when it was loaded."""
+    return {**config, "source": None, "notices": [], "needsRestart": [], "problems": [], "failedAt": None}
 
 
 def _agent(status: MemoryStatus) -> AgentStatus:
@@ -188,7 +139,7 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         skippedCount=len(status.all_skipped),
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
         flagged=[FlaggedReply(path=path, flags=flags) for path, flags in figures.flagged],
-        massRemoval=_mass_removal(sync.mass_removal),
+        massRemoval=sync.mass_removal,
     )
 
 
@@ -238,7 +189,6 @@ def _reranker(state: RerankerState) -> RerankerReply:
 
 
 def _text_model(state: TextModelState) -> TextModelReply:
-    calls = state.calls
     return TextModelReply(
         provider=state.provider,
         model=state.model,
@@ -246,8 +196,8 @@ def _text_model(state: TextModelState) -> TextModelReply:
         reason=state.reason or None,
         since=rfc3339(state.since),
         destination=state.destination,
-        callsToday=None if calls is None else calls.today,
-        callsPerDay=None if calls is None else calls.per_day,
+        callsToday=state.calls_today,
+        callsPerDay=state.calls_per_day,
         worker=None if state.worker is None else _worker(state.worker),
     )
 
@@ -296,10 +246,6 @@ def _instant(seconds: float | None) -> str | None:
 
 def _root(report: RootReport) -> RootReply:
     return RootReply(path=str(report.root.path), state=report.state, files=report.files, reason=report.reason or None)
-
-
-def _mass_removal(found: Removal | None) -> MassRemovalReply | None:
-    return None if found is None else MassRemovalReply(at=rfc3339(found.at), files=found.files, left=found.left)
 
 
 CALLS = (

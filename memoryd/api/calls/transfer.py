@@ -12,7 +12,7 @@ from pydantic import Field
 
 from memoryd.agents.retained.recall import kinds_of
 from memoryd.agents.retained.transfer import TakeOptions
-from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import Row, Served, call
 from memoryd.api.calls import memories as memories_calls
 from memoryd.api.calls.memories import (
@@ -22,7 +22,7 @@ from memoryd.api.calls.memories import (
     MemoryName,
     ScopeFilter,
 )
-from memoryd.api.models import AgentId, Request
+from memoryd.api.models import AgentId, KindText, LabelText, ListLimit, Request, Share
 from memoryd.domain.access import Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
@@ -46,10 +46,8 @@ DAYS_MAX = 3_660
 IMPORTING = timedelta(minutes=2)
 """A memory of so many days has so many logs written."""
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RUN = expression(r"^[0-9a-f]{32}$")
 After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
-PageLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
 
 
 class ImportedMemory(Request):
@@ -57,7 +55,7 @@ class ImportedMemory(Request):
 
     text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)]
     """What it says."""
-    kind: Annotated[str, Field(max_length=20)] = "note"
+    kind: KindText = "note"
     """Its kind."""
     entities: Annotated[list[Annotated[str, Field(max_length=ENTITY_CHARS_MAX)]], Field(max_length=ENTITIES_MAX)] = (
         Field(default_factory=list)
@@ -69,13 +67,13 @@ class ImportedMemory(Request):
     """How sure it is, of an opinion; null: it is not said."""
     pinned: bool = False
     """Whether it is pinned."""
-    scope: Annotated[str, Field(max_length=200)] | None = None
+    scope: LabelText | None = None
     """Whom it is for; null: every agent of the workspace."""
     at: Annotated[str, Field(max_length=32)] | None = None
     """When it was so; null: as the text says."""
     said_by: Annotated[str, Field(max_length=16)] | None = None
     """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
-    tags: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=64)] = Field(default_factory=list)
+    tags: Annotated[list[LabelText], Field(max_length=64)] = Field(default_factory=list)
     """Its tags."""
     supports: Ids = Field(default_factory=list)
     """The ids of opinions that it speaks for."""
@@ -123,7 +121,7 @@ class ImportRequest(Request):
 
 
 async def export(
-    admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: PageLimit = 500, scope: ScopeFilter = ""
+    admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: ListLimit = 500, scope: ScopeFilter = ""
 ) -> ExportReply:
     """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
@@ -265,21 +263,25 @@ async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories)
     return DocReply(doc=(await memories_calls.get(memory, admitted, memories))["memory"])
 
 
-async def pin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+async def pin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> DocEditReply:
     """Pin a memory: it never decays."""
-    return _edit_reply(await memories_calls.pin(memory, request, caller, memories))
+    return _edit_reply(await memories_calls.pin(memory, request, admitted, memories))
 
 
-async def unpin(memory: MemoryName, request: MemoryEditRequest, caller: Asking, memories: Memories) -> DocEditReply:
+async def unpin(
+    memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
+) -> DocEditReply:
     """Take the pin of a memory away."""
-    return _edit_reply(await memories_calls.unpin(memory, request, caller, memories))
+    return _edit_reply(await memories_calls.unpin(memory, request, admitted, memories))
 
 
 async def importance(
-    memory: MemoryName, request: MemoryImportanceRequest, caller: Asking, memories: Memories
+    memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> DocEditReply:
     """Write how important a memory is."""
-    return _edit_reply(await memories_calls.importance(memory, request, caller, memories))
+    return _edit_reply(await memories_calls.importance(memory, request, admitted, memories))
 
 
 async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:

@@ -17,13 +17,13 @@ import structlog
 from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memoryd.api.daemon_state import PortState
 from memoryd.api.http.connection import ConnectionLimits
 from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import BACKLOG, PORT, Peer
-from memoryd.domain.loopback import DoorRules, HeaderPairs, WrongTokens, bearer_token
+from memoryd.domain.access import DoorRules, HeaderPairs, WrongTokens, bearer_token
 from memoryd.errors import Denied, MemorydError, NotNow, TooManyTries, Unauthorized
 from memoryd.files.token_file import TokenFile
+from memoryd.replies.daemon import PortReply
 
 log = structlog.get_logger(__name__)
 
@@ -152,14 +152,14 @@ class LoopbackPort:
         self._server: Server | None = None
         self._trouble = ""
 
-    def state(self) -> PortState:
+    def state(self) -> PortReply:
         """Return how it is now."""
         server = self._server
-        return PortState(
+        return PortReply(
             address=address_of(*self._where),
-            token_file=self._door.token.path,
-            is_open=server is not None,
-            trouble=self._trouble,
+            open=server is not None,
+            reason=self._trouble or None,
+            tokenFile=str(self._door.token.path),
             connections=0 if server is None else server.connections.open,
             refused=dict(self._door.refused),
         )

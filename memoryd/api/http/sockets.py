@@ -8,6 +8,7 @@ ours is ever removed. All of it happens under the daemon's lock.
 import contextlib
 import errno
 import os
+import shlex
 import socket
 import stat
 import struct
@@ -149,7 +150,7 @@ def private_directory(directory: Path) -> None:
     if problem:
         raise NotPermitted(
             f"the socket's directory {directory} {problem}",
-            hint=f"give the socket a directory of its own: mkdir -m 700 …, or chmod 700 {directory}",
+            hint=f"give the socket a directory of its own: mkdir -m 700 …, or chmod 700 {shlex.quote(str(directory))}",
         )
 
 

@@ -2,6 +2,7 @@
 says that you are, whether the repository answers, and what of the others is not shown."""
 
 import asyncio
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -86,7 +87,8 @@ def exposure(examination: Examination) -> Iterator[Finding]:
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
             # other files are their owner's
-            is_ours = loaded.source is not None and one.hint.startswith(f"chmod 600 {loaded.source},")
+            closes = f"chmod 600 {shlex.quote(str(loaded.source))},"
+            is_ours = loaded.source is not None and one.hint.startswith(closes)
             yield Finding(
                 "open", one.message, one.hint, chmod(loaded.source, 0o600) if loaded.source and is_ours else None
             )

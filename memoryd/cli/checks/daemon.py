@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import socket as sockets
 import stat
 import time
@@ -214,7 +215,7 @@ def access(examination: Examination) -> Iterator[Finding]:
             yield Finding("wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
         elif stat.S_IMODE(found.st_mode) & 0o077:
             message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
-            hint = f"chmod {wanted:o} {one}"
+            hint = f"chmod {wanted:o} {shlex.quote(str(one))}"
             yield Finding("wrong", message, hint, chmod(one, wanted))
 
 

@@ -3,6 +3,7 @@
 The lock of the state folder is looked at from outside, and never tried.
 """
 
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -99,7 +100,7 @@ def chmod(path: Path, rights: int, command: str = "") -> Remedy:
         path.chmod(stat.S_IMODE(path.stat().st_mode) & rights)
         return f"{path} is yours alone"
 
-    return Remedy(command or f"chmod {rights:o} {path}", act)
+    return Remedy(command or f"chmod {rights:o} {shlex.quote(str(path))}", act)
 
 
 class Finding(Struct, frozen=True):

@@ -39,7 +39,7 @@ from memoryd.errors import ForeignDatabase, NotNow, StoreError
 from memoryd.files.ignore import IGNORE_FILE, is_private_file, patterns_of, why_private
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot, utf8_of
 from memoryd.files.roots import base_of, count_outside, roots_and_rules
-from memoryd.files.scanner import scan
+from memoryd.files.scanner import ScanRoot, ScanRules, scan
 from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
 
@@ -93,7 +93,7 @@ def on_disk(examination: Examination) -> Iterator[Finding]:
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
     """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all."""
     held = IndexFile(agent.index_path, is_used=examination.is_in_use).digests()
-    roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+    roots, rules = _roots(agent, examination.config)
     seen = scan(roots, rules).files
     both = sorted(path for path in held if path in seen)
     chosen = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
@@ -105,6 +105,10 @@ def differences(agent: Agent, examination: Examination, chance: random.Random) -
         gone=tuple(sorted(path for path in held if path not in seen and not Path(rules.place(path)).exists())),
         changed=tuple(path for path in chosen if _digest(Path(rules.place(path))) not in (held[path], None)),
     )
+
+
+def _roots(agent: Agent, config: Config) -> tuple[list[ScanRoot], ScanRules]:
+    return roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
 
 
 def _files(examination: Examination) -> Mapping[Path, str]:
@@ -202,7 +206,7 @@ def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
     """Tell whether the daemon, if there is one, looks at the same places for this agent: flags may name others."""
     if examination.status is None:
         return True
-    roots, _ = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+    roots, _ = _roots(agent, examination.config)
     known = {str(root.path) for root in roots}
     return any(
         one["id"] == agent.id
@@ -319,7 +323,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
             yield from _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
         return
     for agent in examination.agents:
-        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        roots, rules = _roots(agent, examination.config)
         seen = scan(roots, rules)
         yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
@@ -361,7 +365,7 @@ def ignored(examination: Examination) -> Iterator[Finding]:
 def conflicts(examination: Examination) -> Iterator[Finding]:
     """Look at whether there are two versions of a note, left by a program that synchronises folders or by git."""
     for agent in examination.agents:
-        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        roots, rules = _roots(agent, examination.config)
         names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
         paths = {*scan(roots, rules).files, *names}
         copies = sorted(filter(is_conflict_copy, paths))
@@ -441,7 +445,7 @@ def _documents(
     agent: Agent, config: Config, is_wanted: Callable[[RelativePath], bool]
 ) -> Iterator[tuple[RelativePath, bytes]]:
     """Yield the documents of these paths; one that says of itself that it is private is left out."""
-    roots, rules = roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
+    roots, rules = _roots(agent, config)
     for path in sorted(filter(is_wanted, scan(roots, rules).files)):
         try:
             content = read_snapshot(

@@ -212,7 +212,7 @@ def ours(examination: Examination) -> Iterator[Finding]:
     ours = [state] if state.is_dir() else []
     open_to_others = [path for path in (*ours, *_open_databases(examination, state)) if _is_open(path)]
     for path in open_to_others:
-        hint = f"chmod go-rwx {path}"
+        hint = f"chmod go-rwx {shlex.quote(str(path))}"
         message = f"{path} is open to others (mode {stat.S_IMODE(path.stat().st_mode):04o})"
         # one that others share, such as /tmp, was not made for us
         is_ours = path != state or (
@@ -233,7 +233,7 @@ def workspace(examination: Examination) -> Iterator[Finding]:
     for path in dict.fromkeys(agent.workspace for agent in examination.agents):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
             message = f"other users of this machine can read the notes in {path}"
-            yield Finding("open", message, f"unless they are meant to: chmod go-rwx {path}")
+            yield Finding("open", message, f"unless they are meant to: chmod go-rwx {shlex.quote(str(path))}")
 
 
 @check(

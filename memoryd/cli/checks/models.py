@@ -168,7 +168,7 @@ def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
 
 async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
     # httpx takes 70 ms to import, and a local model needs none
-    from memoryd.embed.remote.endpoint import open_remote
+    from memoryd.embed.remote.embedder import open_remote
 
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointBreaker())

@@ -13,9 +13,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.cli.importing.json_files import Object, first_of, json_entries, named
+from memoryd.cli.importing.files import (
+    ExportedFile,
+    Object,
+    UnreadableExportError,
+    first_of,
+    json_entries,
+    named,
+    opened_members,
+)
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
-from memoryd.cli.importing.members import ExportedFile, UnreadableExportError, opened_members
 from memoryd.domain.documents import original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
@@ -76,7 +83,7 @@ def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
 
 def _claude_mem(path: Path) -> Iterator[ImportLine]:
     # here: only this one needs the room of databases
-    from memoryd.cli.importing.claude_mem import observations
+    from memoryd.cli.importing.claude import observations
 
     return observations(path)
 
@@ -136,7 +143,7 @@ def _chatgpt_entry(where: str, one: Object) -> ImportLine:
 
 def _claude(path: Path) -> Iterator[ImportLine]:
     # here: only this one asks whether a text is private before it gets another beginning
-    from memoryd.cli.importing.claude_export import pages
+    from memoryd.cli.importing.claude import pages
 
     return pages(path)
 

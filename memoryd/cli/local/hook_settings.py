@@ -290,14 +290,10 @@ def _plugin(host: Host, commands: Mapping[str, str] | None = None) -> dict[str, 
     return {main: texts.pop(main).replace("/* ASK */\n", ask + "\n").replace("[/* COMMAND */]", words), **texts}
 
 
-def _server_words() -> list[str]:
-    return [sys.executable, "-P", "-m", "memoryd.cli", "mcp"]
-
-
 def _with_server(text: str, host: Host, path: Path) -> str:
     """Return a text with our server, whose interpreter is renewed; a server of others, and our arguments, stay."""
     key = host.mcp[2] if host.mcp else ""
-    program, *arguments = _server_words()
+    program, arguments = sys.executable, ["-P", "-m", "memoryd.cli", "mcp"]
     if _SERVER in (servers := _servers(text, path, key)):
         words = _command_words(servers[_SERVER])
         is_as_written = _is_our_server(text, path, host) and words[1 : len(arguments) + 1] == arguments

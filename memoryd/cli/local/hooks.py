@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from memoryd.cli.invocation import Invocation, argument, verb
+from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.terminal import harmless
 from memoryd.errors import MemorydError
 from memoryd.hooks import hook_run
@@ -29,14 +29,14 @@ HOOK_COMMAND = (
     *("-m", "memoryd.hooks"),
 )
 _program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant.")
-_user = click.option("--user", "is_users", is_flag=True, help="The settings of the user, for all projects (default).")
+_user = flag("--user", "is_users", help="The settings of the user, for all projects (default).")
 _project = click.option(
     "--project",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="The settings of one project, below DIR.",
 )
-_dry_run = click.option("--dry-run", is_flag=True, help="Show the change, and change nothing.")
+_dry_run = flag("--dry-run", help="Show the change, and change nothing.")
 
 
 @click.group("hooks")
@@ -76,8 +76,8 @@ def list_hosts(invocation: Invocation) -> Exit:
 @_program
 @_user
 @_project
-@click.option("--skill", is_flag=True, help="Tell the agent when to ask and what to store, where it reads skills.")
-@click.option("--mcp", is_flag=True, help="Let it start memoryctl mcp, which only reads, as an MCP server.")
+@flag("--skill", help="Tell the agent when to ask and what to store, where it reads skills.")
+@flag("--mcp", help="Let it start memoryctl mcp, which only reads, as an MCP server.")
 @_dry_run
 @verb
 def install(

@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -292,8 +293,8 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
 def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:
     check = checked(path)
     if check.loaded is None:
-        problems = count(len(check.problems), "problem")
-        note(f"OpenClaw's configuration cannot be used as it is, for {problems}: memoryctl config check {path}")
+        why = f"{count(len(check.problems), 'problem')}: memoryctl config check {shlex.quote(str(path))}"
+        note(f"OpenClaw's configuration cannot be used as it is, for {why}")
         return False
     resolved = check.loaded.config.resolved_agents()
     providers = sorted({agent.memory_search.provider for agent in resolved})
@@ -359,8 +360,7 @@ def _choose_model(found: ModelsHere, hosts: Mapping[str, str]) -> FirstModel:
     name = click.prompt("Which", type=click.Choice(list(choices)), default=proposed, show_choices=False, err=True)
     model = named_model(name, found)
     sends = f"The text of your notes will leave this machine, for {hosts.get(name)}. Is that meant?"
-    is_meant = not model.leaves_machine or _confirm(sends, default=False)
-    return model if is_meant else _choose_model(found, hosts)
+    return model if not model.leaves_machine or _confirm(sends, default=False) else _choose_model(found, hosts)
 
 
 def _confirm(question: str, *, default: bool) -> bool:
@@ -395,7 +395,7 @@ def _is_what_is_there(options: InitOptions, path: Path) -> bool:
 def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     """Write it, whole or not at all; return the copy of what was there before. Raises NotNow, MemorydError."""
     # here: nothing else of this module touches files
-    from memoryd.cli.written_file import link, make, make_folder, replace_with_backup
+    from memoryd.cli.written_file import link, make_folder, replace_with_backup, rewrite
 
     for folder, _ in plan.folders:
         if not folder.is_there:
@@ -404,7 +404,7 @@ def carry_out(plan: FirstPlan, now: datetime) -> Path | None:
     if plan.linked is not None:
         return link(plan.path, plan.linked, None if is_new else now)
     if is_new:
-        make(plan.path, plan.text)
+        rewrite(plan.path, plan.text, expected="absent")
         return None
     return replace_with_backup(plan.path, plan.text, now)
 

@@ -227,7 +227,7 @@ def _file(store: ModelStore, spec: str) -> Path:
     named = [model.path for model in store.list() if model.name == spec and model.is_complete]
     path = named[0] if named else store.locate(spec)
     if path is None:
-        raise ModelError(f"the model {spec} is not here", hint=f"fetch it: memoryctl models pull {spec}")
+        raise ModelError(f"the model {spec} is not here", hint=f"fetch it: memoryctl models pull {shlex.quote(spec)}")
     return path
 
 

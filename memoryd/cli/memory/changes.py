@@ -1,5 +1,6 @@
 """memoryctl changes, undo, forget, verify and conflicts: what was written, and what stands of it, or is to go."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -110,13 +111,18 @@ def _is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
     return newest["id"] == change["id"] and change["standing"] is False
 
 
+LISTS_CHANGES = "memoryctl changes lists them"
+
+
 class _ChangeNumber(click.IntRange):
     """The number of a change; a session is none, and is taken out otherwise."""
 
     def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; raises BadParameter."""
         if is_conversation(str(value)):
-            self.fail(f"a conversation is no change: memoryctl sessions forget {value}", param, ctx)
+            self.fail(f"a conversation is no change: memoryctl sessions forget {shlex.quote(str(value))}", param, ctx)
+        if not str(value).isdigit():
+            self.fail(f"{str(value)!r} is no number of a change: {LISTS_CHANGES}", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -131,7 +137,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     `memoryctl changes` lists the numbers. Of an import that was edited since, the rest is taken back; exit code 1 then.
     """
     if (change is None) == (run is None):
-        raise click.UsageError("give the number of a change, or --run")
+        raise click.UsageError(f"give the number of a change, or --run RUN: {LISTS_CHANGES}")
     # an import is many changes
     invocation.memory.timeout = 150
     reply = invocation.memory.undo(change, run=run, dry_run=dry_run)

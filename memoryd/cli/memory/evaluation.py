@@ -174,7 +174,8 @@ def compare(invocation: Invocation, wanted: tuple[str, ...]) -> Exit:
         "changed": to_builtins(compared.changes),
         "regression": then.falls_below(now),
     }
-    lines = [*_table(columns), *(f"{name}: {line}" for name, line in _both_times(compared.now, compared.variant))]
+    times = {"now": compared.now, "variant": compared.variant}
+    lines = [*_table(columns), *(f"{name}: {line}" for name, one in times.items() for line in _times(one))]
     verdict = styled("worse", colour="red") if then.falls_below(now) else "not worse"
     lines += [*_changed(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
     return invocation.show(reply, lines, _problem_notes(compared.problems))
@@ -220,11 +221,6 @@ def _times(evaluation: Evaluation) -> Iterator[str]:
     median, late = evaluation.percentiles
     arms = "".join(f", {arm} {mean:.1f} ms" for arm, mean in evaluation.arm_ms.items())
     yield f"an answer took {median:.1f} ms, one in twenty {late:.1f} ms or more{arms}"
-
-
-def _both_times(now: Evaluation, then: Evaluation) -> Iterator[tuple[str, str]]:
-    for name, evaluation in (("now", now), ("variant", then)):
-        yield from ((name, line) for line in _times(evaluation))
 
 
 def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:

@@ -17,6 +17,7 @@ from memoryd.cli.invocation import (
     asks,
     bullet_argument,
     flag,
+    said_argument,
     shared,
     text_argument,
     text_or_stdin,
@@ -52,7 +53,7 @@ _by_agent = flag("--by-agent", "by_agent", help="A model says it, and not you: i
 
 
 @click.command("retain", cls=BulletCommand)
-@bullet_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
+@said_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
 @click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
@@ -106,12 +107,12 @@ def replace_command(reply: RetainReply) -> Iterator[str]:
 
 
 @click.command("remember", cls=BulletCommand)
-@text_argument("text", help="What is to be remembered; - reads standard input.")
+@said_argument("text", help="What is to be remembered; - reads standard input.")
 @statement_options
 @verb
 def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
     """Remember a text: a note of importance 0.8 in today's log, unless the text says otherwise."""
-    reply = invocation.memory.retain(text, remember=True, **statement)
+    reply = invocation.memory.retain(text_or_stdin(text), remember=True, **statement)
     return invocation.show(reply, _retained_lines(reply))
 
 

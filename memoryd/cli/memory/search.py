@@ -1,11 +1,12 @@
 """memoryctl search, recall and get: what answers a question, what that is worth, and the text of cited lines."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, repeat
-from itertools import count as count_from
-from typing import Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, Unpack, get_args
 
 import click
 
@@ -13,10 +14,14 @@ from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag,
 from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
-from memoryd.replies.memories import MemorySearchReply
-from memoryd.replies.recall import Encode, RecallItemReply, RecallReply
-from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
-from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, Exit
+from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, EncodingName, Exit
+
+if TYPE_CHECKING:  # only types: a command would wait for them
+    from memoryd.replies.memories import MemorySearchReply
+    from memoryd.replies.recall import RecallItemReply, RecallReply
+    from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
+
+    JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 question_argument = argument(
     "question",
@@ -40,7 +45,6 @@ ARM_STATES = {
     "waiting": "was not ready",
     "failed": "failed",
 }
-JudgedReply = SearchReply | RecallReply | MemorySearchReply
 
 
 def _required(question: str, example: str) -> str:
@@ -87,8 +91,7 @@ def _lacking(health: SearchHealth) -> Iterator[str]:
     if health["pendingFiles"]:
         yield f"{count(health['pendingFiles'], 'file')} not yet indexed"
     vector = health["arms"].get("vector")
-    is_told = vector is not None and vector["state"] != "ok" and not health["complete"]
-    if health["pendingEmbeddings"] and not is_told:
+    if health["pendingEmbeddings"] and (vector is None or vector["state"] == "ok" or health["complete"]):
         yield f"{count(health['pendingEmbeddings'], 'passage')} not yet found by meaning, only by words"
 
 
@@ -157,8 +160,7 @@ def search_command(
     """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
     if question and query is not None:
         raise click.UsageError("give the question as words or with --query, not both")
-    example = 'memoryctl search "which port does the gateway use"'
-    question = _required(question if query is None else query, example)
+    question = _required(query or question, 'memoryctl search "which port does the gateway use"')
     reply = invocation.memory.search(question, explain=explain, **bounds)
     code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
     return invocation.show(reply, _answer_lines(reply, explain), [*notes, *[WHY] * explain], code=code)
@@ -242,9 +244,8 @@ def _citation(text: str) -> Citation:
     except ValueError as exc:
         raise click.UsageError(str(exc)) from exc
     if (cited.end_line or 0) - (cited.start_line or 0) >= LINES_MAX:
-        raise click.UsageError(
-            f"not a line range: L{cited.start_line}-L{cited.end_line} (at most {LINES_MAX:,} lines at once)"
-        )
+        lines = f"L{cited.start_line}-L{cited.end_line}"
+        raise click.UsageError(f"not a line range: {lines} (at most {LINES_MAX:,} lines at once)")
     return cited
 
 
@@ -311,7 +312,9 @@ def _snippet_lines(hit: HitReply) -> Iterator[str]:
     """Yield the lines of the snippet, those of the focus marked and bold."""
     focus, lines = hit.get("focus"), f"{marks(hit.get('person'))}{hit['snippet']}".rstrip("\n").split("\n")
     # behind those of the document stands the footer
-    numbers = chain(hit.get("snippetLines") or count_from(hit.get("snippetStartLine", 1)), repeat(0))
+    numbers = chain(
+        hit.get("snippetLines") or (hit.get("snippetStartLine", 1) + row for row in range(len(lines))), repeat(0)
+    )
     # line by line: an escape sequence that does not end would else take the lines behind it away
     for number, line in zip(numbers, lines, strict=False):
         is_focus = focus is not None and focus["startLine"] <= number <= focus["endLine"]
@@ -322,11 +325,9 @@ def _explanation(hit: HitReply) -> str:
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
     given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
     given += [hit["verdict"]] if hit.get("verdict") else []
-    explained = hit.get("explain")
-    if explained is None:
-        return " · ".join(given)
-    because = harmless_line(explained.get("because", ""))
-    return " · ".join(part for part in (*given, because, _why_focus(hit, explained)) if part)
+    if explained := hit.get("explain"):
+        given += [harmless_line(explained.get("because", "")), _why_focus(hit, explained)]
+    return " · ".join(filter(None, given))
 
 
 def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
@@ -366,7 +367,7 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 @flag("--bundle", help="Print text for a prompt: what stays the same, then what is recalled.")
 @click.option(
     "--encode",
-    type=click.Choice(get_args(Encode)),
+    type=click.Choice(get_args(EncodingName)),
     default="text",
     help="Print the bundle as text, or as JSON in the message shape of an API (implies --bundle).",
 )

@@ -162,7 +162,7 @@ def _team_problems(config: Config) -> Iterator[str]:
 def text_model_notices(config: Config) -> Iterator[str]:
     """Yield a notice for each key that has no effect with the provider that is named."""
     llm = config.memory.llm
-    if llm.provider == "openai":
+    if llm.is_endpoint:
         return
     for name, value in (("baseUrl", llm.base_url), ("apiKey", llm.api_key)):
         if value is not None:

@@ -1,6 +1,7 @@
 """What other people could read: keys in files that are open to them, and notes that are sent unencrypted."""
 
 import ipaddress
+import shlex
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -68,7 +69,7 @@ def _open_files(config: Config) -> Iterator[Exposure]:
     for _, secret in _secrets(config):
         if secret.kind == "file" and (mode := _mode(path := Path(secret.content.get_secret_value()).expanduser())):
             what = "changed" if mode & (stat.S_IWGRP | stat.S_IWOTH) else "read"
-            yield Exposure(f"the key in {path} can be {what} by other users", f"chmod 600 {path}")
+            yield Exposure(f"the key in {path} can be {what} by other users", f"chmod 600 {shlex.quote(str(path))}")
 
 
 def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
@@ -76,7 +77,8 @@ def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
     remote = config.team.remote or ""
     plain = next(iter([*keys, *["team.remote"] * (without_credentials(remote) != remote)]), None)
     if source is not None and plain is not None and _mode(source) & READERS:
-        hint = f"chmod 600 {source}" + ', or give the key as {file: "/absolute/path"} or {env: "NAME"}' * bool(keys)
+        instead = ', or give the key as {file: "/absolute/path"} or {env: "NAME"}' * bool(keys)
+        hint = f"chmod 600 {shlex.quote(str(source))}{instead}"
         yield Exposure(f"{source} holds a key ({plain}) and can be read by other users", hint)
 
 
@@ -101,7 +103,7 @@ def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
 
 def _memories_in_the_clear(config: Config) -> Iterator[Exposure]:
     llm = config.memory.llm
-    if llm.provider == "openai":
+    if llm.is_endpoint:
         entry = config.models.providers.get("openai")
         yield from _sent_in_the_clear("memories", llm.base_url or (entry.base_url if entry else None))
 

@@ -7,6 +7,7 @@ file, and never takes what may be in one as absent. A value can be written into 
 import contextlib
 import json
 import re
+import shlex
 import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
@@ -101,7 +102,7 @@ def read(path: Path) -> ConfigText:
     if len(content) > CONFIG_BYTES_MAX:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
     is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    notices = [f"{path} can be changed by other users: chmod go-w {path}"] if is_open else []
+    notices = [f"{path} can be changed by other users: chmod go-w {shlex.quote(str(path))}"] if is_open else []
     try:
         return ConfigText(content.decode("utf-8-sig"), notices)
     except UnicodeDecodeError as error:

@@ -159,8 +159,8 @@ _OPINION = caseless(
 _IS_LIKENESS = caseless(r"\b(?:look|sound|taste|smell|feel|something|anything)s? like\b")
 _LAST = caseless(
     r"\b(?:last\stime|(?:i|we|you|he|she|who)\slast|most\srecent(?:ly)?|latest)\b"
-    r"|\bwhen\b[^?!;\n]{1,60}?\blast\b(?!\s(?:week|month|year|night|time|day|few|name|of|[0-9]"
-    r"|weekend|spring|summer|autumn|fall|winter|mon|tue|wed|thu|fri|sat|sun))"
+    r"|\bwhen\b[^?!;\n]{1,60}?\blast\b(?!\s(?:[0-9]|(?:weeks?|months?|years?|nights?|times?|days?|few|names?|of"
+    r"|weekends?|spring|summer|autumn|fall|winter|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?)\b))"
     r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]"
 )
 _ENGLISH_ASKING = """

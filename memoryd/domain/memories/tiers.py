@@ -102,7 +102,7 @@ class Judged(Struct, frozen=True):
 class Usage(Struct, frozen=True):
     """How often a memory was touched, when last (seconds since 1970; None: never), and its tier as it was judged.
 
-    The tier that counts is that of `tier_changes.tier_now`: time and the line itself may have changed it since.
+    The tier that counts is that of `tier_now`: time and the line itself may have changed it since.
     """
 
     access_count: int = 0

@@ -1,6 +1,7 @@
 """Filters of a search: which documents may answer at all."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -57,14 +58,15 @@ def parse_instant(text: str, now: datetime, *, is_end: bool = False) -> datetime
 
     A bare date means its first instant, its last one if `is_end`. Raises ValueError for anything else.
     """
-    if match := _AGE.match(text.strip().lower()):
-        return now - timedelta(days=int(match["number"]) * _UNIT_DAYS[match["unit"]])
+    said = text.strip()
     try:
-        if len(text.strip()) == len("2026-01-01"):
-            day = date.fromisoformat(text.strip())
+        if match := _AGE.match(said.lower()):
+            return now - timedelta(days=int(match["number"]) * _UNIT_DAYS[match["unit"]])
+        with suppress(ValueError):
+            day = date.fromisoformat(said)
             return datetime.combine(day, time.max if is_end else time.min, tzinfo=now.tzinfo)
-        instant = datetime.fromisoformat(text.strip())
-    except ValueError as exc:
+        instant = datetime.fromisoformat(said)
+    except (ValueError, OverflowError) as exc:
         raise ValueError(f"not a time: {text!r} (expected 30d, 12h, 2026-01-31 or an ISO 8601 instant)") from exc
     return instant if instant.tzinfo else instant.replace(tzinfo=now.tzinfo)
 

@@ -255,7 +255,7 @@ class _Parts:
                     self.until = parse_instant(value, now, is_end=True)
                 case _:
                     return False
-        except (ValueError, OverflowError):
+        except ValueError:
             return False
         return True
 

@@ -61,7 +61,8 @@ COPY_BEHIND = "a copy of a conflict counts half, and stands behind its original"
 class Decay(Struct, frozen=True):
     """What is taken from a score: by age, 0 to 1 with its whole days, None for what lasts; from an echo, and a copy.
 
-    `told` is how much of what a conversation holds of the question was more than asked, and answered by nobody.
+    `told` is how much of what a conversation holds of the question was more than asked, and answered by nobody. Each is
+    filled by `_apply_decay` of `search/ranking.py`, and told by its `_decay_reasons`.
     """
 
     by_age: float = 1.0

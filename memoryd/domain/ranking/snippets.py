@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import Speaker
 from memoryd.domain.expressions import expression
-from memoryd.domain.text.stems import STEMMERS, stems_of
-from memoryd.domain.text.words import normalised
+from memoryd.domain.text.words import STEMMERS, normalised, stems_of
 
 SNIPPET_CHARS = 700
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.topics import is_talk
 from memoryd.domain.text.sentences import sentences_of
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN
 
 UNIQUENESS, USER_ACTION, CONTEXT_DENSITY, EMOTIONAL_WEIGHT = 0.3, 0.2, 0.25, 0.25
 _READ = 8_000
@@ -222,7 +222,8 @@ def answer_signs(question: str, answer: str) -> AnswerSigns:
 
 def _signs(sentence: str, asked: Collection[str]) -> Iterator[tuple[Sign, Collection[str]]]:
     small = sentence.lower()
-    names = _NAME if sentence.isascii() else _CHINESE_NAME
+    # within a script without spaces any word of another is a name; a dash or an accent makes no such sentence
+    names = _CHINESE_NAME if UNSPACED_RUN.search(sentence) else _NAME
     # what the question says already is not the answer's own
     for sign, pattern, text in (
         (Sign.FIGURE, _FIGURE, small),

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
+from memoryd.domain.memories.capture.revisions import corrects_alone
 from memoryd.domain.sessions.significance import (
     answer_signs,
     context_density,
@@ -52,6 +53,7 @@ _ASKS = expression(
 )
 _ANNOUNCES = (":", "：", "=", "?", "？")
 _BETWEEN_SHORT = " · "
+_ENDED = expression(r"[.!?…。！？;；][\"”’'»」』)）]*\Z")
 
 
 class SentenceRole(IntEnum):
@@ -100,8 +102,11 @@ class SessionSummary(Struct, frozen=True):
         """The sentences, each kind with its label; empty if there is none."""
         labels, between = (_CHINESE_LABELS, "") if self.is_chinese else (_LABELS, " ")
         between = _BETWEEN_SHORT if self.is_short else between
-        runs = groupby(self.sentences, key=lambda one: one.said)
-        return between.join(f"{labels[said]}{between.join(one.text for one in run)}" for said, run in runs)
+        text = ""
+        for said, run in groupby(self.sentences, key=lambda one: one.said):
+            for number, one in enumerate(run):
+                text = _joined(text, one.text if number else f"{labels[said]}{one.text}", between)
+        return text
 
 
 def session_summary(
@@ -112,7 +117,7 @@ def session_summary(
     Sentences for which `is_left_out` holds, which is asked of them as they were said, are not taken.
     """
     turns = [turn for turn in session.in_order if turn.seq > after]
-    found = [one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out)]
+    found = _corrected(one for turn in turns for one in _sentences_of(turn, turn is turns[-1], is_left_out))
     text = "".join(turn.question for turn in turns)
     is_chinese = 0 < len(_LETTER.findall(text)) <= 2 * len(_CHINESE.findall(text))
     if not any(one.said > SentenceRole.ASKED for one in found):
@@ -122,7 +127,7 @@ def session_summary(
 
 def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chinese: bool) -> SessionSummary:
     """Return what was asked in turns that hold nothing significant, else what was said, in its order."""
-    found = [one for turn in turns for one in _sentences_of(turn, False, is_left_out, is_short=True)]
+    found = _corrected(one for turn in turns for one in _sentences_of(turn, False, is_left_out, is_short=True))
     said = SentenceRole.ASKED if any(one.said is SentenceRole.ASKED for one in found) else SentenceRole.TOLD
     short = SessionSummary((), len(turns), is_chinese, is_short=True)
     for one in found:
@@ -171,6 +176,25 @@ def _sentences_of(
         text = _clip(sentence)
         if text and len(_SIGN.findall(without_formulas(sentence))) >= least:
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
+
+
+def _corrected(found: Iterable[SummarySentence]) -> list[SummarySentence]:
+    """Return sentences in which a correction of few words stands behind what it corrects; alone it tells nothing."""
+    whole = list[SummarySentence]()
+    for one in found:
+        if one.said is not SentenceRole.TOLD or not corrects_alone(one.text):
+            whole.append(one)
+        elif whole and whole[-1].seq >= one.seq - 1:
+            before = whole.pop()
+            whole.append(replace(before, text=_joined(before.text, one.text, " "), worth=max(before.worth, one.worth)))
+    return whole
+
+
+def _joined(text: str, more: str, between: str) -> str:
+    """Return a text that goes on; a sentence without a sign at its end gets one between."""
+    if not text:
+        return more
+    return f"{text}{between if _ENDED.search(text) else _BETWEEN_SHORT}{more}"
 
 
 def _role_of(sentence: str, *, is_open: bool) -> SentenceRole:

@@ -2,24 +2,30 @@
 
 A message event is one message of a conversation as its host reports it, with the time as a caller states it.
 
+The slash of a command may be full-width, and so may its letters, whose case does not matter; Chinese may follow the
+name without a blank, and `@name`, as chat programs write it, is passed over. What is no command of ours is plain text.
+
 As a record for a prompt, markup of a turn is escaped and its further lines are indented, so that it can neither end the
 record nor begin another turn, nor pass for an instruction or for us; control characters and marks that reorder a line
 are left out.
 """
 
 import html
+import re
 import sys
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
-from typing import Self
+from typing import Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import ALL_TURNS, SeqRange, SessionId, turn_address
+from memoryd.domain.expressions import expression
 from memoryd.domain.text.sanitizing import without_unseen
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import normalised
@@ -282,3 +288,60 @@ def _cut(text: str, budget: int) -> str:
     """Return the beginning of a text that fits; empty if next to nothing does."""
     end = bisect_right(range(len(text) + 1), budget, key=lambda end: estimate(text[:end] + _LEFT_OUT)) - 1
     return f"{text[:end].rstrip()}{_LEFT_OUT}\n" if end > 0 else ""
+
+
+CommandName = Literal["remember", "recall", "compact"]
+
+
+class SlashCommand(Struct, frozen=True):
+    """A command; the method of its name of `TurnCommands` carries it out.
+
+    `takes` is what its text is called, empty where it takes none; `without` is told to who gives no text.
+    """
+
+    name: CommandName
+    help: str
+    takes: str = ""
+    without: str = ""
+
+
+SLASH_COMMANDS = (
+    SlashCommand(
+        "remember",
+        "Keep the text as a note of importance 0.8, or as the memory that it is written as.",
+        takes="TEXT",
+        without="Nothing was remembered: say what, as in /remember I take my coffee black.",
+    ),
+    SlashCommand(
+        "recall",
+        "Tell what answers the question.",
+        takes="QUESTION",
+        without="Nothing was looked for: say what, as in /recall which coffee do I take?",
+    ),
+    SlashCommand("compact", "Sum up the session as a memory."),
+)
+"""Their names stand also in `hooks/hook_run.py` and `replies/conversations.py`; a test compares."""
+
+_CHINESE = (
+    "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01\uff0c\uff1a\uff1f\U00020000-\U0003ffff"
+)
+_COMMAND = expression(
+    r"[\s\ufeff\u200b\u2060]*+[/／](?P<name>[A-Za-zＡ-Ｚａ-ｚ]{1,20}+)(?:@[A-Za-z0-9_]{1,64}+)?"
+    rf"(?:\Z|(?=[\s:{_CHINESE}])[\s：:]*+(?P<text>.*))",
+    re.DOTALL,
+)
+_ROWS: Mapping[str, SlashCommand] = {row.name: row for row in SLASH_COMMANDS}
+
+
+class SpokenCommand(Struct, frozen=True):
+    """A command, and what stands behind its name: without blanks around it, empty where nothing does."""
+
+    row: SlashCommand
+    text: str
+
+
+def command_of(text: str) -> SpokenCommand | None:
+    """Return the command that a message is, None if it is plain text."""
+    found = _COMMAND.match(text)
+    row = _ROWS.get(unicodedata.normalize("NFKC", found["name"]).lower()) if found else None
+    return SpokenCommand(row, (found["text"] or "").strip()) if found and row else None

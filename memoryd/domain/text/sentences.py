@@ -4,23 +4,38 @@ Of a message, what is quoted or code is blanked out beside the text, so that no 
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 
 _END = expression(
-    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?P<plain>[.!?…]+[\"'”’)\]]*)(?=\s)|(?P<line>\n)(?=[^\S\n]*(?:[-*+•]|[0-9]{1,3}[.)])\s)"
+    r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?<![.!?…])(?P<plain>[.!?…]++[\"'”’)\]]*+)(?=\s)"
+    r"|(?P<line>\n)(?=[^\S\n]*+(?:[-*+•]|[0-9]{1,3}[.)])\s)"
 )
 """Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
 _LAST_WORD = expression(r"(?:[^\W\d_]|\.)+\Z")
-_ABBREVIATIONS = (
+_LONGEST = 16
+"""Signs of a word that may be an abbreviation: more of it is not looked at, for a text may have many stops."""
+_ABBREVIATIONS = word_set(
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
     "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
 )
-_BEFORE_NUMBERS = "apr art aug ca dec feb fig figs jan jul jun mar no nos nov oct op p pp sec sep sept v vol"
+_BEFORE_NUMBERS = word_set(
+    "apr art aug ca dec feb fig figs jan jul jun mar no nos nov nr oct op p pp sec sep sept v vol"
+)
 """Words of their own, too: these end no sentence where a number follows."""
+_NUMBER_NEXT = expression(r"\s*+\d")
+_LETTER_NEXT = expression(r"\s[^\W\d_]\.")
+_LETTER_BEFORE = expression(r"(?<!\w)[^\W\d_]\.\s[^\W\d_]\Z")
+"""`z. B.`, `d. h.`, `i. d. R.`"""
+_DAY = expression(r"(?<!\w)[0-3]?[0-9]\Z")
+_MONTH_NEXT = expression(
+    r"\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+)
+"""Behind the stop of a day, `3. Mai`."""
 _CODE = expression(r"`+[^`]*`+")
 _ITEM = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
 """What marks an item of a list, and is none of its words."""
@@ -43,14 +58,24 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     """Tell whether a stop ends a sentence, and not an abbreviation, an initial or the number of an item."""
     if end["plain"][0] != "." or end["plain"].startswith(".."):
         return True
-    word = _LAST_WORD.search(text, start, end.start())
+    word = _LAST_WORD.search(text, max(start, end.start() - _LONGEST), end.start())
     if word is None:
-        return not text[start : end.start()].strip(" \t\n-*+•").isdigit()
+        return not (text[start : end.start()].strip(" \t\n-*+•").isdigit() or _is_day(text, end.start()))
     said = word[0].lower().strip(".")
-    if said in _ABBREVIATIONS.split() or (said in _BEFORE_NUMBERS.split() and text[end.end() :].lstrip()[:1].isdigit()):
+    if said in _ABBREVIATIONS or (said in _BEFORE_NUMBERS and _NUMBER_NEXT.match(text, end.end())):
         return False
+    if len(said) != 1 or said == "i":
+        return True
     # an initial, as in "J. Smith"; "Plan B. Then" is rarer
-    return not (len(said) == 1 and word[0].isupper() and said != "i")
+    before = max(start, end.start() - _LONGEST)
+    return not (
+        word[0].isupper() or _LETTER_NEXT.match(text, end.end()) or _LETTER_BEFORE.search(text, before, end.start())
+    )
+
+
+def _is_day(text: str, stop: int) -> bool:
+    """Tell whether a stop is that of a day before its month, as German writes it."""
+    return _MONTH_NEXT.match(text, stop + 1) is not None and _DAY.search(text, max(0, stop - 3), stop) is not None
 
 
 BLANK = "\0"
@@ -58,14 +83,14 @@ BLANK = "\0"
 _FENCE = expression(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE_CODE = expression(r"`[^`\n]{1,2000}`")
 _BLOCK_QUOTE = expression(r"^[ \t]*>.*$", re.MULTILINE)
-_RECALLED = expression(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
-"""What stands between tags: blocks that a program has put around a message, recalled notes among them."""
+_OPENING = caseless(r"<(?P<tag>[a-z_-]{3,40})\b[^<>\n]{0,200}>")
+_CLOSING = caseless(r"</(?P<tag>[a-z_-]{3,40})>")
 _QUOTES = expression(
     r"“[^“”]{0,2000}(?:”|\Z)|\"[^\"\n]{0,2000}(?:\"|$)|«[^«»]{0,2000}»|„[^„“”]{0,2000}[“”]|「[^「」]{0,2000}(?:」|\Z)"
     r"|『[^『』]{0,2000}(?:』|\Z)|(?<![\w])‘[^‘’\n]{2,2000}’(?!\w)|(?<![\w])'[^'\n]{2,2000}'(?!\w)",
     re.MULTILINE,
 )
-_SPOKEN_END = expression(r"[。！？!?；;]+|…+(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
+_SPOKEN_END = expression(r"[。！？!?；;]+|(?<!…)…++(?=\s|\Z)|\.(?=\s|\Z|[\u4e00-\u9fff\0])|\n+")
 _AFTER = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
 _SHORT_FORM = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
@@ -88,9 +113,33 @@ class SpokenSentence(Struct, frozen=True):
 
 def plain_text(text: str) -> str:
     """Return a text of the same length without code, quotations and what stands between tags."""
-    for pattern in (_FENCE, _RECALLED, _BLOCK_QUOTE, _INLINE_CODE, _QUOTES):
-        text = pattern.sub(lambda found: re.sub(r"[^\n]", BLANK, found[0]), text)
+    text = _without_blocks(_FENCE.sub(_blanked, text))
+    for pattern in (_BLOCK_QUOTE, _INLINE_CODE, _QUOTES):
+        text = pattern.sub(_blanked, text)
     return text
+
+
+def _blanked(found: re.Match[str]) -> str:
+    return _blanks(found[0])
+
+
+def _blanks(text: str) -> str:
+    return re.sub(r"[^\n]", BLANK, text)
+
+
+def _without_blocks(text: str) -> str:
+    """Return a text without what stands between tags: what a program has put around a message, recalled notes too."""
+    ends: dict[str, list[int]] = {}
+    for closing in _CLOSING.finditer(text):
+        ends.setdefault(closing["tag"].lower(), []).append(closing.end())
+    pieces, at = list[str](), 0
+    for opening in _OPENING.finditer(text) if ends else ():
+        behind = ends.get(opening["tag"].lower(), [])
+        end = bisect_right(behind, opening.end())
+        if opening.start() >= at and end < len(behind):
+            pieces += [text[at : opening.start()], _blanks(text[opening.start() : behind[end]])]
+            at = behind[end]
+    return "".join([*pieces, text[at:]])
 
 
 def spoken_sentences(text: str) -> list[SpokenSentence]:
@@ -110,7 +159,8 @@ def _spoken_spans(plain: str) -> Iterator[tuple[int, int]]:
     start = 0
     for mark in _SPOKEN_END.finditer(plain):
         if mark.start() < start or (
-            mark[0] == "." and _SHORT_FORM.search(plain[max(start, mark.start() - 8) : mark.start()])
+            mark[0] == "."
+            and (_SHORT_FORM.search(plain[max(start, mark.start() - 8) : mark.start()]) or _is_day(plain, mark.start()))
         ):
             continue
         after = _AFTER.match(plain, mark.end()) if "\n" not in mark[0] else None

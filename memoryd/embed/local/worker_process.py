@@ -13,9 +13,11 @@ from typing import Generic
 import structlog
 from msgspec import Struct
 
+from memoryd.domain.documents import FileStat
 from memoryd.embed.local.frames import Load, NoResult, WorkerRequest
 from memoryd.embed.local.worker_connection import OnReply, Reply, WorkerConnection, WorkerJob
 from memoryd.errors import MemorydError, ModelError, SidecarError, WorkerDied
+from memoryd.files.reading import file_stat
 from memoryd.retry import Retry
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
@@ -57,13 +59,12 @@ class WorkerRun(Struct, Generic[Reply], frozen=True, kw_only=True):
     def model(self) -> Path:
         return Path(self.order.model)
 
-    def stamp(self) -> tuple[int, ...] | None:
+    def stamp(self) -> FileStat | None:
         """Return what changes when the model file does; None while there is none. Blocks."""
         try:
-            found = self.model.stat()
+            return file_stat(self.model.stat())
         except OSError:
             return None
-        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 class WorkerLife(Generic[Reply]):
@@ -229,7 +230,7 @@ class WorkerKeeper(Generic[Reply]):
         self._lives = 0
         self._has_ended = False
         self._failure: MemorydError | None = None
-        self._tried_file: tuple[int, ...] | None = None
+        self._tried_file: FileStat | None = None
         self._offloads: bool | None = None
 
     def state(self) -> WorkerState:

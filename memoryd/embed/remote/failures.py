@@ -18,11 +18,13 @@ TOO_LONG = expression(
     r"|physical batch size|exceeds? the (model|maximum input)|input token count",
     re.IGNORECASE,
 )
+"""How providers say that one text is too long."""
 TOO_MANY = expression(
     r"tokens per (request|submitted batch)|too many (inputs|tokens)|in one batch|batch size|array (too|must|is too)"
     r"|split into more|(request|payload|body|entity) (size|is too|too)|per batch",
     re.IGNORECASE,
 )
+"""How they say that fewer texts a request would do; words that are missing here cost a refusal for each request."""
 NO_KEY = expression(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
 NO_QUOTA = expression(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
 KEY_LIKE = expression(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")

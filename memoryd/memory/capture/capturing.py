@@ -153,7 +153,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             return captured_failure(harmless_text(task.event.text), harmless_text(task.event.tool))
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
-        if revisions := list(revisions_of(text, has_answer=bool(before.strip()))):
+        if revisions := list(revisions_of(text, has_answer=task.may_correct)):
             by_rules = await asyncio.to_thread(
                 with_revisions,
                 by_rules,
@@ -161,6 +161,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
                 await self.book(seconds),
                 text=text,
                 answer_before=before,
+                said_before=harmless_text(task.said_before),
                 scope=task.scope,
                 day=self._day(task),
                 may_supersede=task.is_owners and task.is_direct,
@@ -326,8 +327,8 @@ class Capturing:
             self.queue.end(task, is_done=True)
 
 
-class LastAnswers:
-    """The last answers of sessions, by their keys, in memory alone; all are dropped when something is forgotten."""
+class LastTexts:
+    """What one side said last in sessions, by their keys, in memory alone; all go when something is forgotten."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, str] = OrderedDict()

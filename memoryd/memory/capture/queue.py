@@ -19,10 +19,11 @@ from msgspec import Struct
 from memoryd.domain.memories.capture.capture import CaptureVerdict, marker_of
 from memoryd.domain.memories.capture.firewall import USER, SpanPrint, is_echo, keyed, span_print
 from memoryd.domain.memories.changes.tombstones import KEY_BYTES
+from memoryd.domain.sessions.turns import MessageEvent
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
-from memoryd.store.ledger.capture import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
@@ -42,15 +43,8 @@ WRITE_SECONDS = 1.0
 """How long a span may wait until it is written."""
 
 
-class ReportedFailure(Struct, frozen=True):
-    """What the watchdog of an agent's loop reports: the text, and the tool that failed, if it was one."""
-
-    text: str
-    tool: str = ""
-
-
 class CaptureTask(Struct, frozen=True, kw_only=True):
-    """One message of a session: by whom it was said, what stood before it, and for whom its memories are.
+    """One message of a session: by whom it was said, what was said before it, and for whom its memories are.
 
     `event` is a failure that the caller's loop reports; `submit` parts it from a text beside it. `at` is when it
     was said; None is now.
@@ -61,17 +55,23 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     session_key: str = ""
     scope: str = ""
     answer_before: str = ""
+    said_before: str = ""
     at: datetime | None = None
     channel: str | None = None
     is_direct: bool = True
     role: str = USER
-    event: ReportedFailure | None = None
+    event: MessageEvent | None = None
     shown_until: int | None = None
     """What `ShownSpans.noted` was when it was put in line: what it recalled itself makes it no echo."""
     is_owners: bool = True
     """Whether it came by the owner's own socket: what an agent's socket says pins nothing, and is from the agent."""
     place: MessagePlace | None = None
     """Where its words stand; None: nowhere, so that a kill takes them along."""
+
+    @property
+    def may_correct(self) -> bool:
+        """Whether something was said before that it may correct."""
+        return bool(self.answer_before.strip() or self.said_before.strip())
 
 
 class CaptureResult(Struct, frozen=True):
@@ -134,7 +134,7 @@ class CaptureQueue:
 
     async def note(self, task: CaptureTask) -> bool:
         """Note a message that may state something; return whether it is noted."""
-        if task.place is None or not marker_of(task.text, has_answer=bool(task.answer_before.strip())):
+        if task.place is None or not marker_of(task.text, has_answer=task.may_correct):
             return False
         message = QueuedMessage(
             place=task.place,

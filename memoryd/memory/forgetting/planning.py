@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -256,7 +257,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
             for one in plan.elsewhere.prose
         ]
         places += [
-            f"{one}, which another program wrote: `memoryctl sessions forget {one}` takes all of it"
+            f"{one}, which another program wrote: `memoryctl sessions forget {shlex.quote(one)}` takes all of it"
             for one in plan.elsewhere.transcripts
         ]
         if await asyncio.to_thread(_is_in_git, self.workspace):

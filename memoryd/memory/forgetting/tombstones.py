@@ -17,8 +17,7 @@ from memoryd.domain.memories.machines import MIN_SECRET, machine_key
 from memoryd.errors import ConfigError, StoreUnavailable
 from memoryd.files.reading import file_stat
 from memoryd.files.writing import FileChangedError, replace_file
-from memoryd.store.ledger.forgotten import TombstoneRows
-from memoryd.store.ledger.machines import MachineRows, TombstoneState
+from memoryd.store.ledger.forgotten import MachineRows, TombstoneRows, TombstoneState
 
 FOLDER = ".memory"
 MIRROR = "forgotten"

@@ -5,7 +5,7 @@ Line n of the conversation is line n of the file. Nothing is ever written to the
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -72,15 +72,14 @@ class TranscriptConversations:
         withheld: WithheldConversations,
         grace: float = GRACE_SECONDS,
         max_bytes: int = MAX_BYTES,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.prefix: str = transcript_path(agent, "")
         self.seen = SeenTranscripts(max_bytes=max_bytes)
-        self._folders = TranscriptFolders(self.prefix, folders, grace=grace, clock=clock)
+        self._folders = TranscriptFolders(self.prefix, folders, grace=grace)
         self._rule = rule
         self._withheld = withheld
         self._max_bytes = max_bytes
-        self._growing = GrowingFiles(clock)
+        self._growing = GrowingFiles()
         self._places: Mapping[RelativePath, TranscriptFile] = {}
         self._too_large: dict[RelativePath, int] = {}
         """How many lines were left out for their size."""
@@ -224,18 +223,17 @@ class _Seen(Struct):
 class GrowingFiles(Struct, eq=False):
     """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
 
-    clock: Callable[[], float] = time.monotonic
     _seen: dict[Path, _Seen] = {}
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
         """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
         seen = self._seen.get(file)
-        changed_at = self.clock() if seen is None or seen.stat != stat else seen.changed_at
+        changed_at = time.monotonic() if seen is None or seen.stat != stat else seen.changed_at
         if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
             seen = self._seen[file] = _Seen(stat, changed_at, read_bytes, read_bytes)
         seen.stat, seen.changed_at = stat, changed_at
         self._count(file, seen)
-        return Growth(max(0, stat.size - read_bytes), seen.lines, self.clock() - changed_at, seen.is_compacted)
+        return Growth(max(0, stat.size - read_bytes), seen.lines, time.monotonic() - changed_at, seen.is_compacted)
 
     def keep(self, files: Collection[Path]) -> None:
         """Forget all but these."""

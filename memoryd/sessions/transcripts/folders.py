@@ -20,7 +20,7 @@ from memoryd.domain.sessions.transcripts.openclaw import LIST_NAME, generated_se
 from memoryd.domain.sessions.transcripts.records import TranscriptFormat, is_transcript_name, session_of
 from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, read_snapshot
-from memoryd.files.scanner import FolderId
+from memoryd.files.scanner import FolderId, file_identity
 
 GRACE_SECONDS = 60.0
 MAX_ENTRIES = 50_000
@@ -150,12 +150,8 @@ class TranscriptFolders(Struct, eq=False):
 
 def folder_ids(folders: Sequence[SeenFolder]) -> dict[str, FolderId]:
     """Return the folders that are there, each with what tells it from another under its name."""
-    ids = dict[str, FolderId]()
-    for seen in folders:
-        with suppress(OSError):
-            info = seen.path.stat()
-            ids[str(seen.path)] = info.st_dev, info.st_ino
-    return ids
+    ids = ((str(seen.path), file_identity(seen.path)) for seen in folders)
+    return {path: identity for path, identity in ids if identity is not None}
 
 
 def state_of(stat: FileStat, folder: Path) -> str:

@@ -16,8 +16,7 @@ from memoryd.domain.ranking.questions import Question
 from memoryd.store.connection import Connector
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.index.conversations import Conversations
-from memoryd.store.index.documents import Documents, chunk_paths, chunk_rows, passages_of_hashes
-from memoryd.store.index.memories import MemoryTable
+from memoryd.store.index.documents import Documents, MemoryTable, chunk_paths, chunk_rows, passages_of_hashes
 from memoryd.store.index.passages import ChunkRow, PassageRow
 from memoryd.store.index.schema import check_tables, prepare_index, problems
 from memoryd.store.index.vectors import Purges, VectorBatch, Vectors, vectors_of_ids

@@ -140,8 +140,9 @@ INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES
 ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at RETURNING id
 """
 _SPACES_OF = """
-SELECT id FROM spaces s WHERE provider IN (SELECT value FROM json_each(?))
-  AND created_at = (SELECT max(created_at) FROM spaces WHERE provider = s.provider)
+SELECT id FROM spaces s WHERE provider IN (SELECT value FROM json_each(?)) AND (
+    provider IN (SELECT value FROM json_each(?))
+    OR created_at = (SELECT max(created_at) FROM spaces WHERE provider = s.provider))
 """
 _UNUSED = """
 FROM vectors v WHERE v.space_id NOT IN (SELECT value FROM json_each(:spaces))
@@ -230,9 +231,13 @@ class Vectors(IndexTable):
         db.execute("DELETE FROM rejected WHERE space_id = ?", (space,))
 
     @reads
-    def spaces_of(self, db: apsw.Connection, providers: Collection[str]) -> set[int]:
-        """Return the space that each of these providers was last at work in, whether or not it can be asked now."""
-        return {row[0] for row in db.execute(_SPACES_OF, (json.dumps(list(providers)),))}
+    def spaces_of(self, db: apsw.Connection, providers: Collection[str], unknown: Collection[str] = ()) -> set[int]:
+        """Return the space that each of these providers was last at work in, whether or not it can be asked now.
+
+        Of those in `unknown`, all that it ever worked in.
+        """
+        given = (json.dumps(list(providers)), json.dumps(list(unknown)))
+        return {row[0] for row in db.execute(_SPACES_OF, given)}
 
     @reads
     def pending(

@@ -22,9 +22,15 @@ from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, le
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
-from memoryd.store.index.bounds import ScoreBounds, bounds_of, have_same_phrases
 from memoryd.store.index.schema import check_words, drop_deleted_words
-from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
+from memoryd.store.index.stems import (
+    ScoreBounds,
+    bounds_of,
+    each_with_stems,
+    have_same_phrases,
+    languages_to_ask,
+    with_stems,
+)
 
 NAMES = "{heading path}"
 """The columns that name a chunk."""

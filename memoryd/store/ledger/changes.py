@@ -5,9 +5,8 @@ A row is written before the file, as intended, so that what a kill left is known
 
 import contextlib
 import json
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Set
 from enum import StrEnum
-from typing import Any
 
 import apsw
 from msgspec import Struct
@@ -16,7 +15,7 @@ from msgspec.structs import astuple
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, without_forgotten
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX
-from memoryd.store.database_file import reads, writes
+from memoryd.store.database_file import reads, struct_of, writes
 from memoryd.store.ledger.ledger import SqlValue, WorkspaceRows, erases
 
 RETENTION_SECONDS = 90 * 86_400
@@ -238,25 +237,8 @@ def _blank(db: apsw.Connection, workspace: str, ends: Iterable[tuple[SqlValue, .
 
 
 def _rows(db: apsw.Connection, statement: str, given: tuple[SqlValue, ...]) -> list[ChangeRow]:
-    return [_row(values) for values in db.execute(statement, given)]
-
-
-def _row(values: Sequence[Any]) -> ChangeRow:
-    number, run, agent, writer, why, path, at, state, before, after, hunks, undoes = values
-    return ChangeRow(
-        id=number,
-        run=run,
-        agent=agent,
-        writer=writer,
-        why=why,
-        path=RelativePath(path),
-        at=at,
-        state=ChangeState(state),
-        hash_before=before,
-        hash_after=after,
-        hunks=_hunks(hunks),
-        undoes=undoes,
-    )
+    rows = db.execute(statement, given)
+    return [struct_of(ChangeRow, (*row, _hunks(hunks), undoes)) for *row, hunks, undoes in rows]
 
 
 def _values(workspace: str, row: ChangeRow) -> tuple[SqlValue, ...]:

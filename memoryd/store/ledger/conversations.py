@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.store.connection import Wording, broken_parts, mapped_errors
+from memoryd.store.database_file import struct_of
 from memoryd.store.opening import WriteAheadLog, log_of, version_of
 
 PENDING_FOR = timedelta(days=7)
@@ -51,13 +52,6 @@ class HoldingLimits(Struct, frozen=True):
     answer_bytes: int = 256 * 2**10
 
 
-class PendingAnswerCount(Struct, frozen=True):
-    """How many answers are held for an agent, and their bytes in UTF-8."""
-
-    answers: int = 0
-    bytes: int = 0
-
-
 def hold(
     db: apsw.Connection,
     agent: str,
@@ -89,9 +83,10 @@ def expire_pending_answers(db: apsw.Connection, now: float) -> int:
     return expired
 
 
-def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> PendingAnswerCount:
-    """Count what is held for an agent."""
-    return PendingAnswerCount(*db.execute(_COUNT, (agent, now)).get)
+def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> tuple[int, int]:
+    """Return how many answers are held for an agent, and their bytes in UTF-8."""
+    counted: tuple[int, int] = db.execute(_COUNT, (agent, now)).get
+    return counted
 
 
 MAX_KEYS = 10_000
@@ -176,8 +171,7 @@ def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> b
 
 def all_withheld(db: apsw.Connection, agent: str) -> list[WithheldName]:
     """Return all of an agent."""
-    rows = db.execute(_ALL, (agent,))
-    return [WithheldName(WithheldKind(kind), name, since, bool(gone), *head) for kind, name, since, gone, *head in rows]
+    return [struct_of(WithheldName, row) for row in db.execute(_ALL, (agent,))]
 
 
 def hash_key(db: apsw.Connection) -> bytes:

@@ -1,9 +1,10 @@
 """Forgetting in the ledger: delete a memory's rows everywhere in one transaction, and keep keyed hashes of it.
 
-No byte of the deleted rows is left, and no hash reveals what was said.
+Also what is kept of the machines on one folder: which of them this is, and what is forgotten on all of them. No byte of
+the deleted rows is left, and no hash reveals what was said.
 """
 
-from collections.abc import Collection, Container, Sequence, Set
+from collections.abc import Collection, Container, Mapping, Sequence, Set
 from pathlib import Path
 
 import apsw
@@ -17,7 +18,7 @@ from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows, erases
 from memoryd.store.ledger.reflect import forget_steps
-from memoryd.store.ledger.told import DROP_TOLD, ToldRows
+from memoryd.store.ledger.turns import DROP_TOLD, ToldRows
 
 _OF_MEMORIES = (
     ("first_seen", "memory"),
@@ -135,3 +136,58 @@ class TombstoneRows(WorkspaceRows):
     def drop(self, db: apsw.Connection, hashes: Collection[bytes]) -> None:
         """Drop hashes: what they name may be remembered again."""
         db.executemany(_DROP, [(self._workspace, one) for one in hashes])
+
+
+MAX_ROWS = 200_000
+"""Of what is forgotten, in one workspace; beyond it others tell in vain."""
+_WHO = "SELECT id, number, line FROM machine WHERE workspace = ?"
+_CLAIM = "INSERT OR REPLACE INTO machine (workspace, id, number, line) VALUES (?, ?, ?, ?)"
+_OWN_NOTHING = "UPDATE usage SET elsewhere = access_count WHERE workspace = ?"
+_ALL_STATES = "SELECT hash, at, is_forgotten FROM machine_tombstones WHERE workspace = ?"
+_COUNT = "SELECT count(*) FROM machine_tombstones WHERE workspace = ?"
+_PUT_STATE = "INSERT OR REPLACE INTO machine_tombstones (workspace, hash, at, is_forgotten) VALUES (?, ?, ?, ?)"
+
+
+class WrittenLine(Struct, frozen=True):
+    """The last line of one's own journal: the machine and the number in it, and its hash."""
+
+    machine: str = ""
+    number: int = 0
+    hash: bytes = b""
+
+
+class TombstoneState(Struct, frozen=True):
+    """Whether something is forgotten, or remembered again, and since when, in seconds since 1970."""
+
+    at: float
+    is_forgotten: bool
+
+
+class MachineRows(WorkspaceRows):
+    """What is kept of the machines on one workspace."""
+
+    @reads
+    def last(self, db: apsw.Connection) -> WrittenLine:
+        """Return the line that was written last; one of no machine where none was."""
+        row = db.execute(_WHO, (self._workspace,)).fetchone()
+        return WrittenLine() if row is None else WrittenLine(*row)
+
+    @writes
+    def claim(self, db: apsw.Connection, line: WrittenLine, *, is_new: bool) -> None:
+        """Note a line that is about to be written; a machine that is new has counted nothing yet."""
+        db.execute(_CLAIM, (self._workspace, line.machine, line.number, line.hash))
+        if is_new:
+            db.execute(_OWN_NOTHING, (self._workspace,))
+
+    @reads
+    def tombstones(self, db: apsw.Connection) -> Mapping[bytes, TombstoneState]:
+        """Return what is known to be forgotten, or remembered again, by its hashes."""
+        rows = db.execute(_ALL_STATES, (self._workspace,))
+        return {bytes(key): TombstoneState(at, bool(is_forgotten)) for key, at, is_forgotten in rows}
+
+    @writes
+    def put(self, db: apsw.Connection, states: Mapping[bytes, TombstoneState]) -> None:
+        """Note what is forgotten, or remembered again."""
+        room = max(0, MAX_ROWS - db.execute(_COUNT, (self._workspace,)).get)
+        rows = [(self._workspace, key, one.at, int(one.is_forgotten)) for key, one in states.items()]
+        db.executemany(_PUT_STATE, rows[:room])

@@ -17,7 +17,7 @@ from typing import TypeVar
 import apsw
 import structlog
 
-from memoryd.domain.heartbeats import Pulse
+from memoryd.domain.clock import Pulse
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, PROPOSALS_MAX, RUNS_MAX
 from memoryd.errors import DamagedDatabase, StoreError, StoreUnavailable, read_only
 from memoryd.replies.status import HistoryReply, LedgerReply
@@ -25,7 +25,6 @@ from memoryd.store.database_file import Injected, Table, TableTransaction, Verb,
 from memoryd.store.ledger.conversations import (
     PENDING_FOR,
     HoldingLimits,
-    PendingAnswerCount,
     WithheldKind,
     WithheldName,
     all_withheld,
@@ -114,7 +113,7 @@ class Ledger:
         self._failed_at = float("-inf")
         self._aside = SetAsideLedgers(path)
         self._refused = 0
-        self._counted: dict[str, tuple[PendingAnswerCount, HistoryReply]] = {}
+        self._counted: dict[str, tuple[tuple[int, int], HistoryReply]] = {}
         self._opening = asyncio.Lock()
         self._holding = asyncio.Lock()
         self._hold_failed_at = float("-inf")
@@ -278,12 +277,12 @@ class Ledger:
                 self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        held, history = self._counted.get(agent, (PendingAnswerCount(), history_reply()))
+        (answers, held_bytes), history = self._counted.get(agent, ((0, 0), history_reply()))
         return LedgerReply(
             path=str(self.path),
             bytes=await asyncio.to_thread(self._file_bytes),
-            heldAnswers=held.answers,
-            heldBytes=held.bytes,
+            heldAnswers=answers,
+            heldBytes=held_bytes,
             maxHeldAnswers=self.limits.answers,
             maxHeldBytes=self.limits.total_bytes,
             refusedAnswers=self._refused,

@@ -219,7 +219,7 @@ DELETE FROM reflect_runs WHERE workspace = ?1 AND id NOT IN (
     SELECT id FROM reflect_runs WHERE workspace = ?1 ORDER BY started_at DESC, id LIMIT ?2)
 """
 _LAST = """
-SELECT id, started_at, ended_at, since, outcome FROM reflect_runs
+SELECT id, started_at, since, outcome FROM reflect_runs
 WHERE workspace = ? AND ended_at IS NOT NULL AND started_at <= ? ORDER BY started_at DESC, id LIMIT 1
 """
 
@@ -229,7 +229,6 @@ class ReflectRun(Struct, frozen=True):
 
     id: str
     started_at: datetime
-    ended_at: datetime
     since: date
     outcome: Mapping[str, object]
 
@@ -251,7 +250,7 @@ class ReflectRuns(WorkspaceRows):
     @reads
     def last(self, db: apsw.Connection, before: datetime) -> ReflectRun | None:
         """Return the last run that ended; one that a clock which was ahead has noted does not count."""
-        for run, started, ended, since, outcome in db.execute(_LAST, (self._workspace, before.timestamp())):
+        for run, started, since, outcome in db.execute(_LAST, (self._workspace, before.timestamp())):
             first_day = _EPOCH + timedelta(days=since)
-            return ReflectRun(run, _moment(started), _moment(ended), first_day, json.loads(outcome))
+            return ReflectRun(run, _moment(started), first_day, json.loads(outcome))
         return None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.agents.retained.core import CoreRights
+from memoryd.agents.retained.retaining import CoreRights
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.tiers import Promotion
 from memoryd.errors import Denied

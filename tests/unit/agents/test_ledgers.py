@@ -57,3 +57,16 @@ async def test_read_only_memory_keeps_a_ledger_out_of_workspaces(
         assert await in_workspace.hold("a", "s", 1, "x")
     await ledgers.close()
     assert (tmp_path / "notes" / ".memory").exists() is not is_read_only
+
+
+def test_agent_that_came_apart_has_the_ledger_that_it_shared_before_beside_its_own(
+    tmp_path: Path, executor: ThreadPoolExecutor
+) -> None:
+    place = {"workspace": str(tmp_path / "notes")}
+    chunks = {"memorySearch": {"chunking": {"tokens": 200}}}
+    first, second, apart = agents_of([{"id": "a", **place}, {"id": "b", **place}, {"id": "c", **place, **chunks}])
+    ledgers = Ledgers([first, second, apart], executor)
+    assert ledgers.of(apart) is not ledgers.of(first)
+    assert ledgers.before(apart) is ledgers.of(first)
+    assert ledgers.before(first) is None
+    assert ledgers.before(second) is None

@@ -1,4 +1,4 @@
-"""From a section of the configuration to the settings of the parts."""
+"""From `memorySearch` to the settings of the parts."""
 
 from memoryd.agents.workspace.settings import embedding_loop_settings, index_settings, search_settings
 from memoryd.config.memory_search import MemorySearchSection

@@ -1,6 +1,8 @@
 """What agents say of work that was half done, of what they cannot know, and of their parts."""
 
 import asyncio
+import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from memoryd.agents.retained.changes import AgentChanges
 from memoryd.agents.status.figures import measured
 from memoryd.agents.turns.told import AgentTold
+from memoryd.agents.workspace.index import PathState, WorkspacePath
 from memoryd.domain.access import Admitted
 from memoryd.domain.counters import CacheUses
 from memoryd.domain.documents import RelativePath
@@ -34,9 +37,32 @@ async def test_conflict_that_is_settled_half_says_what_was_written() -> None:
     journal: Any = SimpleNamespace(check_writable=lambda: None, read=read, change=change, one_at_a_time=asyncio.Lock())
     changes = AgentChanges(journal=journal, usage=UNUSED, index=UNUSED, proposals=UNUSED, tombstones=UNUSED, now=UNUSED)
     copy = RelativePath("memory/plan (conflicted copy 2026-11-03).md")
-    with pytest.raises(InvalidRequest, match=r"stays; memory/plan\.md was written before it") as caught:
+    with pytest.raises(InvalidRequest, match="stays") as caught:
         await changes.settle_conflict(copy, KeepVersion.COPY)
-    assert "undo 7" in caught.value.hint
+    assert caught.value.hint == "written before it; as the same agent: undo 7"
+
+
+class HangingPath(type(Path())):  # type: ignore[misc]
+    """A folder on a disk that does not answer."""
+
+    answers = threading.Event()
+
+    def is_dir(self, **_: Any) -> bool:
+        """Answer when the disk does."""
+        return self.answers.wait(60)
+
+
+async def test_disk_that_does_not_answer_keeps_one_thread_and_not_the_status(tmp_path: Path) -> None:
+    index: Any = SimpleNamespace(rules=SimpleNamespace(workspace=tmp_path))
+    path = WorkspacePath(HangingPath(tmp_path), index)
+    before = threading.active_count()
+    for _ in range(4):
+        assert await path.look(0.01) == PathState()
+    assert threading.active_count() <= before + 1
+    HangingPath.answers.set()
+    assert await path.look() == PathState()
+    gone: Any = SimpleNamespace(rules=SimpleNamespace(workspace=tmp_path / "gone"))
+    assert await WorkspacePath(tmp_path / "gone", gone).look() == PathState(has_folder=False)
 
 
 async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memoryd.cli.importing import json_files
+from memoryd.cli.importing import files
 from memoryd.cli.importing.lines import ImportLine
 from memoryd.cli.importing.sources import entries
 from memoryd.errors import InvalidRequest
@@ -90,7 +90,7 @@ def test_broken_entry_of_a_json_file_costs_no_other(tmp_path: Path) -> None:
 
 
 def test_file_of_countless_entries_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_files, "ENTRIES_MAX", 3)
+    monkeypatch.setattr(files, "ENTRIES_MAX", 3)
     (tmp_path / "mem0.json").write_text("[{}, {}, {}, {}, {}]")
     *_, last = entries(tmp_path / "mem0.json", of="mem0")
     assert (last.number, last.trouble) == (4, "it has more than 3 entries: those behind are left out")

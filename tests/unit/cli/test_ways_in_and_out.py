@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memoryd.api.calls.transfer import exported
 from memoryd.cli.importing.sources import entries
-from memoryd.cli.memory.export import FORMATS
+from memoryd.cli.memory.transfer import FORMATS
 from memoryd.domain.memories.book import Memory, MemorySource
 from memoryd.domain.memories.line import parse_line
 from tests.unit.domain.memories.books import line_of

@@ -1,5 +1,6 @@
 """What other people could read: which files, which keys, which addresses."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.keys import secret_paths
+from memoryd.config.loading.raw import read
 from memoryd.config.root import Config
 from memoryd.config.section import Section, subclasses
 from memoryd.config.team import without_credentials
@@ -51,6 +53,19 @@ def test_key_file_that_is_open_to_others_is_told(tmp_path: Path, mode: int, what
     key.chmod(mode)
     expected = [f"the key in {key} can be {what} by other users: chmod 600 {key}"] if what else []
     assert told(written_at(path, {"file": str(key)})) == expected
+
+
+def test_command_that_closes_a_file_can_be_typed_whatever_its_folder_is_called(tmp_path: Path) -> None:
+    folder = tmp_path / "my keys; it's"
+    folder.mkdir()
+    key, source = folder / "key", folder / "config.json5"
+    for file in (key, source):
+        file.write_text("{}")
+        file.chmod(0o666)
+    place = ("models", "providers", "openai", "apiKey")
+    found = [*told(written_at(place, {"file": str(key)})), *told(written_at(place, "sk-1"), source)]
+    commands = [one.partition("users: ")[2].partition(", or")[0] for one in (*found, *read(source).notices)]
+    assert [shlex.split(one)[2] for one in commands] == [str(key), str(source), str(source)]
 
 
 @pytest.mark.parametrize(

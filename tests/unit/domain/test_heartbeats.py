@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.heartbeats import HeartState, LivingPart, Pulse, Stethoscope
+from memoryd.domain.clock import HeartState, LivingPart, Pulse, Stethoscope
 
 
 def part(limit: float = 10.0) -> LivingPart:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.loopback import DoorRules, WrongTokens, bearer_token
+from memoryd.domain.access import DoorRules, WrongTokens, bearer_token
 from tests.fakes import FakeClock
 
 RULES = DoorRules.of(18790, ["memory.internal:18790"], ["app://notes"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.config.paths import socket_path
-from memoryd.domain.sessions.commands import command_of
+from memoryd.domain.sessions.turns import command_of
 from memoryd.hooks import hook_run
 from memoryd.hooks.hook_run import (
     SECONDS,

@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, ChunkSettings
 from memoryd.errors import StoreUnavailable
 from memoryd.files.scanner import Scan, ScanRules
-from memoryd.index.committing import MAX_YIELDS, Cut, InterruptibleCommit
+from memoryd.index.committing import MAX_YIELDS, Cut, LargeNotes
 from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle
 from memoryd.index.triggers import ScanTriggers
 from tests.waiting import eventually_async
@@ -33,9 +34,10 @@ class Desk:
         self._failure = failure
 
     async def run(self, yields: int = 0) -> bool:
-        commit = InterruptibleCommit(triggers=self.triggers, commit=self._commit, has_newcomers=self._look)
-        async with asyncio.timeout(60):
-            return await commit.run(READING, cut(yields))
+        with ThreadPoolExecutor(1) as executor:
+            notes = LargeNotes(executor=executor, triggers=self.triggers, commit=self._commit, has_newcomers=self._look)
+            async with asyncio.timeout(60):
+                return await notes.commit_interruptibly(READING, cut(yields))
 
     async def _commit(self, readings: Sequence[Reading], _work: ScanCycle) -> None:
         while not self.may_end.is_set():

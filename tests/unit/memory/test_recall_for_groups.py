@@ -1,4 +1,4 @@
-"""What a group is told of a recall does not tell that something was kept back."""
+"""What is told of a recall: what it lacks, and to a group not that something was kept back."""
 
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.recall_order import RankedCandidate
@@ -6,6 +6,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.memory.recall.answer import for_groups
 from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory
 from memoryd.search.hits import ChunkEvidence
+from memoryd.search.protocol import Arm, ArmState, Found, Freshness
 from tests.unit.domain.memories.test_kept_from_groups import KEPT, PIN, PLAIN
 
 
@@ -28,3 +29,17 @@ def test_verdict_and_reason_are_of_what_is_told() -> None:
     assert {(one.items, one.verdict, one.reason) for one in (hidden, nothing, unknown)} == {
         ((), Verdict.NONE, hidden.reason)
     }
+
+
+def test_what_an_answer_lacks_is_told_and_nothing_else() -> None:
+    arms = {
+        "lexical": Arm(ArmState.OK),
+        "vector": Arm(ArmState.PARTIAL, "1 passage has no vector yet"),
+        "memories": Arm(ArmState.OK),
+    }
+    found = Recalled(found=Found((), (), arms, ()))
+    unread = Recalled(freshness=Freshness(pending_files=2))
+
+    assert (found.lacks, found.is_complete) == (["vector: 1 passage has no vector yet"], False)
+    assert (unread.lacks, unread.is_complete) == (["2 files not yet indexed"], False)
+    assert Recalled().is_complete

@@ -15,7 +15,7 @@ from memoryd.domain.memories.unasked.concepts import root_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.snippets import folded
 from memoryd.domain.sessions.making_turns import answer_words
-from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastAnswers
+from memoryd.memory.capture.capturing import ANSWER_CHARS, SESSIONS_MAX, LastTexts
 from memoryd.memory.forgetting.planning import drop_remembered_texts
 from memoryd.memory.recall.eligible import MemoryFacts
 from memoryd.memory.recall.query import CheckedSource, Recalled, RecalledMemory
@@ -34,13 +34,13 @@ HOLD_TEXT = {
     "search/ranking.py": {"commonness"},
 }
 HOLD_NONE = {
-    "api/openapi.py": {"description"},
+    "api/application.py": {"description"},
     "config/loading/keys.py": {"secret_paths"},
     "config/section.py": {"_docstrings_in"},
     "domain/memories/unasked/concepts.py": {"_table", "_unspaced_words"},
     "domain/ranking/filters.py": {"date_in_name"},
     "domain/text/languages.py": {"_languages_by_letter", "_languages_by_word"},
-    "domain/text/stems.py": {"_stemmer"},
+    "domain/text/words.py": {"_stemmer"},
     "embed/remote/http.py": {"tls"},
     "files/reading.py": {"_syscall", "has_openat2"},
     "files/writing.py": {"_call"},
@@ -90,7 +90,7 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:
-    first, second = LastAnswers(), LastAnswers()
+    first, second = LastTexts(), LastTexts()
     for answers in (first, second):
         answers.note("one", "The quetzalcanary eats figs")
         answers.note("two", "It does")
@@ -104,7 +104,7 @@ def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() ->
 
 
 def test_of_last_answers_the_latest_are_known_and_of_each_its_end() -> None:
-    answers = LastAnswers()
+    answers = LastTexts()
     answers.note("", "without a session")
     for number in range(SESSIONS_MAX + 1):
         answers.note(str(number), f"answer {number}")

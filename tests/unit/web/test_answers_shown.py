@@ -1,7 +1,6 @@
 """What the page Ask shows of answers: what is only near is folded away, unless there is nothing else."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +8,9 @@ import pytest
 from memoryd.domain.documents import is_outside
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
-from memoryd.web import reasons
-from memoryd.web.ask import snippet_lines
-from memoryd.web.decisions import diff_lines
+from memoryd.web.ask import BEYOND, LATE, WEAK, is_by_words_alone, is_late, missing, reason, snippet_lines, why_left_out
 from memoryd.web.health import doctor_environment
+from memoryd.web.memories import diff_lines
 from memoryd.web.mending import NoteLines, without_edges
 from memoryd.web.rendering import render
 
@@ -61,7 +59,11 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "later": "",
         "lines": snippet_lines,
         "is_outside": is_outside,
-        "reasons": reasons,
+        "reason": reason,
+        "why_left_out": why_left_out,
+        "BEYOND": BEYOND,
+        "WEAK": WEAK,
+        "LATE": LATE,
         "back": "ask?q=pier%3F",
     }
     return render("ask.html", {**FRAME, **values, **other})
@@ -142,15 +144,15 @@ def because(text: str = "", **of: Any) -> dict[str, Any]:
     ],
 )
 def test_reasons_are_told_in_plain_words(one: dict[str, Any], text: str) -> None:
-    assert reasons.reason(one) == text
+    assert reason(one) == text
 
 
 def test_every_reason_to_leave_out_is_told_without_a_key_of_the_configuration() -> None:
     for found in SkipReason:
         if found.stage in ("search", "recall"):
-            text = reasons.left_out(because(found.format("5", "6") if "{:g}" not in found else found.format(0.3)))
+            text = why_left_out(because(found.format("5", "6") if "{:g}" not in found else found.format(0.3)))
             assert text.endswith(".")
-    told = [reasons.left_out(because(one)) for one in (SkipReason.BEYOND_K, SkipReason.BELOW_MIN_SCORE.format(0.3))]
+    told = [why_left_out(because(one)) for one in (SkipReason.BEYOND_K, SkipReason.BELOW_MIN_SCORE.format(0.3))]
     assert told == ["Others answer better.", "Too little of it has to do with the question."]
 
 
@@ -162,14 +164,14 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
         "pictures": {"state": "off", "reason": "memorySearch.multimodal.enabled is false"},
     }
     health = {"arms": arms, "pendingFiles": 1, "pendingEmbeddings": 1200}
-    assert reasons.missing({"health": health}, {"health": health}) == [
+    assert missing({"health": health}, {"health": health}) == [
         "Meaning: its model is being loaded.",
         "1 file is still to be read.",
         "Of 1,200 texts the meaning is not known yet, only the words.",
     ]
-    assert reasons.is_late({"health": health})
-    assert not reasons.is_by_words_alone({"health": health})
-    assert reasons.is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})
+    assert is_late({"health": health})
+    assert not is_by_words_alone({"health": health})
+    assert is_by_words_alone({"health": {"arms": {"vector": {"state": "off", "reason": "provider is none"}}}})
 
 
 def test_proposal_shows_each_line_that_goes_or_comes() -> None:
@@ -189,6 +191,6 @@ def test_proposal_shows_each_line_that_goes_or_comes() -> None:
 
 def test_doctor_is_told_the_configuration_of_the_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORYD_CONFIG", "/others.json5")
-    named = doctor_environment("/run/own.sock", Path("/etc/own.json5"))
+    named = doctor_environment("/run/own.sock", "/etc/own.json5")
     assert (named["MEMORYD_SOCKET"], named["MEMORYD_CONFIG"]) == ("/run/own.sock", "/etc/own.json5")
     assert doctor_environment("/run/own.sock", None)["MEMORYD_CONFIG"] == "/others.json5"

@@ -30,6 +30,7 @@ _LEAD = caseless(
     r"|that (?:is|was) (?:not (?:right|correct|true)(?: any ?more)?|wrong|outdated)|that isn['’]t (?:right|correct"
     r"|true)(?: any ?more)?"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you(?:['’]ve| have)? (?:got|have|had|remembered) (?:it|that|this) wrong"
+    r"|i meant(?: to (?:say|write|type))?(?=[^:]*\Z)"
     r"|(?:不对|不是的|错了|不正确)(?![\u4e00-\u9fff])|你(?:记|说|弄|搞|写)错了?|(?:这|那)(?:个)?(?:不对|错了"
     r"|过时了)|不是这样的?)"
     r"|(?P<own>(?:small |quick |one |a )*(?:correction|update|typo|errata|change of plan)|i (?:misspoke|mistyped"

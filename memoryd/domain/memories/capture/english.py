@@ -251,7 +251,11 @@ _REMEMBER = StatementForm(
     caseless(
         r"(?:(?:please|pls|kindly|always|just|also|and|you (?:should|must|need to)|i (?:want|need) you to"
         r"|i['’]d like you to|try to|ok|okay|so|but|hey|oh|yes)[,:]? )*"
-        r"(?:remember(?: that| this|(?=[:,-]))|(?:don['’]?t|do not|never) forget that)[:,—–-]*\b"
+        r"(?:remember|(?:keep|bear) in mind|(?:don['’]?t|do not|never) forget)(?: that| this|(?=[:,—–-]))[:,—–-]*\b"
+        # or behind what is said
+        r"|(?=.{16,}[,;.—–-]\s*(?:(?:and|so|but|please|pls) )*(?:remember (?:that|this|it)"
+        r"|(?:keep|bear) (?:that|this|it) in mind|(?:don['’]?t|do not) forget (?:that|this|it))"
+        r"(?:,? (?:please|for me|for later))?[.!]*\Z)"
     ),
     _is_remembered,
 )

@@ -43,11 +43,11 @@ _ATTRIBUTION = (
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
 )
 """How one says that something was told: it brings nothing of its own."""
-_FRAME_BEFORE = caseless(rf"\s*(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*)+")
-_FRAME_BEHIND = caseless(rf"(?:[\s,;，；—–-]+(?:{_ATTRIBUTION}))+[\s.!。！\"”]*\Z")
+_FRAME_BEFORE = caseless(rf"\s*+(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*+)+")
+_FRAME_BEHIND = caseless(rf"(?<![\s,;，；—–-])(?:[\s,;，；—–-]++(?:{_ATTRIBUTION}))+[\s.!。！\"”]*+\Z")
 
 _JOINED = caseless(
-    r"\s*(?:[,;，；、]\s*(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)\s*"
+    r"(?:[,;，；、]\s*+(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)"
 )
 """What parts one clause from the next."""
 _SHORTENED = tuple(

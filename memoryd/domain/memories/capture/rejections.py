@@ -156,7 +156,8 @@ _REPORTS = caseless(
 _SENTENCE_SPEAKER = expression(r"\A[ \t]*(?P<who>[A-Za-z][\w .'’-]{0,30}|[\u4e00-\u9fff]{1,8})[ \t]*[:：](?!\d|//)")
 _NEW_NUMBER = caseless(r"\A[^:：]*\b(?:has|have|got|new)\b[^:：]*[:：]\s*[+(\d][\d\s()./-]*\Z")
 _OWN_LABEL = caseless(
-    r"\A[ \t]*(?:note|notes|fyi|btw|by the way|ps|p\.s\.?|(?:please )?remember(?: this| that)?|please note|update"
+    r"\A[ \t]*(?:note|notes|fyi|btw|by the way|ps|p\.s\.?|please note|update"
+    r"|(?:please )?(?:remember|(?:keep|bear) in mind|(?:don['’]?t|do not) forget)(?: this| that)?"
     r"|correction|reminder|important"
     r"|about me|also|me|hi|hello|one thing|for the record|just so you know|my [\w ]{1,24}|i(?:['’]m"
     r"| am)? [\w ]{1,24}|e-?mail|phone|tel|mobile|(?:请|帮我|你要)?记住|备注|注意|另外|补充|提醒|对了|更正|说明"

@@ -37,6 +37,7 @@ def with_revisions(
     *,
     text: str,
     answer_before: str = "",
+    said_before: str = "",
     scope: str = "",
     day: date | None = None,
     may_supersede: bool = True,
@@ -51,7 +52,7 @@ def with_revisions(
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
             continue
-        target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before)
+        target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
         elif may_supersede and revision.is_self_contained:

@@ -98,7 +98,7 @@ _ADDS = caseless(
 """What stands beside what holds takes nothing's place."""
 _ORDERS = caseless(
     r"\A\W*(?:please|pls|use|make|do|don['’]?t|let|put|try|add|remove|delete|change|move|switch|rename|replace"
-    r"|write|fix|go|run|keep|set|give"
+    r"|write|fix|go|run|keep|set|give|remind"
     r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not|more|less|shorter|longer)\b"
     r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写|加|删|去掉|再|试|重新|继续|停)"
 )
@@ -115,11 +115,11 @@ _ELIDED = caseless(
 """What people tell of themselves without saying so."""
 _PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]")
 _STATES = caseless(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|\b[a-z]{2,}(?:s|ed)\b"
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
     r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
     r"|\b(?:i|we|they|you) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
 )
-"""What is no sentence has no verb: `not that file`."""
+"""What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
 _SAYS_SO = caseless(
     r",? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
     r"| that)?(?: today| yesterday)?\W*\Z"
@@ -223,6 +223,14 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
         yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
+def corrects_alone(sentence: str) -> bool:
+    """Tell whether a sentence says only what another one before it got wrong: `no, Tuesday`."""
+    return any(
+        isinstance(one, Revision) and ANSWER in one.forms and not one.has_verb
+        for one in revisions_of(sentence, has_answer=True)
+    )
+
+
 def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
     """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
     plain = _SAYS_SO.sub("", sentence.plain)
@@ -292,9 +300,10 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         if not (is_exact and form == CHANGE) or "old" in groups:
             for key, value in groups.items():
                 named[key][value] = None
+    has_verb = bool(_STATES.search(plain))
     if "own" in leads:
         forms.insert(0, CORRECTION)
-    elif "wrong" in leads and has_answer:
+    elif has_answer and ("wrong" in leads or (NOT_BUT in forms and not has_verb)):
         forms.insert(0, ANSWER)
     if not forms:
         return None
@@ -310,7 +319,7 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         context=context if has_pronoun else "",
         is_authors=is_authors,
         has_pronoun=has_pronoun,
-        has_verb=bool(_STATES.search(plain)),
+        has_verb=has_verb,
         old=tuple(named["old"]),
         new=next(iter(named["new"]), ""),
     )

@@ -78,9 +78,18 @@ def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
 
 
 def target_of(
-    revision: Revision, book: Book, *, scope: str = "", day: date | None = None, answer_before: str = ""
+    revision: Revision,
+    book: Book,
+    *,
+    scope: str = "",
+    day: date | None = None,
+    answer_before: str = "",
+    said_before: str = "",
 ) -> Target | None:
-    """Return what a sentence revises among the memories that hold on a day in its scope; None: nothing fits."""
+    """Return what a sentence revises among the memories that hold on a day in its scope; None: nothing fits.
+
+    It may answer the assistant, `answer_before`, or what its own author `said_before`.
+    """
     candidates = [
         _Candidate(memory, line.text, memory_words(line.text, line.entities))
         for memory in book.memories.values()
@@ -91,7 +100,7 @@ def target_of(
     ids = {candidate.memory.id for candidate in candidates}
     outdated = {older for newer, olds in book.superseded.items() if newer in ids for older in olds}
     standing = [candidate for candidate in candidates if candidate.memory.id not in outdated]
-    search = _Search(revision, answer_before, standing, candidates)
+    search = _Search(revision, (answer_before, said_before), standing, candidates)
     similar = [candidate for candidate in standing if search.may_fit(candidate)]
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
@@ -123,8 +132,13 @@ class _Search:
     """How well memories fit one sentence."""
 
     def __init__(
-        self, revision: Revision, answer: str, standing: Sequence[_Candidate], candidates: Sequence[_Candidate]
+        self,
+        revision: Revision,
+        before: tuple[str, str],
+        standing: Sequence[_Candidate],
+        candidates: Sequence[_Candidate],
     ) -> None:
+        answer, said = before
         # a memory is read by several rules, and the sentence beside each: kept for this one search
         self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
@@ -140,10 +154,12 @@ class _Search:
         self._context = content(revision.context)
         self._spoken = self._sentence | self._about | self._context
         self._answer, self._in_answer = answer, content(answer)
-        self._is_answer = bool(self._in_answer) and (ANSWER in revision.forms or not (self._about or self._subject))
+        self._said, in_said = said.casefold(), content(said)
+        self._before = self._in_answer | in_said
+        self._is_answer = bool(self._before) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._is_move = revision.is_authors and MOVES.search(revision.plain) is not None
         self._clause = _again_clause(revision.plain) if AGAIN in revision.forms else ""
-        words = self._spoken | self._subject | self._in_answer
+        words = self._spoken | self._subject | self._before
         self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
         self._stems = [word for word in words if not HAN_SIGN.match(word)]
 
@@ -167,7 +183,7 @@ class _Search:
     def _fit(self, one: _Candidate) -> float:
         rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
         if not any(fits(one) for fits in rules):
-            return self._rarity.weight(one.words & self._in_answer) if self._was_answered_wrong(one) else 0.0
+            return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
         common = self._sentence & one.words
         fit = _MIN + self._rarity.weight(common) * (_HALF + _HALF * self._rarity.share(common, one.words))
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.text)
@@ -306,14 +322,18 @@ class _Search:
         )
 
     def _was_answered_wrong(self, one: _Candidate) -> bool:
-        """Tell whether the answer before said what a memory says, and the sentence has another value for it."""
+        """Tell whether what was said before is what a memory says, and the sentence has another value for it.
+
+        An answer says it in words of its own; of what the author said it is what was kept.
+        """
         if not self._is_answer:
             return False
-        plain, is_loose = self._revision.plain, self._revision.has_verb
-        pair = new_value(one.text, plain, is_loose=is_loose, read=self._values_in)
-        return (
-            pair is not None
-            and _says(self._answer, pair[0].text)
+        revision = self._revision
+        pair = new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
+        if pair is None or (revision.old and not any(_says(old, pair[0].text) for old in revision.old)):
+            return False
+        return one.text.casefold() in self._said or (
+            _says(self._answer, pair[0].text)
             and any(self._share(self._in_answer, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
         )
 

@@ -66,17 +66,14 @@ def carried(before: str, after: str, diff: str) -> str | None:
     wanted = applied(before, diff)
     if wanted is None:
         return None
-    old, new = _lines(before), _lines(after)
-    moves = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    edits = difflib.SequenceMatcher(None, old, _lines(wanted), autojunk=False).get_opcodes()
+    old, new, made = _lines(before), _lines(after), _lines(wanted)
+    kept, changed = list(matched(old, new)), list(_gaps(old, new))
     # from below, so that the places above stay what they are
-    for kind, first, end, start, stop in reversed(edits):
-        if kind == "equal":
-            continue
-        begin = _map_position(moves, first, end)
+    for first, end, start, stop in reversed(list(_gaps(old, made))):
+        begin = _map_position(kept, changed, first, end)
         if begin is None:
             return None
-        new[begin : begin + end - first] = _lines(wanted)[start:stop]
+        new[begin : begin + end - first] = made[start:stop]
     return unified_diff(_lines(diff)[1].removeprefix("+++ b/").removesuffix("\n"), after, "".join(new))
 
 
@@ -91,14 +88,15 @@ def is_applied(text: str, diff: str) -> bool:
     return True
 
 
-def _map_position(moves: Sequence[tuple[str, int, int, int, int]], first: int, end: int) -> int | None:
+def _map_position(
+    kept: Sequence[tuple[int, int, int]], changed: Sequence[tuple[int, int, int, int]], first: int, end: int
+) -> int | None:
     """Return where lines stand that another change did not touch; for none of them, the place behind that change."""
-    for kind, begin, stop, to, last in reversed(moves):
-        if first == end and kind != "equal" and begin <= first <= stop:
-            return last if first == stop else None
-        if kind == "equal" and begin <= first and end <= stop:
-            return to + first - begin
-    return 0 if first == end == 0 else None
+    if first == end:
+        for begin, stop, _, last in changed:
+            if begin <= first <= stop:
+                return last if first == stop else None
+    return next((to + first - begin for begin, to, count in kept if begin <= first and end <= begin + count), None)
 
 
 def _places(diff: str) -> Iterator[DiffPlace]:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from memoryd.domain.documents import Citation, RelativePath, is_conversation, parse
+from memoryd.domain.documents import Citation, RelativePath, citation_in, is_conversation
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
@@ -47,8 +47,8 @@ def target(book: Book, name: str) -> ForgetTarget:
         raise ValueError("nothing is named: give an id, a citation such as memory/2026-11-20.md#L12, or words")
     if _ID.match(asked):
         return ForgetTarget(_by_id(book, asked))
-    citation = _citation(asked)
-    if citation is not None:
+    citation = citation_in(asked)
+    if citation is not None and (citation.start_line is not None or citation.path.endswith(".md")):
         return _by_citation(book, citation)
     return ForgetTarget(_one_meaning(book, asked))
 
@@ -125,14 +125,6 @@ def _by_citation(book: Book, citation: Citation) -> ForgetTarget:
     on_lines = book.sources_on(citation.path, first, last)
     memories = {memory.id: memory for memory, _ in on_lines}
     return ForgetTarget(tuple(memories.values())) if memories else ForgetTarget(lines=citation)
-
-
-def _citation(text: str) -> Citation | None:
-    try:
-        citation = parse(text)
-    except ValueError:
-        return None
-    return citation if citation.start_line is not None or citation.path.endswith(".md") else None
 
 
 def _holder(memory: Memory) -> Callable[[str], bool]:

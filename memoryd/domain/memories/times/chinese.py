@@ -31,7 +31,7 @@ from memoryd.domain.text.dates import eastern_number
 
 _SMALL = "[一二两兩三四五六七八九十廿]{1,3}"
 _NUMBER = rf"(?:[0-9]{{1,4}}|{_SMALL})"
-_NO_NUMBER = "(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
+_NO_NUMBER = "(?<![0-9][.,])(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
 _UNITS = {
     "天": Unit.DAY,
     "日": Unit.DAY,
@@ -39,10 +39,11 @@ _UNITS = {
     "週": Unit.WEEK,
     "星期": Unit.WEEK,
     "礼拜": Unit.WEEK,
+    "禮拜": Unit.WEEK,
     "月": Unit.MONTH,
     "年": Unit.YEAR,
 }
-_UNIT = "(?P<unit>天|周|週|个?星期|个?礼拜|个月|年)"
+_UNIT = "(?P<unit>天|周|週|[个個]?(?:星期|礼拜|禮拜)|[个個]月|年)"
 _WEEK = "(?:周|週|星期|礼拜|禮拜)"
 _WEEKDAYS = "一二三四五六日天"
 
@@ -58,12 +59,15 @@ _BOUND = {
     "明": "透",
 }
 """By the first sign of a time, those that make a word with it: in `早上周阿姨来了` stands no `上周`."""
+_AFTER_WHAT = "今午饭飯餐课課雨雪病婚产產"
 _LOOSE = {
     "上": "马馬网網线線楼樓路街墙牆桌床船车車身头頭山海地天会會班叫约約喊带帶跟遇碰赶趕爱愛看加关關穿",
     "下": "楼樓底乡鄉手脚腳地私天留剩记記写寫放",
     "今": "至如而迄当當",
     "明": "聪聰文照黎鲜鮮光说說证證声聲发發表",
     "前": "从從日提面眼",
+    "后": _AFTER_WHAT,
+    "後": _AFTER_WHAT,
     "本": "日",
 }
 """Those that do, or may stand beside it: then what is behind it must make a word, too."""
@@ -72,7 +76,7 @@ _BEHIND = {
         "阿姨|叔|伯|奶奶|爷爷|老师|老師|先生|小姐|女士|太太|总|經理|经理|医生|醫生|大夫|师傅|師傅|主任|教授|同学|同學|哥|姐"
         "|律师|律師|警官|老板|老闆|大爷|大妈|婶|嫂|家"
     ),
-    "天": expression("气(?!温)|氣(?!溫)|才|线|線|花板|空|使|窗|桥|橋|然|文学|文學|天"),
+    "天": expression("气(?!温)|氣(?!溫)|才|线|線|花板|空|使|窗|桥|橋|然|文学|文學|天|晴"),
     "月": expression("亮|饼|餅|季(?!度)|球|光"),
 }
 """By the last sign of a time, what makes a word with it."""
@@ -83,21 +87,23 @@ _NEVER = expression(
 _YOUNG = "(?![轻輕纪紀龄齡迈邁幼])"
 """Behind `年` it makes another word of it: `如今年轻人`."""
 _WEEK_DAY = expression(
-    rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?个?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
+    rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?[个個]?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
 )
 _UNIT_NEXT_TO = expression(
-    rf"(?P<which>上上|下下|上|下|这|這|本)一?个?(?:(?P<week>{_WEEK})|(?P<month>月)(?:的?(?P<day>[0-9]{{1,2}}|{_SMALL})[日号號])?)"
-    rf"|(?P<year>大前年|前年|去年|今年|明年|后年){_YOUNG}"
+    rf"(?P<which>上上|下下|上|下|这|這|本)一?[个個]?(?:(?P<week>{_WEEK})|(?P<month>月)(?:的?(?P<day>[0-9]{{1,2}}|{_SMALL})[日号號])?)"
+    rf"|(?P<year>大前年|前年|去年|今年|明年|[后後]年){_YOUNG}"
     "(?:的?(?P<in_month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月份?"
     rf"(?:(?P<in_day>[0-9]{{1,2}}|{_SMALL})[日号號])?)?"
 )
-_UNITS_AGO = expression(rf"{_NO_NUMBER}(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|左|台)")
+_UNITS_AGO = expression(
+    rf"{_NO_NUMBER}(?!(?:19|20)[0-9]{{2}}年)(?P<count>{_NUMBER}|半){_UNIT}(?:之|以)?(?P<sense>前|后|後)(?!天|面|后|後|左|台)"
+)
 _PAST_UNITS = expression(rf"(?:最近|过去|過去|近|这|這)(?:的|这|這)?(?P<count>{_NUMBER}){_UNIT}(?!前|后|後)")
 _BARE_MONTH = expression(
     "(?<![0-9年个個的月〇零○一二三四五六七八九十廿.])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])月"
     f"(?:份|(?![0-9{_WEEKDAYS}十亮饼球光票供]))(?![0-9])"
 )
-_BARE_YEAR = expression(r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!前|后|後|\s?的?\s?[0-9一二三四五六七八九十])")
+_BARE_YEAR = expression(r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!代|\s?的?\s?[0-9一二三四五六七八九十])")
 _DAYS_OF_MONTH = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
@@ -192,11 +198,14 @@ def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     unit, sense = _unit(match), -1 if match["sense"] == "前" else 1
     if match["count"] == "半":
         return unit_away(calendar.day, 6 * sense, Unit.MONTH) if unit is Unit.YEAR else None
-    return unit_away(calendar.day, sense * _count(match), unit)
+    ends = [unit_away(calendar.day, sense * count, unit) for count in _counts(match)]
+    found = [one for one in ends if one is not None]
+    return DaySpan(min(one.first for one in found), max(one.last for one in found)) if found else None
 
 
 def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    return units_back(calendar.day, _count(match), _unit(match))
+    counts = _counts(match)
+    return units_back(calendar.day, max(counts), _unit(match)) if counts else None
 
 
 def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
@@ -223,11 +232,16 @@ def _days_of_month(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
 
 
 def _unit(match: re.Match[str]) -> Unit:
-    return _UNITS[match["unit"].removeprefix("个")]
+    return _UNITS[match["unit"].lstrip("个個")]
 
 
-def _count(match: re.Match[str]) -> int:
-    return eastern_number(match["count"].replace("两", "二").replace("兩", "二"))
+def _counts(match: re.Match[str]) -> list[int]:
+    """Return the number that a match counts: both where one of two is meant (两三天), none where it reads as none."""
+    said = match["count"].replace("两", "二").replace("兩", "二")
+    number = eastern_number(said)
+    if number or said.isdecimal():
+        return [number]
+    return [eastern_number(sign) for sign in said] if len(said) == 2 and "十" not in said else []
 
 
 def _number(text: str | None) -> int | None:

@@ -33,7 +33,12 @@ from memoryd.domain.text.dates import month_named
 
 _WORDS = "a an one two three four five six seven eight nine ten eleven twelve couple"
 _COUNTS = {"a": 1, "an": 1, "couple": 2} | {word: at for at, word in enumerate(_WORDS.split()[2:-1], start=1)}
-_COUNT = rf"(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NO_PART = r"(?<![0-9][.,/\u2044])(?<!\bhalf\s)(?<!\bhundred\s)(?<!\bhundred\sand\s)" + "".join(
+    rf"(?<!\b{tens}[\s-])" for tens in _TENS
+)
+"""Before a number: it is not the end of another one, as in `2.5`, `1,500`, `twenty-one`, or half of one."""
+_COUNT = rf"{NO_PART}(?P<count>[0-9]{{1,4}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
 _UNIT = "(?P<unit>day|week|month|year)s?"
 _WEEKDAY = "(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _SHORT_WEEKDAY = "(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)"

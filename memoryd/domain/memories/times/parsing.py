@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
-from memoryd.domain.memories.times.english import counted, english_lean, english_times
+from memoryd.domain.memories.times.english import NO_PART, counted, english_lean, english_times
 from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
 from memoryd.domain.memories.times.spans import (
     MONTH,
@@ -61,11 +61,12 @@ _UNTIL = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截
 _AROUND = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
 _AROUND_IT = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
 _SHIFT = caseless(
-    r"\b(?P<count>[0-9]{1,4}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?\s(?P<sense>before|after)\s(?:the\s)?\Z"
+    rf"\b{NO_PART}(?P<count>[0-9]{{1,4}}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?"
+    r"\s(?P<sense>before|after)\s(?:the\s)?\Z"
 )
 _WEEK_OF = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
 _WEEKEND_OF = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
-_WEEK_OF_IT = expression("的?[那这這][一个]?(?:周|週|星期|礼拜)")
+_WEEK_OF_IT = expression("的?[那这這][一个個]?(?:周|週|星期|礼拜|禮拜)")
 _LOOK_BACK, _LOOK_AHEAD = 40, 12
 _MAY_HOLD_WEEKDAYS = caseless("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]")
 _MAY_HOLD_DATES = expression("[0-9月월]")

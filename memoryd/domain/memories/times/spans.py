@@ -359,7 +359,7 @@ ENGLISH_SEASON = expression(
     re.ASCII | re.IGNORECASE,
 )
 CHINESE_SEASON = expression(
-    rf"(?:(?P<away>大前年|前年|去年|今年|明年|后年|後年)|(?<![0-9])(?P<year>{_YEAR})\s?年|(?P<which>上一?个|这个|下一?个))"
+    rf"(?:(?P<away>大前年|前年|去年|今年|明年|后年|後年)|(?<![0-9])(?P<year>{_YEAR})\s?年|(?P<which>上一?[个個]|[这這][个個]|下一?[个個]))"
     "的?(?P<season>[春夏秋冬])(?:天|季)"
 )
 YEARS_AWAY = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "後年": 2}

@@ -23,10 +23,10 @@ from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 HELPFUL = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
 """Kinds of memories that are told first, and for less evidence than others."""
 _CHARS = 20_000
-_LINES, _PROGRAMS, _LINE_WORDS = 4, 3, 24
+_LINES, _PROGRAMS, _LINE_WORDS, _WORD_CHARS = 4, 3, 24, 100
 
 _FRAME = expression(
-    r'\s*(?:File ".*", line \d|at\s+\S+.*[:(]|\S+\.(?:go|rs|c|cc|cpp):\d+ \+0x|\d+:\s+0x|goroutine \d|Traceback\b'
+    r'\s*+(?:File ".*", line \d|at\s+\S+.*[:(]|\S+\.(?:go|rs|c|cc|cpp):\d+ \+0x|\d+:\s+0x|goroutine \d|Traceback\b'
     r"|[~^\s|]+\Z|(?:\d+\s*)?\|)"
 )
 _TELLING = caseless(
@@ -36,15 +36,15 @@ _TELLING = caseless(
     r"|错误|失败|无法|异常|拒绝|找不到|不存在|超时"
 )
 _PATH = expression(
-    r"(?:\b[A-Za-z]:[\\/]|\b[a-z]+://|(?<![\w.])~?/|\.{1,2}/|\b[\w.-]+/(?=[\w.@-]+/))[^\s\"'`:,;()<>]*"
-    r"|\b[\w.-]+/[\w-]+\.\w{1,5}\b"
+    r"(?:\b[A-Za-z]:[\\/]|\b[a-z]+://|(?<![\w.])~?/|\.{1,2}/|(?<![\w.-])[\w.-]++/(?=[\w.@-]+/))[^\s\"'`:,;()<>]*"
+    r"|(?<![\w.-])[\w.-]++/[\w-]+\.\w{1,5}\b"
 )
 _FILE_PLACE = expression(r"(?<=\w):\d+(?::\d+)?\b|::\w+")
 _NOISE = caseless(
-    r"(?:(?<!\S)\S*)?(?:…|\*\*\*)\S*"  # what is masked
+    r"(?<!\S)(?=\S*?(?:…|\*\*\*))\S+|(?:…|\*\*\*)\S*"  # what is masked
     r"|\b\d{4}-\d\d-\d\d(?:[T ][\d:.,+Z]+)?|\b\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"
     r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b0x[0-9a-f]+\b"
-    r"|(?<![\w-])[-+]?\d[\d.,:]*(?:%|[kmgt]i?b|m?s|min)?(?![\w-])"
+    r"|(?<![\w-])[-+]?\d[\d.,:]{0,200}(?:%|[kmgt]i?b|m?s|min)?(?![\w-])"
 )
 _WORD = expression(r"@?[^\W_][\w.@/+#-]*[^\W_]|[^\W_]")
 _GENERAL = word_set("""
@@ -63,7 +63,7 @@ you your we our may must should need needed needs required use using used
 """)
 _WRAPPERS = word_set("sudo env time nohup exec command bash sh zsh xargs then do true")
 _BESIDE = word_set("cd export set source echo")
-_SEPARATOR = expression(r"\s*(?:&&|\|\|?|;|\n)\s*")
+_SEPARATOR = expression(r"&&|\|\|?|[;\n]")
 _ASSIGNED = expression(r"\w+=\S*\Z")
 _PLAIN = expression(r"[A-Za-z][\w.-]*\Z")
 
@@ -114,7 +114,8 @@ def _parts(word: str) -> list[str]:
 
 
 def _is_bare(word: str) -> bool:
-    return len(word) < 2 and not UNSPACED_RUN.search(word)
+    """Tell whether a word is a single sign, or what a program wrote for programs, such as a picture in letters."""
+    return (len(word) < 2 and not UNSPACED_RUN.search(word)) or len(word) > _WORD_CHARS
 
 
 def _programs(command: str) -> Iterator[str]:

@@ -12,10 +12,9 @@ from memoryd.domain.memories.abstracts import (
     overview_of,
     shorter,
 )
-from memoryd.domain.text.sentences import sentences_of
+from memoryd.domain.text.sentences import sentences_of, spoken_sentences
+from tests.sweeps import whole_or
 from tests.waiting import soon
-
-BLANK_LINES = "\n" * 50_000
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -94,15 +93,12 @@ def test_shorter_forms_are_shorter_each(text: str) -> None:
         ("J. Smith agrees. A line that\nwraps goes on.", ["J. Smith agrees.", "A line that wraps goes on."]),
         ("Three things:\n- one is a\n- two is b\n2. three", ["Three things:", "one is a", "two is b", "three"]),
         ("Das gilt z. B. hier. Ende.", ["Das gilt z. B. hier.", "Ende."]),
+        ("Das gilt d. h. immer. Ende.", ["Das gilt d. h. immer.", "Ende."]),
+        ("Wir fahren am 3. Mai los. Es ist Nr. 5. Gut.", ["Wir fahren am 3. Mai los.", "Es ist Nr. 5.", "Gut."]),
     ],
 )
 def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
     assert list(sentences_of(text)) == sentences
-
-
-def test_rows_of_empty_lines_are_read_in_one_pass() -> None:
-    with soon(1):
-        assert sentences_of(f"{BLANK_LINES}- one\n \n1. two{BLANK_LINES}") == ("one", "two")
 
 
 def test_abstract_is_a_sentence_that_says_something_in_the_language_of_the_text() -> None:
@@ -124,3 +120,13 @@ def test_overview_tells_what_other_sentences_speak_of() -> None:
         "The gateway on alder restarts at 04:30 each night.",
         "Alder has 16 GB for the gateway.",
     ]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("piece", [".", "…", "?!", "\n", "\r\n", "Dr. ", "A. ", "1. ", "<abc>", "<abc></abd>"])
+def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
+    """Quadratic time would be a minute for a quarter of the longest text."""
+    text = piece * (whole_or(50_000, 200_000) // len(piece)) + "x"
+    with soon():
+        assert sentences_of(text)
+        assert spoken_sentences(text)

@@ -226,6 +226,8 @@ def test_times_that_only_look_like_parts_of_words(text: str, first: str) -> None
         "when was the boiler last serviced",
         "what is the latest on the roof",
         "who last fed the cat",
+        "when was the last weekly meeting",
+        "when did the last friend of hers visit",
         "上次去看牙医是什么时候",
         "最后一次换机油花了多少钱",
         "我们上一次见面说了什么",

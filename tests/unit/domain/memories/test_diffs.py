@@ -1,5 +1,7 @@
 """Diffs of one file: of what they were made of they make what they lead to; elsewhere only where unmistakable."""
 
+from time import process_time
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -74,6 +76,16 @@ def test_diff_is_carried_over_a_change_beside_its_lines() -> None:
     assert found is not None
     assert applied(CORE.replace("- b", "- B"), found) == "# Core\n\n- a\n- B\n- c\n"
     assert changed_lines(found) == changed_lines(more)
+
+
+def test_diff_of_a_long_note_is_carried_soon() -> None:
+    note = "".join(f"- line {number}\n\n" for number in range(10_000))
+    edit = unified_diff("m", note, note.replace("- line 5000\n", "- another\n"))
+    began = process_time()
+    found = carried(note, f"{note}- c\n", edit)
+    assert process_time() - began < 5
+    assert found is not None
+    assert changed_lines(found) == changed_lines(edit)
 
 
 def test_two_diffs_that_add_at_one_place_keep_their_order() -> None:

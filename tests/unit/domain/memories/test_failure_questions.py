@@ -65,6 +65,9 @@ def test_long_output_asks_little_and_soon() -> None:
     with soon(2):
         for output in ("x" * 100_000, "error: lease " * 8_000, "at a.b(c:1)\n" * 8_000, "/" * 100_000, "1:" * 50_000):
             assert len(failure_question(output, output)) < 2_000
+        for word in ("x", "a.", "a-", '{"a":', " ", "1.", "错"):
+            output = "error: " + word * 20_000 + "!"
+            assert len(failure_question(output, output)) < 2_000
 
 
 def test_lesson_is_told_for_two_words_and_a_fact_for_much_more() -> None:

@@ -26,18 +26,22 @@ from memoryd.domain.memories.reflect.opinions import Label, Step
 KEY = bytes(range(32))
 NAMES = ("0" * 32, "1" * 32)
 DAY = date(2026, 11, 2)
-entries = st.builds(
-    MachineEntry,
-    machine=st.sampled_from(["a", "b"]),
-    number=st.integers(1, 4),
-    at=st.sampled_from([1.0, 2.0, 3.0, 1e12]),
-    verb=st.sampled_from(["used", "forgotten", "remembered", "step"]),
-    name=st.sampled_from(NAMES),
-    count=st.integers(0, 3),
-    evidence=st.sampled_from(NAMES),
-    label=st.sampled_from(list(Label)),
-    day=st.just(DAY),
-    run=st.sampled_from(["r", "s"]),
+common = {
+    "machine": st.sampled_from(["a", "b"]),
+    "number": st.integers(1, 4),
+    "at": st.sampled_from([1.0, 2.0, 3.0, 1e12]),
+    "name": st.sampled_from(NAMES),
+}
+of_step = {
+    "evidence": st.sampled_from(NAMES),
+    "label": st.sampled_from(list(Label)),
+    "day": st.just(DAY),
+    "run": st.sampled_from(["r", "s"]),
+}
+entries = (
+    st.builds(MachineEntry, verb=st.just("used"), count=st.integers(0, 3), **common)
+    | st.builds(MachineEntry, verb=st.sampled_from(["forgotten", "remembered"]), **common)
+    | st.builds(MachineEntry, verb=st.just("step"), **common, **of_step)
 )
 
 

@@ -37,9 +37,10 @@ def test_bare_date_as_an_end_means_its_last_instant() -> None:
     end = parse_instant("2026-10-01", NOW, is_end=True)
     assert end.date() == NOW.replace(month=10, day=1).date()
     assert end + timedelta(seconds=1) >= datetime(2026, 10, 2, tzinfo=UTC)
+    assert parse_instant("20261001", NOW, is_end=True) == end
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "30", "d30", "2026-13-01", "99999999d", "1.5d"])
+@pytest.mark.parametrize("text", ["", "yesterday", "30", "d30", "2026-13-01", "99999999d", "1.5d", "99999y"])
 def test_other_words_are_refused(text: str) -> None:
     with pytest.raises(ValueError):
         parse_instant(text, NOW)
@@ -47,7 +48,7 @@ def test_other_words_are_refused(text: str) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with contextlib.suppress(ValueError, OverflowError):
+    with contextlib.suppress(ValueError):
         assert parse_instant(text, NOW).tzinfo is not None
 
 

@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from memoryd.agents.turns.turns import TurnCommands
-from memoryd.domain.sessions.commands import SLASH_COMMANDS, CommandName, SlashCommand, SpokenCommand, command_of
+from memoryd.domain.sessions.turns import SLASH_COMMANDS, CommandName, SlashCommand, SpokenCommand, command_of
 from memoryd.hooks.hook_run import COMMANDS
 from memoryd.replies.conversations import TurnCommandReply
 from tests.docs.reference import render

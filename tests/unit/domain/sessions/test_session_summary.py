@@ -57,6 +57,20 @@ def test_leaves_out_what_it_is_told_to_and_what_was_summed_up() -> None:
     assert session_summary(session, after=5).text == ""
 
 
+def test_correction_is_told_with_what_it_corrects_or_not_at_all() -> None:
+    session = session_of(
+        ("The dentist sees Theo on Monday at 10:30", "Okay."),
+        ("no, Tuesday, not Monday", "Okay."),
+        ROUTER[1],
+        ("My mother's birthday is on the 14. März and we bake", "Okay."),
+    )
+    text = "Decided: We decided to go with the second router. Said: My mother's birthday is on the 14. März and we bake"
+    first = "The dentist sees Theo on Monday at 10:30"
+
+    assert session_summary(session).text == f"Said: {first} · no, Tuesday, not Monday · {text}"
+    assert session_summary(session, is_left_out=lambda one: one == first).text == text
+
+
 def test_answer_is_told_with_its_question() -> None:
     long = [(f"Which of the {word} keys opens the door of the barn?", None) for word in ("red", "blue")]
     text = session_summary(session_of(*ROUTER[:1], *long)).text

@@ -108,6 +108,8 @@ def test_uniqueness_is_how_specific_an_answer_is_less_what_another_one_says() ->
         ("最后跟谁签", "跟宏达签。", {Sign.DECISION, Sign.PLAIN}),
         ("and now?", "We decided on the second floor of the house in Rua Verde, as the first one has hardly any light.",
          {Sign.DECISION, Sign.NAME}),
+        ("where is the spare key?", "Under the flower pot – behind the shed that isn’t painted.", {Sign.PLAIN}),
+        ("谁来修", "找Peter就行。", {Sign.NAME, Sign.PLAIN}),
     ],
 )  # fmt: skip
 def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign]) -> None:
@@ -184,7 +186,8 @@ def test_every_part_is_a_share(question: str, answer: str, words: list[str], tag
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(
-    "piece", ["一", "\n", "a-", "-\n", "1.\n", "三点五", "`", "a.", " ", "1,", "先", "比", "stress", "\n "]
+    "piece",
+    ["一", "\n", "a-", "-\n", "1.\n", "三点五", "`", "a.", " ", "1,", "先", "比", "stress", "\n ", "…", "A. "],
 )
 def test_hostile_answer_takes_no_longer_than_another(piece: str) -> None:
     """Quadratic time would be minutes for a quarter of the longest answer."""

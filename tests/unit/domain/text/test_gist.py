@@ -127,3 +127,9 @@ def test_what_says_nothing_is_no_copy(text: str) -> None:
 def test_every_text_is_a_copy_of_itself(text: str) -> None:
     assert gist(text) == gist(text)
     assert outline(text) == outline(text)
+
+
+@pytest.mark.parametrize("piece", [" a", " _a", " *a", "_ ", "`a "])
+def test_long_lines_are_read_in_one_pass(piece: str) -> None:
+    """Quadratic time would be many minutes for so long a line, and the time limit of every test is five of them."""
+    assert gist("_a" + piece * 100_000)

@@ -1,5 +1,7 @@
 """What is an echo of what was told, and what says something of its own."""
 
+from time import process_time
+
 import pytest
 
 from memoryd.domain.memories.capture.firewall import is_echo, keyed, span_print
@@ -39,6 +41,17 @@ ECHOES = [
     ("我喜欢喝茶。", "你说过，我喜欢喝茶。"),
     ("我住在格拉茨，喜欢喝茶。", "我住在格拉茨"),
 ]
+
+
+@pytest.mark.parametrize("piece", [" ", "-", "; ", "\n"])
+def test_rows_of_signs_are_read_in_one_pass(piece: str) -> None:
+    span = span_print("I live in Graz.", HASHED)
+
+    assert span is not None
+    began = process_time()
+    for words in ("I live in Linz", "I live in Graz"):
+        assert is_echo(f"{words}{piece * 2_000}", [span], HASHED) is words.endswith("Graz")
+    assert process_time() - began < 2
 
 
 @pytest.mark.parametrize(("told", "said"), NEWS)

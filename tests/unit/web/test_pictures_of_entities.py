@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from memoryd.replies.knowledge import EntityLinkReply, EntityLinksReply, EntityReply, OpinionStepReply, OpinionWhyReply
-from memoryd.web.drawing import HEIGHT, LEFT, LINKS, MARGIN, STEPS, WIDTH, confidence_curve, link_picture
+from memoryd.web.entities import HEIGHT, LEFT, LINKS, MARGIN, STEPS, WIDTH, confidence_curve, link_picture
 
 
 def step(day: str, before: float, after: float) -> OpinionStepReply:

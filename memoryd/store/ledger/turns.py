@@ -1,0 +1,311 @@
+"""Turns in the ledger, without a word of their text: what was put before agents, and what its owner thinks of that.
+
+Also what capture keeps for a week: the places of messages that are still to be read, and hashes of the spans shown.
+"""
+
+from collections.abc import Collection, Container, Iterable, Sequence
+
+import apsw
+from msgspec import Struct
+
+from memoryd.domain.memories.capture.firewall import HASH_BYTES, SpanPrint
+from memoryd.domain.memories.uses import Judgement
+from memoryd.domain.ranking.calibration import Verdict
+from memoryd.store.database_file import reads, struct_of, writes
+from memoryd.store.ledger.ledger import Ledger, WorkspaceRows
+
+TURNS_MAX = 2_000
+"""Of a workspace; the latest stay, those of which the owner judged something, and those with the stable block of one
+that stays."""
+
+_PUT_TURN = """
+INSERT OR IGNORE INTO told_turns
+(workspace, agent, session, seq, verdict, etag, stable_since, stable_tokens, recalled_tokens, sequence_tokens, at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ifnull((
+    SELECT iif(etag = ?6, stable_since, NULL) FROM told_turns
+    WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND seq < ?4 ORDER BY seq DESC LIMIT 1
+), ?4), ?7, ?8, ?9, ?10) RETURNING id, stable_since
+"""
+_PUT_PART = "INSERT INTO told_parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
+_BOUND = """
+DELETE FROM told_turns WHERE workspace = ?1
+AND id <= (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+AND NOT EXISTS (SELECT 1 FROM told_parts WHERE turn = told_turns.id AND judgement <> '')
+AND (stable_since <> seq OR NOT EXISTS (
+    SELECT 1 FROM told_turns AS later WHERE later.workspace = ?1 AND later.agent = told_turns.agent
+    AND later.session = told_turns.session AND later.seq > told_turns.seq AND later.stable_since = told_turns.seq
+    AND later.id > (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+))
+"""
+_TURNS = """
+SELECT agent, session, seq, verdict, etag, stable_tokens, recalled_tokens, sequence_tokens, at, id, stable_since
+FROM told_turns WHERE workspace = ?1 AND agent = ?2 AND (?3 = '' OR session = ?3) AND (?4 = 0 OR id < ?4)
+ORDER BY id DESC LIMIT ?5
+"""
+_PARTS = """
+SELECT name, tokens, is_told, is_stable, nullif(verdict, ''), cut, nullif(judgement, '') FROM told_parts
+WHERE turn = ? ORDER BY place
+"""
+_JUDGE = """
+UPDATE told_parts SET judgement = ?1 WHERE turn = ?2 AND name = ?3
+AND turn IN (SELECT id FROM told_turns WHERE workspace = ?4 AND agent = ?5)
+"""
+DROP_TOLD = """
+DELETE FROM told_parts WHERE name = ?2 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
+"""
+"""Takes out what has a name: that of a memory that is forgotten."""
+_NAMES = """
+SELECT DISTINCT name FROM told_parts WHERE name >= ?2 AND name < ?2 || char(0x10ffff)
+AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
+"""
+_CITED = "agent = ?1 AND told_turns.id = turn AND (name = ?2 OR name >= ?2 || '#' AND name < ?2 || '$')"
+_COUNT_CITED = f"SELECT count(*) FROM told_parts, told_turns WHERE {_CITED}"
+_DROP_CITED = f"DELETE FROM told_parts WHERE EXISTS (SELECT 1 FROM told_turns WHERE {_CITED})"
+
+
+class ToldPart(Struct, frozen=True, kw_only=True):
+    """A part of a bundle, by its name in the receipt; `cut` is empty where nothing was."""
+
+    name: str
+    tokens: int
+    is_told: bool
+    is_stable: bool = False
+    verdict: Verdict | None = None
+    cut: str = ""
+    judgement: Judgement | None = None
+
+
+class ToldTurn(Struct, frozen=True, kw_only=True):
+    """What was put before an agent for the question of a turn; tokens are estimated, `at` is seconds since 1970."""
+
+    agent: str
+    session: str
+    seq: int
+    verdict: Verdict
+    etag: str
+    stable_tokens: int
+    recalled_tokens: int
+    sequence_tokens: int
+    at: float
+    number: int = 0
+    """0: it has none yet."""
+    stable_since: int = 0
+    """The turn of the session since which the stable block is the same."""
+    parts: tuple[ToldPart, ...] = ()
+    """As they are kept: without those of a stable block that was there before."""
+
+
+class ToldRows(WorkspaceRows):
+    """The turns of a workspace, with what was told."""
+
+    @writes
+    def put(self, db: apsw.Connection, turns: Sequence[ToldTurn]) -> None:
+        """Keep turns, each once, and drop the oldest beyond what is kept."""
+        for one in turns:
+            tokens = (one.stable_tokens, one.recalled_tokens, one.sequence_tokens)
+            head = (self._workspace, one.agent, one.session, one.seq, one.verdict, one.etag)
+            added = db.execute(_PUT_TURN, (*head, *tokens, one.at)).fetchone()
+            if added is None:
+                continue
+            number, since = added
+            rows = [
+                (number, place, part.name, part.is_stable, part.is_told, part.tokens, part.verdict or "", part.cut)
+                for place, part in enumerate(one.parts)
+                if since == one.seq or not part.is_stable
+            ]
+            db.executemany(_PUT_PART, rows)
+        db.execute(_BOUND, (self._workspace, TURNS_MAX))
+
+    @reads
+    def some(
+        self, db: apsw.Connection, agent: str, limit: int, *, session: str = "", before: int = 0
+    ) -> list[ToldTurn]:
+        """Return turns of an agent, the latest first; those before a number, of one session, where these are given."""
+        rows = list(db.execute(_TURNS, (self._workspace, agent, session, before, limit)))
+        return [struct_of(ToldTurn, (*row, _parts(db, row[-2]))) for row in rows]
+
+    @writes
+    def judge(self, db: apsw.Connection, agent: str, number: int, name: str, judgement: Judgement | None) -> bool:
+        """Keep what the owner thinks of a part of a turn; return whether there is such a part."""
+        db.execute(_JUDGE, (judgement or "", number, name, self._workspace, agent))
+        return db.changes() > 0
+
+    async def drop_pages(self, folder: str, kept: Container[str]) -> None:
+        """Take out the documents below a folder that are not among those kept, also by older names, and their passages.
+
+        No byte of their names is left.
+        """
+        names = await self._ledger.read(lambda db: db.execute(_NAMES, (self._workspace, folder)).fetchall())
+        gone = [(self._workspace, name) for (name,) in names if str(name).partition("#")[0] not in kept]
+        if gone:
+            await self._erase_each(DROP_TOLD, gone)
+
+
+def _parts(db: apsw.Connection, turn: int) -> list[ToldPart]:
+    return [struct_of(ToldPart, row) for row in db.execute(_PARTS, (turn,))]
+
+
+async def drop_cited(ledger: Ledger, agent: str, path: str) -> None:
+    """Take a conversation that is forgotten, and its parts, out of what an agent was told in others.
+
+    No byte of its name is left. Raises StoreError, Denied where nothing may be written.
+    """
+    if await ledger.read(lambda db: db.execute(_COUNT_CITED, (agent, path)).get):
+        await ledger.erase(lambda db: db.execute(_DROP_CITED, (agent, path)).fetchall())
+
+
+RETENTION_SECONDS = 7 * 24 * 3600.0
+AWAITED_MAX = 5_000
+"""Of a workspace."""
+TRIES_MAX = 10
+"""So often a message is put in line again: one that ends the daemon each time must not do so for ever."""
+
+_PUT_AWAITED = """
+INSERT OR IGNORE INTO awaited_messages
+(workspace, agent, session, seq, scope, channel, is_direct, is_owners, tries, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+"""
+_COUNT_AWAITED = "SELECT count(*) FROM awaited_messages WHERE workspace = ?"
+_EXPIRE_AWAITED = "DELETE FROM awaited_messages WHERE workspace = ? AND (at < ? OR tries >= ?)"
+_DROP = "DELETE FROM awaited_messages WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?"
+_TRIED = """
+UPDATE awaited_messages SET tries = tries + 1 WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?
+"""
+_ALL_AWAITED = """
+SELECT agent, session, seq, scope, channel, is_direct, is_owners FROM awaited_messages
+WHERE workspace = ? ORDER BY at, agent, session, seq
+"""
+
+
+class MessagePlace(Struct, frozen=True):
+    """Where a message stands: the turn of a session of an agent that asks it."""
+
+    agent: str
+    session: str
+    seq: int
+
+
+class QueuedMessage(Struct, frozen=True, kw_only=True):
+    """A message of which memories are still to be made, and what its session does not say of it."""
+
+    place: MessagePlace
+    scope: str = ""
+    channel: str | None = None
+    is_direct: bool = True
+    is_owners: bool = True
+
+
+class QueuedMessages(WorkspaceRows):
+    """The messages of which memories are still to be made."""
+
+    @writes
+    def put(self, db: apsw.Connection, one: QueuedMessage, now: float) -> bool:
+        """Note a message at a time in seconds since 1970; return False where too many are noted."""
+        if db.execute(_COUNT_AWAITED, (self._workspace,)).get >= AWAITED_MAX:
+            return False
+        head = (*self._key(one.place), one.scope, one.channel)
+        db.execute(_PUT_AWAITED, (*head, int(one.is_direct), int(one.is_owners), now))
+        return True
+
+    async def drop(self, places: Collection[MessagePlace]) -> None:
+        """Drop messages: their memories are made, or there are none."""
+        if places:
+            await self._write_each(_DROP, [self._key(place) for place in places])
+
+    async def take_up(self, places: Collection[MessagePlace]) -> None:
+        """Count one try more of messages that are put in line again."""
+        if places:
+            await self._write_each(_TRIED, [self._key(place) for place in places])
+
+    async def all(self, now: float) -> list[QueuedMessage]:
+        """Return what is awaited, the oldest first, and drop what is too old or was tried too often."""
+        return await self._left(now) if await self._ledger.read(self._found) else []
+
+    @writes
+    def _left(self, db: apsw.Connection, now: float) -> list[QueuedMessage]:
+        db.execute(_EXPIRE_AWAITED, (self._workspace, now - RETENTION_SECONDS, TRIES_MAX))
+        return self._found(db)
+
+    def _found(self, db: apsw.Connection) -> list[QueuedMessage]:
+        return [
+            QueuedMessage(
+                place=MessagePlace(*place),
+                scope=scope,
+                channel=channel,
+                is_direct=bool(is_direct),
+                is_owners=bool(is_owners),
+            )
+            for *place, scope, channel, is_direct, is_owners in db.execute(_ALL_AWAITED, (self._workspace,))
+        ]
+
+    def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
+        return (self._workspace, place.agent, place.session, place.seq)
+
+
+SHOWN_MAX = 20_000
+"""Of a workspace; the latest stay."""
+
+_PUT_DELIVERED = """
+INSERT OR REPLACE INTO delivered_spans (workspace, agent, session, whole, words, runs, is_negated, at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_EXPIRE_DELIVERED = "DELETE FROM delivered_spans WHERE workspace = ? AND at < ?"
+_BOUND_SPANS = """
+DELETE FROM delivered_spans WHERE workspace = ?1 AND at < (
+    SELECT at FROM delivered_spans WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
+"""
+_OF = """
+SELECT whole, words, runs, is_negated FROM delivered_spans
+WHERE workspace = ? AND agent = ? AND session = ? ORDER BY at DESC LIMIT ?
+"""
+_MAKE_KEY = "INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)"
+_KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
+
+
+class ShownSpan(Struct, frozen=True):
+    """A span as it was delivered to a session (its keyed hash) at a time, in seconds since 1970."""
+
+    agent: str
+    session: str
+    span: SpanPrint
+    at: float
+
+
+class ShownSpanRows(WorkspaceRows):
+    """The spans that sessions were shown."""
+
+    @writes
+    def key(self, db: apsw.Connection, proposed: bytes) -> bytes:
+        """Return what the hashes are keyed with: the first that was proposed."""
+        db.execute(_MAKE_KEY, (self._workspace, proposed))
+        return bytes(db.execute(_KEY, (self._workspace,)).get)
+
+    @reads
+    def key_so_far(self, db: apsw.Connection, _proposed: bytes) -> bytes:
+        """Return the same, no bytes where none was proposed, and propose none."""
+        return bytes(db.execute(_KEY, (self._workspace,)).get or b"")
+
+    @writes
+    def put(self, db: apsw.Connection, rows: Sequence[ShownSpan], now: float) -> None:
+        """Note spans, and drop those that are too old or too many."""
+        for row in rows:
+            span = row.span
+            packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
+            db.execute(_PUT_DELIVERED, (self._workspace, row.agent, row.session, *packed, row.at))
+        db.execute(_EXPIRE_DELIVERED, (self._workspace, now - RETENTION_SECONDS))
+        db.execute(_BOUND_SPANS, (self._workspace, SHOWN_MAX))
+
+    @reads
+    def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
+        """Return the latest spans of a session, the oldest of them first."""
+        return [
+            SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
+            for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
+        ][::-1]
+
+
+def _packed(hashes: Iterable[bytes]) -> bytes:
+    return b"".join(sorted(hashes))
+
+
+def _unpacked(data: bytes) -> frozenset[bytes]:
+    return frozenset(data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES))

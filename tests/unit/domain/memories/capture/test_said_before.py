@@ -1,0 +1,73 @@
+"""A message that corrects what its author said just before: its few words name a value alone, and deny one at most."""
+
+from datetime import date
+
+import pytest
+
+from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.renewal import with_revisions
+from memoryd.domain.memories.capture.revisions import revisions_of
+from tests.unit.domain.memories.books import book_from
+
+SWIMMING = "remember that the swim class is on Monday at 16:00"
+DENTIST = "My dentist is Dr. Weiss"
+PHONE = "记住，老师的电话是13900001111"
+OTHERS = ["The stand-up is at 9:30.", "The choir rehearses on Monday.", "My doctor is Dr. Ames."]
+ANSWER = "Noted."
+CORRECTED = [
+    (SWIMMING, "no, Tuesday, not Monday", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "No, it's Tuesday.", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "it's Tuesday, not Monday", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "Tuesday, not Monday!", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "sorry, I meant Tuesday", "remember that the swim class is on Tuesday at 16:00"),
+    (SWIMMING, "they moved it to 17:30", "remember that the swim class is on Monday at 17:30"),
+    (DENTIST, "no, Dr. Weber, not Dr. Weiss", "My dentist is Dr. Weber"),
+    (DENTIST, "no, Dr. Weber", "My dentist is Dr. Weber"),
+    (PHONE, "不对，是13900002222", "记住，老师的电话是13900002222"),
+]
+OTHERWISE = [
+    "no, Wednesday, not Tuesday",
+    "no, remind me on Tuesday",
+    "what about Tuesday?",
+    "and the party is on Tuesday",
+    "no, thanks",
+    "I meant the other file",
+]
+"""What denies another value, orders, asks, or says something else."""
+
+
+def revised(message: str, memory: str, *, said: str, answer: str = ANSWER) -> CaptureVerdict:
+    lines = [f"- W: {one}" for one in OTHERS]
+    return with_revisions(
+        captured(message, answer_before=answer),
+        [*revisions_of(message, has_answer=bool(answer or said))],
+        book_from({"memory/2026-11-01.md": lines, "memory/2026-11-23.md": [f"- note: {memory}"]}),
+        text=message,
+        answer_before=answer,
+        said_before=said,
+        day=date(2026, 11, 23),
+    )
+
+
+@pytest.mark.parametrize("answer", [ANSWER, ""])
+@pytest.mark.parametrize(("memory", "message", "now"), CORRECTED)
+def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: str, now: str, answer: str) -> None:
+    (item,) = revised(message, memory, said=f"Hello! {memory}.", answer=answer).kept
+
+    assert (item.text, len(item.supersedes)) == (now, 1)
+
+
+@pytest.mark.parametrize("message", OTHERWISE)
+def test_what_corrects_nothing_that_was_said_supersedes_nothing(message: str) -> None:
+    assert not [item for item in revised(message, SWIMMING, said=SWIMMING).kept if item.supersedes]
+
+
+@pytest.mark.parametrize("said", ["", "move the team lunch to Monday, please", "is the swim class on Monday at 16:00?"])
+def test_memory_that_was_not_said_just_before_is_left_alone(said: str) -> None:
+    assert not revised("no, on Tuesday", SWIMMING, said=said).kept
+
+
+def test_what_an_answer_got_wrong_may_be_denied_by_its_value() -> None:
+    (item,) = revised("no, Tuesday, not Monday", SWIMMING, said="", answer="The swim class is on Monday at 16:00.").kept
+
+    assert item.text == "remember that the swim class is on Tuesday at 16:00"
