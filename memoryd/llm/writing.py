@@ -182,7 +182,7 @@ if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
 
 PROVIDER = "openai"
-"""Whose chat completions all endpoints speak; whether memories leave the machine is asked by this name, too."""
+"""Whose chat completions all endpoints speak."""
 OWN_KEY = "memory.llm.apiKey"
 PATH = "/chat/completions"
 SEED = 7

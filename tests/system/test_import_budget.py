@@ -7,6 +7,7 @@ import pytest
 
 APPLICATION = "import memoryd.daemon.main, memoryd.daemon.app, memoryd.api.application as it; it.Application()"
 SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.search"
+KNOWLEDGE = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.knowledge"
 HOOK = "import memoryd.hooks.hook_run"
 HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
 HELP = "from memoryd.cli.main import run; run(['--help'])"
@@ -37,12 +38,13 @@ def loaded(program: str) -> set[str]:
     [
         (APPLICATION, HEAVY, 417),
         (SEARCH, HEAVY | SERVERS, 35),
+        (KNOWLEDGE, HEAVY | SERVERS | {"msgspec", "hashlib"}, 25),
         (HELP, HEAVY | SERVERS, 33),
         (HOOK, HEAVY | SERVERS | SLOW, 4),
         (HOOKS, HEAVY | SERVERS, 35),
         (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 62),
     ],
-    ids=["daemon", "search", "help", "hook", "hooks", "config"],
+    ids=["daemon", "search", "knowledge", "help", "hook", "hooks", "config"],
 )
 def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[str], ours: int) -> None:
     modules = loaded(program)

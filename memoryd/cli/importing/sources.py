@@ -82,7 +82,7 @@ def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
 
 
 def _claude_mem(path: Path) -> Iterator[ImportLine]:
-    # here: only this one needs the room of databases
+    # here: only what is of Claude needs the rooms of databases and of private notes
     from memoryd.cli.importing.claude import observations
 
     return observations(path)
@@ -142,7 +142,7 @@ def _chatgpt_entry(where: str, one: Object) -> ImportLine:
 
 
 def _claude(path: Path) -> Iterator[ImportLine]:
-    # here: only this one asks whether a text is private before it gets another beginning
+    # here: as above
     from memoryd.cli.importing.claude import pages
 
     return pages(path)

@@ -26,7 +26,6 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.memory.memories import pair_lines
 from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, is_terminal, note, styled
 from memoryd.client import Client
 from memoryd.errors import MemorydError
@@ -240,6 +239,9 @@ def reflect_command(invocation: Invocation, since: str | None, dry_run: bool, al
 
 
 def _reflect_lines(reply: ReflectReply) -> Iterator[str]:
+    # entities and opinions would wait for it, a third of their time
+    from memoryd.cli.memory.memories import pair_lines
+
     would = "would write" if reply["dryRun"] else "wrote"
     memories = count(reply["memories"], "memory", "memories")
     yield f"{would} {count(len(reply['pages']), 'page')} of {memories}"
