@@ -387,6 +387,22 @@ def test_place_of_a_key_that_a_restore_left_out_is_told(notes: Path, capsys: Cap
     assert f"{path}:2: MEMORYD_MASKED_1" in said(told, "config.masked")
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        'memory: { machines: { secret: "tall reeds" } }',
+        'team: { remote: "https://ana:reeds@example.org/t.git", name: "reeds", person: "ana" }',
+    ],
+)
+def test_configuration_with_a_key_is_closed_by_fix(key: str, notes: Path, capsys: Captured) -> None:
+    path = Path(os.environ["MEMORYD_CONFIG"])
+    path.write_text(f'{{ agents: {{ defaults: {{ workspace: "{notes}" }} }}, {key} }}')
+    path.chmod(0o644)
+    _, told = doctor(capsys, "--section", "config", "--fix")
+    assert (len(told["fixes"]), states(told, "config.exposure")) == (1, [])
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_state_that_may_not_be_written_is_told(notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     """Of a file in the way nobody may make a folder, root neither."""
     monkeypatch.setenv("MEMORYD_STATE_DIR", "/proc/sys/state of mine")

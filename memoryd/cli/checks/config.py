@@ -87,8 +87,8 @@ def exposure(examination: Examination) -> Iterator[Finding]:
     if loaded is not None:
         for one in exposures(loaded.config, loaded.source):
             # other files are their owner's
-            closes = f"chmod 600 {shlex.quote(str(loaded.source))},"
-            is_ours = loaded.source is not None and one.hint.startswith(closes)
+            closes = f"chmod 600 {shlex.quote(str(loaded.source))}"
+            is_ours = loaded.source is not None and one.hint.partition(", or ")[0] == closes
             yield Finding(
                 "open", one.message, one.hint, chmod(loaded.source, 0o600) if loaded.source and is_ours else None
             )

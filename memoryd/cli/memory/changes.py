@@ -121,7 +121,7 @@ class _ChangeNumber(click.IntRange):
         """Return the number; raises BadParameter."""
         if is_conversation(str(value)):
             self.fail(f"a conversation is no change: memoryctl sessions forget {shlex.quote(str(value))}", param, ctx)
-        if not str(value).isdigit():
+        if not str(value).isdecimal():
             self.fail(f"{str(value)!r} is no number of a change: {LISTS_CHANGES}", param, ctx)
         return super().convert(value, param, ctx)
 
