@@ -36,6 +36,14 @@ OTHERWISE = [
     "sorry, it is late, let us talk on Tuesday",
     "actually, I have to work on Tuesday",
     "I meant the other file",
+    "I meant to call you on Tuesday",
+    "no lunch on Tuesday",
+    "sorry, no time on Tuesday",
+    "Sorry about Tuesday",
+    "wait till Tuesday!",
+    "actually, great Tuesday",
+    "oops, it's 17:00 already",
+    "oops, late for 17:00",
 ]
 """What denies another value, orders, asks, or says something else."""
 
