@@ -258,7 +258,8 @@ def _of_near_year(match: re.Match[str], calendar: Calendar) -> TimeMention | Non
     if year is None or (is_word and not (day or match["in"] or match["behind"])):
         return None
     found = in_year(year, month_named(name), int(day) if day else None)
-    return found and TimeMention(match.end("in") if match["in"] else match.start(), match.end(), found)
+    start = match.end("in") if match["in"] else match.start()
+    return None if found is None else TimeMention(start, match.end(), found)
 
 
 def _near_year(which: str | None, calendar: Calendar) -> int | None:
