@@ -291,7 +291,8 @@ def subject_of(text: str) -> str:
 def _is_value_instead(plain: str, forms: Sequence[str], leads: frozenset[str], *, has_verb: bool) -> bool:
     """Tell whether a sentence is hardly more than a value, behind a slip or beside one that is denied."""
     if "slip" in leads and _IS_VALUE.fullmatch(plain):
-        return True
+        # `wait, it's in German` is no other place to live in
+        return bool(values_in(plain))
     return not has_verb and ("slip" in leads or NOT_BUT in forms)
 
 

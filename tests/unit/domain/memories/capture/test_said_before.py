@@ -74,6 +74,11 @@ def test_what_corrects_nothing_that_was_said_supersedes_nothing(message: str) ->
     assert not [item for item in revised(message, SWIMMING, said=SWIMMING).kept if item.supersedes]
 
 
+def test_remark_without_a_value_is_none_that_was_said_before() -> None:
+    home = "My sister lives in Ghent"
+    assert not revised("wait, it's in German", home, said=home).kept
+
+
 @pytest.mark.parametrize("said", ["", "move the team lunch to Monday, please", "is the swim class on Monday at 16:00?"])
 def test_memory_that_was_not_said_just_before_is_left_alone(said: str) -> None:
     assert not revised("no, on Tuesday", SWIMMING, said=said).kept
