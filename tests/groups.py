@@ -20,7 +20,8 @@ SHORT = frozenset({"unit", "store", "integration"})
 """Folders whose modules are each for one worker: thousands of tests of milliseconds."""
 
 TOGETHER = {
-    **dict.fromkeys(("test_layering", "test_names", "test_skips", "test_remembered_texts", "test_hosts"), "trees"),
+    **dict.fromkeys(("test_layering", "test_names", "test_house"), "trees"),
+    **dict.fromkeys(("test_skips", "test_remembered_texts", "test_hosts"), "trees"),
     **dict.fromkeys(("test_fault_catalogue", "test_visible_checks"), "trees of tests"),
     "test_bundle_shapes": "clients",
 }

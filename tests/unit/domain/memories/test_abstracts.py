@@ -13,9 +13,8 @@ from memoryd.domain.memories.abstracts import (
     shorter,
 )
 from memoryd.domain.text.sentences import sentences_of, spoken_sentences
+from tests.sweeps import whole_or
 from tests.waiting import soon
-
-BLANK_LINES = "\n" * 50_000
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -104,11 +103,6 @@ def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
     assert list(sentences_of(text)) == sentences
 
 
-def test_rows_of_empty_lines_are_read_in_one_pass() -> None:
-    with soon(1):
-        assert sentences_of(f"{BLANK_LINES}- one\n \n1. two{BLANK_LINES}") == ("one", "two")
-
-
 def test_abstract_is_a_sentence_that_says_something_in_the_language_of_the_text() -> None:
     assert abstract_of("Hi. Who knows? Peter prefers tea at night. He sleeps well.") == "Peter prefers tea at night."
     assert abstract_of("好的。我对花生过敏，请记住。我住在上海。") == "我对花生过敏，请记住。"
@@ -130,9 +124,11 @@ def test_overview_tells_what_other_sentences_speak_of() -> None:
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("piece", [".", "…", "?!", "\n", "\r\n", "Dr. ", "A. ", "1. ", "<abc>", "<abc></abd>"])
 def test_hostile_length_is_read_in_one_pass(piece: str) -> None:
-    """Quadratic time would be many minutes for so long a text, and the time limit of every test is five of them."""
-    text = piece * (200_000 // len(piece)) + "x"
-    assert sentences_of(text)
-    assert spoken_sentences(text)
+    """Quadratic time would be a minute for a quarter of the longest text."""
+    text = piece * (whole_or(50_000, 200_000) // len(piece)) + "x"
+    with soon():
+        assert sentences_of(text)
+        assert spoken_sentences(text)
