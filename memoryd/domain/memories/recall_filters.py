@@ -179,7 +179,7 @@ _ASKING = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
 _ASKING_OF_DAYS = _ASKING | {"calendar", "agenda", "planned"}
 """Of somebody these are words of their own: `where is Lina's calendar?`"""
 _EASTERN_ASKING = expression(
-    r"请问|請問|告诉|告訴|聊|谈|談|讨论|討論|提到|介绍|介紹|说说|說說|讲讲|講講|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
+    r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
     r"|怎么样|怎麼樣|如何|什么|什麼|哪些|哪个|为什么|谁|誰|最近|所有|全部|一切|一下|一些|东西|東西|消息|近况"
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱好"
     r"|今天|昨天|前天|明天|后天|今年|去年|前年|明年|上个?月|上個月|这个?月|這個月|下个?月|本月|上个?周|上週|这个?周|本周|下个?周"
@@ -189,7 +189,7 @@ _EASTERN_ASKING = expression(
 )
 _WAS_SAID = expression(
     r"\b(?:did|have|had|were|was) (?:i|we|you|they|he|she) (?:talk|discuss|sp[eo]ak|spoke|chat|mention|tell|told|ask)"
-    r"(?:ed|ted|en|ing|ting)?\b"
+    r"(?:ed|ted|en|ing|ting)?\b|聊|谈|談|讨论|討論|提到"
 )
 """A way to ask for what a conversation of some days was about; `talk to you tomorrow` asks nothing."""
 _WORD = expression(rf"[^\W_{UNSPACED}]+")
