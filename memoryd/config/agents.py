@@ -253,6 +253,14 @@ class Agent(Struct, frozen=True):
         return index.with_name(name)
 
     @property
+    def former(self) -> "Agent":
+        """The same before it came apart, or while it was: first of its workspace now, it shares again.
+
+        What the ledger of that time withholds, if there is one, counts for good.
+        """
+        return replace(self, has_own_ledger=not self.has_own_ledger)
+
+    @property
     def conversations_path(self) -> Path:
         """Where the index of its conversations lies, beside that of its notes; no other agent has any part in it."""
         return self.index_path.with_name(f"conversations-{self.id}.sqlite")

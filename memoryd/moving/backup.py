@@ -64,7 +64,8 @@ def backup_sources(
     owners = workspace_owners(chosen)
     # the changes of a workspace lie in the ledger of its first agent
     sharing = [agent for agent in agents if Path(os.path.realpath(agent.workspace)) in owners]
-    ledgers = {Path(os.path.realpath(agent.ledger_path.parent)) / agent.ledger_path.name for agent in sharing}
+    paths = [one.ledger_path for agent in sharing for one in (agent, agent.former)]
+    ledgers = {Path(os.path.realpath(path.parent)) / path.name for path in paths}
     below = Path(os.path.realpath(state / "workspaces"))
     if only is None:
         ledgers.update(ledgers_below(below))

@@ -147,8 +147,8 @@ def _ledgers_in(state: Path) -> Iterator[Path]:
 
 
 def _configured_ledgers(agents: Sequence[Agent], old: Path, new: Path) -> Iterator[Path]:
-    for agent in agents:
-        ledger = _real(agent.ledger_path.parent) / agent.ledger_path.name
+    for path in (one.ledger_path for agent in agents for one in (agent, agent.former)):
+        ledger = _real(path.parent) / path.name
         # store.path may lie in the workspace, which may have gone already
         inside = [new / ledger.relative_to(old)] if ledger.is_relative_to(old) else []
         yield from (one for one in (ledger, *inside) if one.is_file())

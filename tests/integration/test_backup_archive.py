@@ -200,6 +200,17 @@ def test_backup_of_one_agent_holds_every_ledger_of_its_workspace(tmp_path: Path)
     assert len(found.files) == 2
 
 
+def test_backup_of_one_agent_holds_the_ledger_that_it_had_before(tmp_path: Path) -> None:
+    """What that withholds counts for good."""
+    listed = [{"id": "b", "workspace": str(tmp_path / "ws")}]
+    (agent,) = Config.model_validate({"agents": {"list": listed}}).resolved_agents()
+    paths = {agent.ledger_path, agent.former.ledger_path}
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert paths == set(backup_sources([agent], state=state_dir(), config=None, only="b").files.values())
+
+
 def test_newer_format_is_told(tmp_path: Path) -> None:
     remade(written(tmp_path), change=lambda raw: raw.update(format=2))
     with pytest.raises(InvalidRequest, match="format 2, of a newer memoryd"):

@@ -226,7 +226,7 @@ class Ledgers:
         """Each with the first agent that has it."""
         self._of_workspace: dict[Path, dict[Ledger, None]] = {}
         for agent, own in zip(agents, workspaces, strict=True):
-            for name, one in ((agent.id, agent), (f"{agent.id} before", _before(agent))):
+            for name, one in ((agent.id, agent), (f"{agent.id} before", agent.former)):
                 place = _place(one)
                 if place not in self._ledgers:
                     if one is not agent and not one.ledger_path.is_file():
@@ -251,7 +251,7 @@ class Ledgers:
 
     def before(self, agent: Agent) -> Ledger | None:
         """Return the ledger that an agent had before, shared or its own; None where there is no other."""
-        _, ledger = self._ledgers.get(_place(_before(agent)), ("", None))
+        _, ledger = self._ledgers.get(_place(agent.former), ("", None))
         return ledger
 
     def all_of(self, agent: Agent) -> Sequence[Ledger]:
@@ -274,11 +274,6 @@ class Ledgers:
         async with AsyncExitStack() as stack:
             for _, ledger in self._ledgers.values():
                 stack.push_async_callback(ledger.close)
-
-
-def _before(agent: Agent) -> Agent:
-    """Return an agent as it was before it came apart, or while it was: first of its workspace now, it shares again."""
-    return replace(agent, has_own_ledger=not agent.has_own_ledger)
 
 
 def _place(agent: Agent) -> Path:

@@ -164,19 +164,22 @@ _LAST = caseless(
     r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]"
 )
 _ENGLISH_ASKING = """
-tell know remember recall show list give find say said happen happened happening happens going go went calendar agenda
-planned anything everything something thing things stuff info information details detail regarding concerning news new
-recent recently latest lately please let us around near ago last next past since before after between during until
-till early late mid today yesterday tomorrow tonight morning afternoon evening night week weeks weekend month months
-year years day days monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
-sun january february march april may june july august september october november december jan feb mar apr jun jul aug
-sep sept oct nov dec st nd rd th prefer prefers preferred preference preferences favourite favorite favourites
-favorites opinion opinions view views taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys
-believe believes think thinks feel feels want wants mind write wrote written note notes noted memory memories
+tell know remember recall show list give find say said happen happened happening happens going go went anything
+everything something thing things stuff info information details detail regarding concerning news new recent recently
+latest lately please let us around near ago last next past since before after between during until till early late mid
+today yesterday tomorrow tonight morning afternoon evening night week weeks weekend month months year years day days
+monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+january february march april may june july august september october november december
+jan feb mar apr jun jul aug sep sept oct nov dec st nd rd th
+prefer prefers preferred preference preferences favourite favorite favourites favorites opinion opinions view views
+taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys believe believes think thinks feel feels
+want wants mind write wrote written note notes noted memory memories
 """
 _ASKING = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
+_ASKING_OF_DAYS = _ASKING | {"calendar", "agenda", "planned"}
+"""Of somebody these are words of their own: `where is Lina's calendar?`"""
 _EASTERN_ASKING = expression(
-    r"请问|請問|告诉|告訴|聊|谈|談|讨论|討論|提到|介绍|介紹|说说|說說|讲讲|講講|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
+    r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
     r"|怎么样|怎麼樣|如何|什么|什麼|哪些|哪个|为什么|谁|誰|最近|所有|全部|一切|一下|一些|东西|東西|消息|近况"
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱好"
     r"|今天|昨天|前天|明天|后天|今年|去年|前年|明年|上个?月|上個月|这个?月|這個月|下个?月|本月|上个?周|上週|这个?周|本周|下个?周"
@@ -186,9 +189,9 @@ _EASTERN_ASKING = expression(
 )
 _WAS_SAID = expression(
     r"\b(?:did|have|had|were|was) (?:i|we|you|they|he|she) (?:talk|discuss|sp[eo]ak|spoke|chat|mention|tell|told|ask)"
-    r"(?:ed|ted|en|ing|ting)?\b"
+    r"(?:ed|ted|en|ing|ting)?\b|聊|谈|談|讨论|討論|提到"
 )
-"""A way to ask for what a conversation was about; `talk to you tomorrow` asks nothing."""
+"""A way to ask for what a conversation of some days was about; `talk to you tomorrow` asks nothing."""
 _WORD = expression(rf"[^\W_{UNSPACED}]+")
 _SPACED = expression(rf"[^\W{UNSPACED}]")
 """A sign of a word in a script with spaces."""
@@ -223,7 +226,7 @@ def asking_of(
         is_of_days=days is not None and days.is_matter,
         is_of_last=asks_for_last(question),
         is_of_opinion=asks_for_opinion(question),
-        is_bare=bool(entities or days) and not _words_left(question, names),
+        is_bare=bool(entities or days) and not _words_left(question, names, has_days=days is not None),
     )
 
 
@@ -237,14 +240,17 @@ def asks_for_last(question: str) -> bool:
     return _LAST.search(normalised(question)) is not None
 
 
-def _words_left(question: str, names: Collection[str]) -> bool:
+def _words_left(question: str, names: Collection[str], *, has_days: bool) -> bool:
     """Tell whether a question has a word that is no name, no time, and no way to ask."""
     text = normalised(question).lower().replace("-", " ")
     for name in sorted((normalised(name).lower().replace("-", " ") for name in names), key=len, reverse=True):
         text = _without(text, name) if name.strip() else text
-    text = _EASTERN_ASKING.sub(" ", _APOSTROPHE.sub(" ", _WAS_SAID.sub(" ", text)))
+    asking = _ASKING
+    if has_days:
+        text, asking = _WAS_SAID.sub(" ", text), _ASKING_OF_DAYS
+    text = _EASTERN_ASKING.sub(" ", _APOSTROPHE.sub(" ", text))
     words = (word for word in _WORD.findall(text) if not word[0].isdigit())
-    return any(word not in _ASKING for word in words) or UNSPACED_RUN.search(text) is not None
+    return any(word not in asking for word in words) or UNSPACED_RUN.search(text) is not None
 
 
 def _without(text: str, name: str) -> str:

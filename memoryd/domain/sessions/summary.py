@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.revisions import corrects_alone
+from memoryd.domain.memories.capture.values import values_in
 from memoryd.domain.sessions.significance import (
     answer_signs,
     context_density,
@@ -142,8 +143,8 @@ def visible_sentences(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[l
 
     What a sentence that is left out announces, as "My passphrase is:" and "What is my PIN?", is left out with it.
     """
-    asked, is_announced = _visible_in(turn.question, is_left_out, is_announced=False)
-    return asked, _visible_in(turn.answer or "", is_left_out, is_announced=is_announced)[0]
+    asked, answered = _told_and_left_out(turn, is_left_out)
+    return [*filter(None, asked)], [*filter(None, answered)]
 
 
 def sentences_of_turn(turn: Turn) -> list[str]:
@@ -152,42 +153,54 @@ def sentences_of_turn(turn: Turn) -> list[str]:
     return [*asked, *answered]
 
 
+def _told_and_left_out(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """Return the same, and nothing in the place of each that is left out."""
+    asked, is_announced = _visible_in(turn.question, is_left_out, is_announced=False)
+    return asked, _visible_in(turn.answer or "", is_left_out, is_announced=is_announced)[0]
+
+
 def _visible_in(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
-    """Return the sentences that may be told, and whether the last one announces what may not."""
+    """Return the sentences that may be told, others empty, and whether the last one announces what may not."""
     told = []
     for sentence in (" ".join(one.text.split()) for one in spoken_sentences(text)):
         is_out = is_announced or is_left_out(sentence)
         is_announced = is_out and sentence.endswith(_ANNOUNCES)
-        if not is_out:
-            told.append(sentence)
+        told.append("" if is_out else sentence)
     return told, is_announced
 
 
 def _sentences_of(
     turn: Turn, is_last: bool, is_left_out: Callable[[str], bool], *, is_short: bool = False
 ) -> Iterator[SummarySentence]:
-    """Yield the sentences of a turn that may be told, questions of few words only where it is to be short."""
+    """Yield the sentences of a turn that may be told, and without a text where one is left out.
+
+    Those of few words only where they ask and it is to be short, or say another value.
+    """
     is_open = is_last and not turn.is_answered
-    questions, answers = visible_sentences(turn, is_left_out)
+    questions, answers = _told_and_left_out(turn, is_left_out)
     asked = [(sentence, _role_of(sentence, is_open=is_open)) for sentence in questions]
     for place, (sentence, said) in enumerate((*asked, *((one, SentenceRole.ANSWERED) for one in answers))):
         # more than a greeting or the politeness of every assistant
         least = 1 if is_short and said is SentenceRole.ASKED else 4 if _CHINESE.search(sentence) else 12
         text = _clip(sentence)
-        if text and len(_SIGN.findall(without_formulas(sentence))) >= least:
+        is_short_value = said is SentenceRole.TOLD and values_in(sentence) and corrects_alone(sentence)
+        if not sentence or (text and (len(_SIGN.findall(without_formulas(sentence))) >= least or is_short_value)):
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
 
 
 def _corrected(found: Iterable[SummarySentence]) -> list[SummarySentence]:
-    """Return sentences in which a correction of few words stands behind what it corrects; alone it tells nothing."""
+    """Return sentences in which a correction of few words stands behind what it corrects; alone it tells nothing.
+
+    Nor does it where that is left out: it is none of what stands before.
+    """
     whole = list[SummarySentence]()
     for one in found:
-        if one.said is not SentenceRole.TOLD or not corrects_alone(one.text):
+        if one.said is not SentenceRole.TOLD or not one.text or not corrects_alone(one.text):
             whole.append(one)
-        elif whole and whole[-1].seq >= one.seq - 1:
+        elif whole and whole[-1].text and whole[-1].seq >= one.seq - 1:
             before = whole.pop()
             whole.append(replace(before, text=_joined(before.text, one.text, " "), worth=max(before.worth, one.worth)))
-    return whole
+    return [one for one in whole if one.text]
 
 
 def _joined(text: str, more: str, between: str) -> str:

@@ -33,9 +33,10 @@ _LETTER_BEFORE = expression(r"(?<!\w)[^\W\d_]\.\s[^\W\d_]\Z")
 """`z. B.`, `d. h.`, `i. d. R.`"""
 _DAY = expression(r"(?<!\w)[0-3]?[0-9]\Z")
 _MONTH_NEXT = expression(
-    r"\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b"
+    r"\s(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember"
+    r"|(?:April|August|September|November)(?!\s(?:is|was|will|has|had|can|may|went|comes|came|brings|starts|feels)\b))\b"
 )
-"""Behind the stop of a day, `3. Mai`."""
+"""Behind the stop of a day, `3. Mai`; those that are English months, too, begin no English sentence."""
 _CODE = expression(r"`+[^`]*`+")
 _ITEM = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
 """What marks an item of a list, and is none of its words."""
@@ -64,13 +65,13 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     said = word[0].lower().strip(".")
     if said in _ABBREVIATIONS or (said in _BEFORE_NUMBERS and _NUMBER_NEXT.match(text, end.end())):
         return False
-    if len(said) != 1 or said == "i":
+    if len(said) != 1:
         return True
-    # an initial, as in "J. Smith"; "Plan B. Then" is rarer
     before = max(start, end.start() - _LONGEST)
-    return not (
-        word[0].isupper() or _LETTER_NEXT.match(text, end.end()) or _LETTER_BEFORE.search(text, before, end.start())
-    )
+    if _LETTER_NEXT.match(text, end.end()) or _LETTER_BEFORE.search(text, before, end.start()):
+        return False
+    # an initial, as in "J. Smith"; "Plan B. Then" is rarer
+    return said == "i" or not word[0].isupper()
 
 
 def _is_day(text: str, stop: int) -> bool:

@@ -33,7 +33,7 @@ _UNWANTED = caseless(
     r" (?:you )?(?:ever )?(?:remember|save|store|memori[sz]e|record|log|write (?:this|that|it) down|note (?:this"
     r"|that|it)|keep (?:this|that|it)|learn (?:this|that|it))\b"
     r"|\byou (?:don['’]?t|do not) (?:have|need) to (?:remember|save|store|memori[sz]e|keep|note)\b"
-    r"|\bforget (?:that|what|this|it|everything|all)\b(?<!don't forget that)(?<!don’t forget that)(?<!not forget that)"
+    r"|(?<!don't )(?<!don’t )(?<!dont )(?<!never )(?<!(?<!if )not )\bforget (?:that|what|this|it|everything|all)\b"
     r"|\boff the record\b|\bnot for (?:your )?memory\b"
     r"|(?:别|不要|不用|不必|无需|请勿|不需要)(?:再|帮我|给我|把[^，。]{1,12})?(?:记(?!得|错)|保存|存下|存储|记录)|不要把[^。]{1,30}记|忘(?:掉|了)(?:这|那|我刚|刚才"
     r"|吧)"
@@ -83,7 +83,10 @@ _INTRODUCED = caseless(
     r"|correct|read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"
     r"|(?:写|说|重复|解释|分析|提取|回复|回答|修改|检查|告诉(?:他|她|他们))[^:：。]{0,30}[:：]"
 )
-_ABOUT_OWN = caseless(r"\bremember\b[^:：]{0,30}[:：]|\babout (?:me|myself)\b|\bfyi\b|\bnote (?:this|that)\b|记住|备注")
+_ABOUT_OWN = caseless(
+    r"\b(?:remember|(?:keep|bear) in mind|(?:don['’]?t|do not) forget)\b[^:：]{0,30}[:：]"
+    r"|\babout (?:me|myself)\b|\bfyi\b|\bnote (?:this|that)\b|记住|备注"
+)
 
 
 def why_unfit(text: str) -> str:
@@ -121,8 +124,8 @@ def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
 SENTENCE_CHARACTERS_MAX = 400
 _ASKS = caseless(
     r"\A\W*(?:(?:and|so|but|ok|okay|hey|hi|hello|also|please|well|then|now|sorry|thanks)\b[,!.]* *)*"
-    r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am|was|were|do|does|did|can|could|would|will"
-    r"|should|shall"
+    r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am|was|were|do(?! not forget\b)|does"
+    r"|did|can|could|would|will|should|shall"
     r"|may|has|have|had|isn['’]t|aren['’]t|don['’]t (?:you|i)|didn['’]t|won['’]t|wouldn['’]t|can['’]t you|tell me"
     r"|guess|any idea|do you)\b|\bi (?:was )?wonder(?:ing)?\b|\bdo you (?:know|remember|recall|think)\b"
     r"|\b(?:you (?:still )?remember|what|whether) my\b"

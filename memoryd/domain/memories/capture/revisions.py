@@ -108,7 +108,7 @@ _OF_TASK = caseless(
     r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
-_IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: [^\s,;]+){1,4}\W*")
+_IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: (?!(?:already|late|over)\b)[^\s,;]+){1,4}\W*")
 _AUTHOR = caseless(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
 _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
@@ -291,7 +291,8 @@ def subject_of(text: str) -> str:
 def _is_value_instead(plain: str, forms: Sequence[str], leads: frozenset[str], *, has_verb: bool) -> bool:
     """Tell whether a sentence is hardly more than a value, behind a slip or beside one that is denied."""
     if "slip" in leads and _IS_VALUE.fullmatch(plain):
-        return True
+        # `wait, it's in German` is no other place to live in
+        return bool(values_in(plain))
     return not has_verb and ("slip" in leads or NOT_BUT in forms)
 
 

@@ -332,12 +332,22 @@ class _Search:
         pair = new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
         if pair is None or (revision.old and not any(_says(old, pair[0].text) for old in revision.old)):
             return False
+        if not revision.has_verb and self._says_more(pair[1].start, one):
+            return False
         return one.text.casefold() in self._said or (
             _says(self._answer, pair[0].text)
             and any(self._share(self._in_answer, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
         )
 
+    def _says_more(self, start: int, one: _Candidate) -> bool:
+        """Tell whether a sentence of few words is about something else than its value: `no lunch on Tuesday`."""
+        rest = self._revision.rest
+        values = content(" ".join(value.text for value in self._values_in(rest)))
+        return _OF_OTHER.search(rest[:start]) is not None or not self._rest <= values | one.words | self._before
 
+
+_OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: the)?\s*\Z")
+"""Before a value that is none of what was said: `sorry for Tuesday`, `wait till Tuesday`."""
 _CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
 _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
 """Of who moves another place holds, whatever word is said for it."""

@@ -31,7 +31,8 @@ from memoryd.domain.text.dates import eastern_number
 
 _SMALL = "[一二两兩三四五六七八九十廿]{1,3}"
 _NUMBER = rf"(?:[0-9]{{1,4}}|{_SMALL})"
-_NO_NUMBER = "(?<![0-9][.,])(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
+_NO_NUMBER = r"(?<![0-9]\.(?=[0-9]))(?!(?<=[0-9],)[0-9]{3}(?![0-9]))(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
+"""Before a number: it is not the end of another one, as in `2.5` or `1,500`; any other comma parts two clauses."""
 _UNITS = {
     "天": Unit.DAY,
     "日": Unit.DAY,

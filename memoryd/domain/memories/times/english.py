@@ -96,7 +96,8 @@ _BARE_MONTH = expression(
 _IS_WORD_TOO = frozenset({"may", "march", "mar"})
 _MONTHS = expression(
     rf"\b(?P<between>between|from)?\s?(?P<first>{MONTH})\.?\s?(?P<to>-|–|—|\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b)\s?"
-    rf"(?P<second>{MONTH})\b\.?(?:,?\s(?P<year>{_YEAR}){_ENDS})?(?!\.?\s?[0-9])",
+    rf"(?P<second>{MONTH})\b\.?(?:,?\s(?:(?P<year>{_YEAR}){_ENDS}|(?:of\s)?(?P<which>last|this|next)\syear\b))?"
+    r"(?!\.?\s?[0-9])",
     _FLAGS,
 )
 _DAYS_OF_MONTH = expression(
@@ -114,7 +115,8 @@ _YEARS = expression(
     _FLAGS,
 )
 _OF_NEAR_YEAR = expression(
-    rf"\b(?:(?:(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?(?P<name>{MONTH})\b\.?"
+    rf"\b(?:(?P<in>(?:in|of|since|until|till|before|after|early|mid|late)[\s-])?"
+    rf"(?:(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?(?P<name>{MONTH})\b(?:\.(?!\s(?-i:[A-Z])))?"
     r"(?:\s(?P<late_day>[0-9]{1,2})(?:st|nd|rd|th)?)?,?\s(?:of\s)?(?P<which>last|this|next)\syear\b"
     rf"|(?P<before>last|this|next)\syear,?\sin\s(?P<behind>{MONTH})\b(?!\.?\s?[0-9]))",
     _FLAGS,
@@ -230,13 +232,11 @@ def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeReading:
 
 def _months(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     """Return a range of months, which needs more than a word between two names: a year, or a word before them."""
-    if match["year"] is None and match["between"] is None:
+    year = int(match["year"]) if match["year"] else _near_year(match["which"], calendar)
+    if year is None and match["between"] is None:
         return None
     first, second = month_named(match["first"]), month_named(match["second"])
-    if match["year"] is not None:
-        begins = in_year(int(match["year"]) - (first > second), first, None)
-    else:
-        begins = calendar.nearest(first, None)
+    begins = calendar.nearest(first, None) if year is None else in_year(year - (first > second), first, None)
     ends = begins and in_year(begins.first.year + (first > second), second, None)
     return DaySpan(begins.first, ends.last) if begins and ends else None
 
@@ -251,10 +251,19 @@ def _years(match: re.Match[str], _calendar: Calendar) -> TimeMention | None:
     return None if span is None else TimeMention(*match.span("year"), span)
 
 
-def _of_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
-    year = calendar.day.year + AWAY[(match["which"] or match["before"]).lower()]
-    day = match["day"] or match["late_day"]
-    return in_year(year, month_named(match["name"] or match["behind"]), int(day) if day else None)
+def _of_near_year(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+    year, day = _near_year(match["which"] or match["before"], calendar), match["day"] or match["late_day"]
+    name = match["name"] or match["behind"]
+    is_word = name.lower() in _IS_WORD_TOO and not name[0].isupper()
+    if year is None or (is_word and not (day or match["in"] or match["behind"])):
+        return None
+    found = in_year(year, month_named(name), int(day) if day else None)
+    start = match.end("in") if match["in"] else match.start()
+    return None if found is None else TimeMention(start, match.end(), found)
+
+
+def _near_year(which: str | None, calendar: Calendar) -> int | None:
+    return calendar.day.year + AWAY[which.lower()] if which else None
 
 
 def _iso_month(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:

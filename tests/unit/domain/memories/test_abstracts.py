@@ -94,6 +94,8 @@ def test_shorter_forms_are_shorter_each(text: str) -> None:
         ("Three things:\n- one is a\n- two is b\n2. three", ["Three things:", "one is a", "two is b", "three"]),
         ("Das gilt z. B. hier. Ende.", ["Das gilt z. B. hier.", "Ende."]),
         ("Das gilt d. h. immer. Ende.", ["Das gilt d. h. immer.", "Ende."]),
+        ("Das ist i. d. R. gut. Ende.", ["Das ist i. d. R. gut.", "Ende."]),
+        ("Lina turned 7. August is warm.", ["Lina turned 7.", "August is warm."]),
         ("Wir fahren am 3. Mai los. Es ist Nr. 5. Gut.", ["Wir fahren am 3. Mai los.", "Es ist Nr. 5.", "Gut."]),
     ],
 )

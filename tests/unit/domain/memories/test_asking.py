@@ -57,6 +57,11 @@ def test_likeness_and_facts_are_no_opinion(question: str) -> None:
         ("what does Peter prefer", ["Peter"], None, True),
         ("which tea does Peter prefer", ["Peter"], None, False),
         ("what happened", [], None, False),
+        ("where is Peter's calendar?", ["Peter"], None, False),
+        ("when did I talk to Peter?", ["Peter"], None, False),
+        ("王芳和谁讨论过", ["王芳"], None, False),
+        ("上周我和王芳聊了什么", ["王芳"], WEEK, True),
+        ("what has Peter planned for next week?", ["Peter"], WEEK, True),
     ],
 )
 def test_bare_questions_name_what_answers_them(

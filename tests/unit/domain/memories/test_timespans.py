@@ -126,6 +126,10 @@ def span(first: str, last: str = "") -> DaySpan:
         ("in twenty-two days", span("2025-12-18")),
         ("in May last year", span("2024-05-01", "2024-05-31")),
         ("last year in May we moved", span("2024-05-01", "2024-05-31")),
+        ("from May to June last year", span("2024-05-01", "2024-06-30")),
+        ("We may next year move to Ghent", span("2026-01-01", "2026-12-31")),
+        ("订单号12345，3天前下单", span("2025-11-23")),
+        ("房租3500,两天前交了", span("2025-11-24")),
         ("on May 5th this year", span("2025-05-05")),
         ("5 May of last year", span("2024-05-05")),
         ("the day after Nov 27", span("2025-11-28")),
@@ -136,6 +140,11 @@ def span(first: str, last: str = "") -> DaySpan:
 )
 def test_text_tells_when(text: str, expected: DaySpan) -> None:
     assert spans_in(text, WEDNESDAY) == (expected,)
+
+
+def test_month_at_the_end_of_a_sentence_is_not_of_the_year_that_the_next_one_names() -> None:
+    assert span("2024-01-01", "2024-12-31") in spans_in("The trip was in June. Last year we stayed home.", WEDNESDAY)
+    assert spans_in("She was born in Nov. last year", WEDNESDAY) == (span("2024-11-01", "2024-11-30"),)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +182,7 @@ def test_text_tells_when(text: str, expected: DaySpan) -> None:
         "hundred and twenty days ago",
         "a hundred and two days ago",
         "2.5年前",
+        "2,000年前",
         "十二三天前",
         "1990年代",
         "今后天天锻炼",

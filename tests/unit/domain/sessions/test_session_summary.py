@@ -71,6 +71,17 @@ def test_correction_is_told_with_what_it_corrects_or_not_at_all() -> None:
     assert session_summary(session, is_left_out=lambda one: one == first).text == text
 
 
+def test_correction_of_what_is_left_out_is_none_of_another_sentence() -> None:
+    session = session_of(("My aunt is a judge. The class is on Monday.", "Okay."), ("no, Tuesday, not Monday", "Okay."))
+    found = session_summary(session, is_left_out=lambda one: one == "The class is on Monday.")
+    assert found.text == "Said: My aunt is a judge."
+
+
+def test_correction_is_told_that_is_only_a_value() -> None:
+    session = session_of(("The class is on Monday", "Okay."), ("no, Tuesday", "Okay."), ("no problem", "Okay."))
+    assert session_summary(session).text == "Said: The class is on Monday · no, Tuesday"
+
+
 def test_answer_is_told_with_its_question() -> None:
     long = [(f"Which of the {word} keys opens the door of the barn?", None) for word in ("red", "blue")]
     text = session_summary(session_of(*ROUTER[:1], *long)).text

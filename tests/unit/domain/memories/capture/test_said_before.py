@@ -36,6 +36,14 @@ OTHERWISE = [
     "sorry, it is late, let us talk on Tuesday",
     "actually, I have to work on Tuesday",
     "I meant the other file",
+    "I meant to call you on Tuesday",
+    "no lunch on Tuesday",
+    "sorry, no time on Tuesday",
+    "Sorry about Tuesday",
+    "wait till Tuesday!",
+    "actually, great Tuesday",
+    "oops, it's 17:00 already",
+    "oops, late for 17:00",
 ]
 """What denies another value, orders, asks, or says something else."""
 
@@ -64,6 +72,11 @@ def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: st
 @pytest.mark.parametrize("message", OTHERWISE)
 def test_what_corrects_nothing_that_was_said_supersedes_nothing(message: str) -> None:
     assert not [item for item in revised(message, SWIMMING, said=SWIMMING).kept if item.supersedes]
+
+
+def test_remark_without_a_value_is_none_that_was_said_before() -> None:
+    home = "My sister lives in Ghent"
+    assert not revised("wait, it's in German", home, said=home).kept
 
 
 @pytest.mark.parametrize("said", ["", "move the team lunch to Monday, please", "is the swim class on Monday at 16:00?"])
