@@ -48,11 +48,15 @@ class Member:
         self.share("ana", "memory/2026-11-03.md", ANA)
         self.share("ben", "memory/2026-11-02.md", "## Retain\n- W @Cat: The cat of the house is called Miso.\n")
 
-    def share(self, person: str, path: str, text: str) -> Path:
+    def share(self, person: str, path: str, text: str, came: datetime | None = None) -> Path:
         file = self.notes / person / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        return file
+        # its time is set before the daemon can see it
+        unseen = file.with_name(f".{file.name}")
+        unseen.write_text(text)
+        if came is not None:
+            os.utime(unseen, (came.timestamp(), came.timestamp()))
+        return unseen.rename(file)
 
     def items(self, question: str, **options: Any) -> list[Any]:
         client = self.daemon.client()
@@ -140,9 +144,8 @@ def test_ones_own_note_is_told_before_a_copy_that_somebody_shares_later(ben: Mem
 
 
 def test_a_day_to_come_in_a_colleagues_log_is_the_day_on_which_it_came_here(ben: Member) -> None:
-    ahead = ben.share("ana", "memory/2099-01-01.md", "## Retain\n- W @Kiln: The kiln is out of order.\n")
-    came = datetime(2026, 10, 30, 12, tzinfo=UTC).timestamp()
-    os.utime(ahead, (came, came))
+    came = datetime(2026, 10, 30, 12, tzinfo=UTC)
+    ahead = ben.share("ana", "memory/2099-01-01.md", "## Retain\n- W @Kiln: The kiln is out of order.\n", came)
     log = ben.daemon.workspace / "memory" / "2026-11-02.md"
     log.write_text(f"{OWN}- W @Kiln: The kiln was repaired.\n")
     assert [one["content"] for one in ben.items("tell me about the kiln")[:2]] == [

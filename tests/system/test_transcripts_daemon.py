@@ -264,8 +264,8 @@ def _tail(daemon: RunningDaemon) -> str:
     connection.set_busy_timeout(5000)
     try:
         return "".join(row[0] for row in connection.execute("SELECT tail FROM conversations"))
-    except apsw.SQLError:
-        # its tables are not there yet
+    except (apsw.SQLError, apsw.IOError):
+        # its tables are not there yet, or its log began anew meanwhile
         return ""
     finally:
         connection.close()
