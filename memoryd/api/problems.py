@@ -13,11 +13,7 @@ from pydantic_core import ErrorDetails
 from memoryd.api.http.counting import route_of
 from memoryd.config.loading.keys import sentence_of
 from memoryd.domain.expressions import expression
-from memoryd.errors import (
-    DeadlineExceeded,
-    MemorydError,
-    NotNow,
-)
+from memoryd.errors import DeadlineExceeded, MemorydError, NotNow
 from memoryd.wire import API
 
 log = structlog.get_logger(__name__)
