@@ -31,6 +31,7 @@ from memoryd.files.reading import (
     TornReadError,
     encoding_of,
     file_stat,
+    is_unchanged,
     open_below,
     read_snapshot,
     utf8_of,
@@ -312,8 +313,12 @@ class PresentFiles(Struct, kw_only=True):
         # A link on the way leads where nobody looks; what lies there may well be the same file. Of a path outside the
         # workspace nobody can say so: the folders above its root may be links
         if not is_outside(path):
-            real, inside = moment.real_paths.of(path), f"{moment.real_paths.workspace}/"
-            if not real.startswith(inside) if rules.follow_symlinks else real != inside + path:
+            paths = moment.real_paths
+            if not rules.follow_symlinks:
+                is_here = paths.is_direct(path.rpartition("/")[0])
+            else:
+                is_here = paths.of(path).startswith(f"{paths.workspace}/")
+            if not is_here:
                 return ABSENT
         return hidden_by(rules, path) or self._compare(path, known, None, rules)
 
@@ -359,13 +364,9 @@ class PresentFiles(Struct, kw_only=True):
 
     def _is_proven(self, path: RelativePath, known: Known, info: os.stat_result) -> bool:
         """Tell whether a stat proves that a file holds what was read of it, when it was indexed or later."""
-        seen = self._seen.get(path)
-        witnesses = (known,) if seen is None or seen.digest != known.digest else (known, seen)
-        wall_ns = time.time_ns()
-        # Of the device nothing is compared: on an overlay each file may name another one than its folder does.
-        return any(
-            replace(file_stat(info), device=one.stat.device) == one.stat and not one.is_racy(wall_ns)
-            for one in witnesses
+        wall_ns, seen = time.time_ns(), self._seen.get(path)
+        return is_unchanged(known, info, wall_ns) or (
+            seen is not None and seen.digest == known.digest and is_unchanged(seen, info, wall_ns)
         )
 
     def _is_gone(self, full: str, known: Known | None, rules: ScanRules) -> bool:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 import structlog
@@ -20,9 +21,17 @@ from msgspec.structs import replace
 from memoryd.domain.documents import original_of
 from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
+from memoryd.domain.syncplan import Known
 from memoryd.domain.text import privacy
 from memoryd.domain.text.lines import PADDING
-from memoryd.files.reading import NotReadableError, TornReadError, encoding_of, read_head, read_snapshot
+from memoryd.files.reading import (
+    NotReadableError,
+    TornReadError,
+    encoding_of,
+    is_unchanged,
+    read_head,
+    read_snapshot,
+)
 from memoryd.files.writing import replace_file
 
 log = structlog.get_logger(__name__)
@@ -30,6 +39,7 @@ log = structlog.get_logger(__name__)
 IGNORE_FILE = ".memoryignore"
 MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
+_DOTS = ("", ".", "..")
 _PUT_BACK = "put it back, or save an empty one to let all notes in"
 _GONE = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
 
@@ -68,7 +78,13 @@ class _Seen(Struct, frozen=True):
     data: bytes | None
     trouble: str = ""
     is_torn: bool = False
-    changed_at: float = 0.0
+    known: Known | None = None
+    """What it was when the bytes were read."""
+
+    @property
+    def changed_at(self) -> float:
+        """When it was changed last, by the clock of the disk."""
+        return 0.0 if self.known is None else self.known.stat.ctime_ns / 1e9
 
     @property
     def is_gone(self) -> bool:
@@ -124,24 +140,40 @@ class RealPaths:
     """Where relative paths of one workspace really lie. Folders are looked up once, so make one for each look."""
 
     def __init__(self, workspace: Path, *, follow_symlinks: bool) -> None:
-        self.workspace = os.path.realpath(workspace)
+        self._given = str(workspace)
         self._follow_symlinks = follow_symlinks
+        self._direct = {"": True}
         self._folders: dict[str, str] = {}
+
+    @cached_property
+    def workspace(self) -> str:
+        """Where the workspace lies."""
+        return os.path.realpath(self._given)
 
     def of(self, at: str) -> str:
         """Return the absolute path, which ends in `/` if the relative one does; a last link counts if followed."""
         whole = at.removesuffix("/")
         folder, _, name = whole.rpartition("/")
-        if self._follow_symlinks or name in ("", ".", ".."):
+        if self._follow_symlinks or name in _DOTS:
             real = os.path.realpath(f"{self.workspace}/{whole}")
         else:
             real = f"{self._folder(folder)}/{name}"
         return f"{real}/" if at.endswith("/") else real
 
+    def is_direct(self, folder: str) -> bool:
+        """Tell whether no link stands on the way from the workspace to a folder; costs one stat for each step."""
+        known = self._direct.get(folder)
+        if known is None:
+            above, _, name = folder.rpartition("/")
+            is_step = name not in _DOTS and not os.path.islink(f"{self._given}/{folder}")  # noqa: PTH114  half the price
+            known = self._direct[folder] = is_step and self.is_direct(above)
+        return known
+
     def _folder(self, folder: str) -> str:
         real = self._folders.get(folder)
         if real is None:
-            real = self._folders[folder] = os.path.realpath(f"{self.workspace}/{folder}").rstrip("/")
+            place = f"{self.workspace}/{folder}".rstrip("/")
+            real = self._folders[folder] = place if self.is_direct(folder) else os.path.realpath(place).rstrip("/")
         return real
 
 
@@ -161,6 +193,7 @@ class IgnoreFile:
         follow_symlinks: bool = False,
     ) -> None:
         self._workspace = workspace
+        self._file = f"{workspace}/{IGNORE_FILE}"
         self._exclude = patterns_of(workspace, exclude)
         self._timings = timings or IgnoreTimings()
         self._follow_symlinks = follow_symlinks
@@ -177,7 +210,8 @@ class IgnoreFile:
         with self._lock:
             seen = self._read()
             if self._seen is None or (seen.data, seen.trouble) != (self._seen.data, self._seen.trouble):
-                self._seen, self._seen_since = seen, time.monotonic()
+                self._seen_since = time.monotonic()
+            self._seen = seen
             rules, hold = self._judge(seen)
             if hold is None and self._exclude.refused:
                 one = self._exclude.refused[0]
@@ -241,7 +275,11 @@ class IgnoreFile:
         return not now.is_torn and (seen.data, seen.trouble) == (now.data, now.trouble)
 
     def _read(self) -> _Seen:
+        last = self._seen
         try:
+            info = os.stat(self._file, follow_symlinks=self._follow_symlinks)  # noqa: PTH116  half the price
+            if last is not None and last.known is not None and is_unchanged(last.known, info, time.time_ns()):
+                return last
             content = read_snapshot(
                 self._workspace, IGNORE_FILE, max_bytes=MAX_IGNORE_BYTES, follow_symlinks=self._follow_symlinks
             )
@@ -254,7 +292,7 @@ class IgnoreFile:
             return _Seen(None, f"cannot be read, {exc}")
         except OSError as exc:
             return _Seen(None, f"cannot be read, {os.strerror(exc.errno or 0).lower()}")
-        return _Seen(content.data, changed_at=content.stat.ctime_ns / 1e9)
+        return _Seen(content.data, known=content.known)
 
     def _report(self, hold: Hold | None, notice: str) -> None:
         reason = notice if hold is None else hold.reason if hold.ends_in is None else ""

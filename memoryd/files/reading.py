@@ -180,6 +180,19 @@ def file_stat(info: os.stat_result) -> FileStat:
     return FileStat(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
+def is_unchanged(known: Known, info: os.stat_result, wall_ns: int) -> bool:
+    """Tell whether a stat, made at this time of day, proves that a file holds what was read of it."""
+    # Of the device nothing is compared: on an overlay each file may name another one than its folder does.
+    then = known.stat
+    return (
+        info.st_ino == then.inode
+        and info.st_size == then.size
+        and info.st_mtime_ns == then.mtime_ns
+        and info.st_ctime_ns == then.ctime_ns
+        and not known.is_racy(wall_ns)
+    )
+
+
 def read_json_object(path: Path, max_bytes: int = 1 << 20) -> dict[str, Any]:
     """Return the JSON object that a file of ours, or of another program, holds; empty if it is missing or spoilt."""
     try:

@@ -8,7 +8,6 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor, Future
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +18,7 @@ from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.visibility import visible_text
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.syncplan import Known
-from memoryd.files.excerpts import Moment, Presence, PresentFile, PresentFiles
+from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.search.hits import Hit
 from memoryd.search.protocol import DiskFollower, Exclusions, Found, Query, SearchBackend, seconds_left
 from memoryd.store.index.passages import ChunkRow
@@ -31,10 +30,10 @@ MAX_REFILLS = 5
 
 
 class CheckedRows(Struct, frozen=True):
-    """Rows held against their files."""
+    """Rows held against their files: what is not named here stands as it was read."""
 
-    told: Mapping[ChunkRow, ChunkRow] = {}
-    """Those that their files hold, with the lines on which they stand now."""
+    moved: Mapping[ChunkRow, ChunkRow] = {}
+    """Those whose files hold something else by now, and them, with the lines on which they stand now."""
     absent: frozenset[RelativePath] = frozenset()
     """Documents that are gone or private: nothing of them is owed to anybody."""
     lost: frozenset[ChunkRow] = frozenset()
@@ -53,19 +52,18 @@ class CheckedRows(Struct, frozen=True):
         """The documents of which not all rows are told."""
         return {*self.absent, *(row.path for row in self.lost)}
 
+    def now(self, row: ChunkRow) -> ChunkRow | None:
+        """Return a row that was checked, with the lines on which its file holds it now; None if it does not."""
+        if not self.owed and not self.absent:
+            return row
+        return None if row.path in self.absent or row in self.lost else self.moved.get(row, row)
+
     def hit(self, hit: Hit) -> Hit | None:
         """Return a hit with the lines on which its file holds it now; None if it does not."""
-        if hit.chunk not in self.told:
+        chunk, copies = self.now(hit.chunk), tuple(filter(None, map(self.now, hit.copies)))
+        if chunk is None:
             return None
-        chunk, copies = self.told[hit.chunk], tuple(self.told[copy] for copy in hit.copies if copy in self.told)
         return hit if chunk is hit.chunk and copies == hit.copies else replace(hit, chunk=chunk, copies=copies)
-
-
-class _Now(NamedTuple):
-    """A row as it stands in its file, None if it does not; `owed` says what is not known of the file."""
-
-    row: ChunkRow | None
-    owed: str = ""
 
 
 class FileCheck:
@@ -82,7 +80,7 @@ class FileCheck:
 
     async def check(self, rows: Iterable[ChunkRow], seconds: float) -> CheckedRows:
         """Look at the file of each row once; what is not done in so many seconds is owed."""
-        wanted = list(dict.fromkeys(rows))
+        wanted = list(rows)
         if not wanted:
             return CheckedRows()
         self._overdue = {work for work in self._overdue if not work.done()}
@@ -101,47 +99,45 @@ class FileCheck:
 
     def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
         moment = self._files.moment()
-        found = dict(self._each(rows, moment))
-        # the rules last: they may have changed while a file was read that holds something else
-        if any(now.row is not None and now.owed for now in found.values()) and not moment.rules.is_current():
-            found = {row: _Now(None, SkipReason.IN_DOUBT) if now.owed else now for row, now in found.items()}
-        return _checked_rows(found)
-
-    def _each(self, rows: Sequence[ChunkRow], moment: Moment) -> Iterator[tuple[ChunkRow, _Now]]:
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
             by_file[row.path, row.known if row.chunker in self._chunkers else None].append(row)
+        moved: dict[ChunkRow, ChunkRow] = {}
+        lost: list[ChunkRow] = []
+        absent: set[RelativePath] = set()
+        owed: dict[RelativePath, str] = {}
         for (path, known), group in by_file.items():
             present = self._files.look(path, known, moment)
-            text = PresentText(present.data)
-            yield from ((row, _as_it_stands(row, present, text)) for row in group)
+            match present.presence:
+                case Presence.ABSENT:
+                    absent.add(path)
+                case Presence.STALE:
+                    owed[path] = present.reason
+                    lost += group
+                case Presence.OTHER:
+                    owed[path] = SkipReason.CHANGED
+                    now = _as_they_stand(group, PresentText(present.data))
+                    moved |= now
+                    lost += [row for row in group if row not in now]
+        # the rules last: they may have changed while a file was read that holds something else
+        if moved and not moment.rules.is_current():
+            owed = dict.fromkeys(owed, SkipReason.IN_DOUBT)
+            lost, moved = [*lost, *moved], {}
+        return CheckedRows(moved, frozenset(absent), frozenset(lost), owed)
 
 
 def _unchecked(rows: Sequence[ChunkRow]) -> CheckedRows:
-    return _checked_rows({row: _Now(None, SkipReason.LATE) for row in rows})
+    return CheckedRows(lost=frozenset(rows), owed={row.path: SkipReason.LATE for row in rows})
 
 
-def _as_it_stands(row: ChunkRow, present: PresentFile, text: PresentText) -> _Now:
-    match present.presence:
-        case Presence.SAME:
-            return _Now(row)
-        case Presence.ABSENT:
-            return _Now(None)
-        case Presence.STALE:
-            return _Now(None, present.reason)
-    line = text.line_of(row.text, row.heading, row.start_line)
-    if line is None:
-        return _Now(None, SkipReason.CHANGED)
-    return _Now(replace(row, start_line=line, end_line=row.end_line + line - row.start_line), SkipReason.CHANGED)
-
-
-def _checked_rows(found: Mapping[ChunkRow, _Now]) -> CheckedRows:
-    return CheckedRows(
-        told={row: now.row for row, now in found.items() if now.row is not None},
-        absent=frozenset(row.path for row, now in found.items() if now.row is None and not now.owed),
-        lost=frozenset(row for row, now in found.items() if now.row is None and now.owed),
-        owed={row.path: now.owed for row, now in found.items() if now.owed},
-    )
+def _as_they_stand(rows: Iterable[ChunkRow], text: PresentText) -> dict[ChunkRow, ChunkRow]:
+    """Return those that stand in a text, each with the lines on which it does."""
+    lines = ((row, text.line_of(row.text, row.heading, row.start_line)) for row in rows)
+    return {
+        row: replace(row, start_line=line, end_line=row.end_line + line - row.start_line)
+        for row, line in lines
+        if line is not None
+    }
 
 
 class NotesSearch(Struct, frozen=True, kw_only=True):

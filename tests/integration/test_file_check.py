@@ -194,7 +194,7 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     lost, moved = row(known, "The wren sings.\n", 3), row(known, "The owl too.\n", 4, 2)
     unnumbered = replace(lost, id=0)
     checked = await check_of(rules_of(place), executor).check([lost, moved], 30)
-    assert checked.told == {moved: replace(moved, start_line=5, end_line=5)}
+    assert [checked.now(one) for one in (lost, moved)] == [None, replace(moved, start_line=5, end_line=5)]
     assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
     assert checked.owed == {NOTE: SkipReason.CHANGED}
     assert checked.exclusions.holds(lost)
@@ -208,11 +208,11 @@ async def test_what_older_rules_let_in_is_judged_by_those_of_today(place: Path, 
     let_in = replace(row(known_of(place), WREN, 4), chunker="rules of another release")
     checked = await check_of(rules_of(place), executor).check([let_in], 30)
     assert checked.absent == frozenset({NOTE})
-    assert not checked.told
+    assert checked.now(let_in) is None
     (place / NOTE).write_text(WREN)
     public = replace(row(known_of(place), WREN), chunker="rules of another release")
     checked = await check_of(rules_of(place), executor).check([public], 30)
-    assert (checked.told, checked.owed) == ({public: public}, {NOTE: SkipReason.CHANGED})
+    assert (checked.now(public), checked.owed) == (public, {NOTE: SkipReason.CHANGED})
 
 
 async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
@@ -248,12 +248,12 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(
         except TimeoutError:
             assert leaves
         else:
-            assert (checked.told, checked.owed) == ({}, {NOTE: SkipReason.LATE})
+            assert (checked.now(one), checked.owed) == (None, {NOTE: SkipReason.LATE})
     assert len(looks) == MAX_OVERDUE
     hangs.set()
 
     async def is_told() -> bool:
-        return bool((await check.check([one], 10)).told)
+        return (await check.check([one], 10)).now(one) is one
 
     await eventually_async(is_told)
 
@@ -261,4 +261,4 @@ async def test_hanging_disk_takes_few_threads_and_tells_nothing(
 async def test_nothing_to_check_needs_no_thread(place: Path, executor: ThreadPoolExecutor) -> None:
     executor.shutdown()
     checked = await check_of(rules_of(place), executor).check([], 1)
-    assert not checked.told
+    assert not checked.owed

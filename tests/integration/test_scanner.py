@@ -1,13 +1,14 @@
 """The scanner over real folders: what it lists, leaves out, and reports."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from memoryd.domain.documents import FileStat, RelativePath
-from memoryd.domain.syncplan import Known
-from memoryd.files.ignore import IgnoreFile, IgnoreTimings
+from memoryd.domain.syncplan import RACY_WINDOW_NS, Known
+from memoryd.files.ignore import IGNORE_FILE, IgnoreFile, IgnoreTimings, RealPaths
 from memoryd.files.roots import base_of, unseen_files, workspace_roots
 from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRules, scan
 
@@ -166,3 +167,36 @@ def test_pages_that_hold_memories_have_a_limit_of_their_own(tmp_path: Path) -> N
     assert seen.files.keys() == {"memory/server.md"}
     assert set(reasons(seen)) == set(names[:3])
     assert set(reasons(seen).values()) == {"larger than the limit of daily logs and pages of the bank (8388608 bytes)"}
+
+
+@pytest.mark.parametrize("follows", [False, True])
+def test_rules_are_read_again_when_they_change_and_no_date_or_size_says_so(tmp_path: Path, follows: bool) -> None:
+    file, other = tmp_path / IGNORE_FILE, tmp_path / "other"
+    ignore = IgnoreFile(tmp_path, timings=IgnoreTimings(settle=0, grace=0), follow_symlinks=follows)
+    file.write_text("a.md\n")
+    before = file.stat()
+    # so that an equal stat proves that nothing changed
+    time.sleep(1.1 * RACY_WINDOW_NS / 1e9)
+    ruling = ignore.look()
+    assert (ignore.look().is_ignored("a.md"), ruling.is_current()) == (True, True)
+    file.write_text("b.md\n")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert not ruling.is_current()
+    assert [ignore.look().is_ignored(name) for name in ("a.md", "b.md")] == [False, True]
+    other.write_text("c.md\n")
+    file.unlink()
+    file.symlink_to(other)
+    assert ignore.look().is_ignored("c.md") is follows
+
+
+def test_link_on_the_way_leads_elsewhere(tmp_path: Path) -> None:
+    workspace = tmp_path / "notes"
+    make(workspace, "memory/deep/a.md", "bank/b.md")
+    (workspace / "memory" / "linked").symlink_to(workspace / "bank")
+    paths = RealPaths(workspace, follow_symlinks=False)
+    folders = ("", "memory/deep", "memory/missing", "memory/linked", "memory/linked/below", "memory/../bank")
+    assert [paths.is_direct(folder) for folder in folders] == [True, True, True, False, False, False]
+    real = os.path.realpath(workspace)
+    assert [paths.of(f"{folder}/x.md") for folder in folders[1:]] == [
+        f"{real}/{folder}/x.md" for folder in ("memory/deep", "memory/missing", "bank", "bank/below", "bank")
+    ]

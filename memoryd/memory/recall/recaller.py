@@ -197,7 +197,7 @@ def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: Che
 
 def _checked_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
     """Tell what became of a line: of a document that is there but holds it no more, it was edited."""
-    now = None if row is None else checked.told.get(row)
+    now = None if row is None else checked.now(row)
     if row is None or (now is None and row.path in checked.absent):
         return CheckedSource(source, CitedState.GONE)
     if now is None:
