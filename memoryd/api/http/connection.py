@@ -144,8 +144,29 @@ class _Replies:
         self._transport.close()
 
 
+class Exchange:
+    """One request and its answer, as far as the connection sees it."""
+
+    def __init__(self) -> None:
+        self._actions: list[Callable[[], None]] = []
+        self._is_over = False
+
+    def on_over(self, action: Callable[[], None]) -> None:
+        """Have this done when the client has all of the answer, or has left; at once where it is so."""
+        if self._is_over:
+            action()
+        else:
+            self._actions.append(action)
+
+    def end(self) -> None:
+        """Say that it is over."""
+        self._is_over, actions, self._actions = True, self._actions, []
+        for action in actions:
+            action()
+
+
 class Connection(H11Protocol):
-    """What one client of ours may do; handlers find its `Peer` in the ASGI scope as `state["peer"]`."""
+    """What one client of ours may do; `peer_of` and `exchange_of` find its `Peer` and `Exchange` in an ASGI scope."""
 
     def __init__(
         self, config: Config, server_state: ServerState, *, listener: Doorway, connections: Connections
@@ -156,6 +177,7 @@ class Connection(H11Protocol):
         self._all = connections
         self._peer: Peer | None = None
         self._is_half_closed = False
+        self._exchange = Exchange()
         self._header_timer = Timer(limits.header_timeout, self._give_up)
         self._write_timer = Timer(limits.write_timeout, self._give_up)
 
@@ -180,24 +202,33 @@ class Connection(H11Protocol):
             self._all.remove(self._peer)
             self._peer = None
         super().connection_lost(exc)
+        self._exchange.end()
 
     def data_received(self, data: bytes) -> None:
         if self._peer is None:
             # refused: read, and for nothing
             return
-        if not self._is_answering():
-            self._header_timer.start()
         # in slices, because h11 bounds a header only while it is incomplete
         for start in range(0, len(data), _SLICE_BYTES):
             if self.transport.is_closing():
                 return
             super().data_received(data[start : start + _SLICE_BYTES])
+        if not self._is_answering() and not self.transport.is_closing():
+            self._header_timer.start()
 
     def handle_events(self) -> None:
+        waiting, _ = self.conn.trailing_data
+        if not waiting:
+            # behind an answer there is mostly no other request
+            return
+        before = self.cycle
         super().handle_events()
+        if self.cycle is not before:
+            # before the app comes to run
+            self._exchange = self.cycle.scope["state"]["exchange"] = Exchange()
+            self.cycle.transport = cast(asyncio.Transport, self._replies)
         if self._is_answering():
             self._header_timer.stop()
-            self.cycle.transport = cast(asyncio.Transport, self._replies)
         self._read_ahead()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's never answers a half-closed client
@@ -216,6 +247,7 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         self._replies.flush()
+        self._exchange.end()
         super().on_response_complete()
         if self._is_half_closed and not self._is_answering():
             self.transport.close()
@@ -269,6 +301,7 @@ class Connection(H11Protocol):
     def _end_exchange(self) -> None:
         self.cycle.disconnected = True
         self.cycle.message_event.set()
+        self._exchange.end()
 
     def _give_up(self) -> None:
         self._all.refused["timed out"] += 1
@@ -278,6 +311,11 @@ class Connection(H11Protocol):
 def peer_of(scope: Mapping[str, Any]) -> Peer:
     """Return who sent the request of this ASGI scope."""
     return cast(Peer, scope["state"]["peer"])
+
+
+def exchange_of(scope: Mapping[str, Any]) -> Exchange:
+    """Return the exchange of the request of this ASGI scope."""
+    return cast(Exchange, scope["state"]["exchange"])
 
 
 def _is_hung_up(transport: asyncio.Transport) -> bool:

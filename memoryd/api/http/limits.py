@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body, header_of
+from memoryd.api.http.connection import exchange_of
 from memoryd.api.http.counting import RequestCounts, count_requests
 from memoryd.api.problems import body_of, log_unexpected, problem_of
 from memoryd.errors import DeadlineExceeded, MemorydError, NotNow, Overloaded, RequestError, ShuttingDown
@@ -33,10 +34,12 @@ def limit_time(app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, time
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         seconds = deadlines.get(scope["path"], default).total_seconds()
-        exchange = _Exchange(app, receive, send)
+        body = await receive()
         try:
             async with asyncio.timeout(seconds) as clock:
-                await exchange.run(scope, clock)
+                exchange = _Exchange(body, send, clock)
+                exchange_of(scope).on_over(exchange.end)
+                await exchange.run(app, scope)
         except TimeoutError as exc:
             if not exchange.is_abandoned:
                 raise DeadlineExceeded(f"no answer within {seconds:g} s") from exc
@@ -45,55 +48,44 @@ def limit_time(app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, time
 
 
 class _Exchange:
-    """One request on its way through the app, while a watch sees whether the client is still there."""
+    """One request on its way through the app; `clock` stops when the answer begins, and strikes at `end`."""
 
-    def __init__(self, app: ASGIApp, receive: Receive, send: Send) -> None:
-        self._app = app
-        self._receive = receive
+    def __init__(self, body: Message, send: Send, clock: asyncio.Timeout) -> None:
+        self._messages = [body]
         self._send = send
+        self._clock = clock
         self._has_left = asyncio.Event()
         self._is_over = False
         """Whether the app has sent all of its answer, or has ended."""
         self.is_abandoned = False
 
-    async def run(self, scope: Scope, clock: asyncio.Timeout) -> None:
-        """Run the app to its end; `clock` stops when the answer begins and strikes when the client leaves.
-
-        If the app raises, the watch outlives it: it waits for the answer to the failed request, or for its end.
-        """
-        body = await self._receive()
-        await asyncio.gather(self._answer(scope, body, clock), self._watch(clock))
-
-    async def _answer(self, scope: Scope, body: Message, clock: asyncio.Timeout) -> None:
-        messages = iter([body])
-
-        async def receive() -> Message:
-            if (message := next(messages, None)) is not None:
-                return message
-            await self._has_left.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start" and not clock.expired():
-                clock.reschedule(None)
-            elif message["type"] == "http.response.body":
-                self._is_over = not message.get("more_body", False)
-            await self._send(message)
-
+    async def run(self, app: ASGIApp, scope: Scope) -> None:
+        """Run the app to its end."""
         try:
-            await self._app(scope, receive, send)
+            await app(scope, self._receive, self._answer)
         finally:
             self._is_over = True
 
-    async def _watch(self, clock: asyncio.Timeout) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+    def end(self) -> None:
+        """Take the news that nobody wants more of the answer: the client has left, or has all of it."""
         self._has_left.set()
-        # the server says so of a complete answer, too: then the app may finish, but an answer to HEAD is complete
-        # while its event stream still runs
-        if not self._is_over and not clock.expired():
+        # of a complete answer the app may finish, but an answer to HEAD is complete while its event stream still runs
+        if not self._is_over and not self._clock.expired():
             self.is_abandoned = True
-            clock.reschedule(asyncio.get_running_loop().time())
+            self._clock.reschedule(asyncio.get_running_loop().time())
+
+    async def _receive(self) -> Message:
+        if self._messages:
+            return self._messages.pop()
+        await self._has_left.wait()
+        return {"type": "http.disconnect"}
+
+    async def _answer(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and not self._clock.expired():
+            self._clock.reschedule(None)
+        elif message["type"] == "http.response.body":
+            self._is_over = not message.get("more_body", False)
+        await self._send(message)
 
 
 def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta) -> ASGIApp:

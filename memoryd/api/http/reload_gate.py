@@ -64,7 +64,8 @@ class ReloadGate:
         self._freed = asyncio.Event()
         self._inside: set[_Call] = set()
         self._awaited: frozenset[_Call] = frozenset()
-        self._changed = asyncio.Condition()
+        self._has_ended = asyncio.Event()
+        """Set when a call ends."""
         self._waits: set[asyncio.Timeout] = set()
 
     @property
@@ -81,7 +82,7 @@ class ReloadGate:
             return await self._app(scope, receive, send)
         if at_reload is AtReload.AGAIN:
             return await self._call_again(scope, receive, send)
-        async with self._count(_Call(scope, is_long=scope["path"] in self._long_paths)):
+        with self._count(_Call(scope, is_long=scope["path"] in self._long_paths)):
             return await self._app(scope, receive, send)
 
     def end(self) -> None:
@@ -137,8 +138,10 @@ class ReloadGate:
         """Wait until those of the calls in flight now have ended that are meant."""
         self._awaited = frozenset(filter(is_meant, self._inside))
         try:
-            async with asyncio.timeout(limit.total_seconds()), self._changed:
-                await self._changed.wait_for(lambda: self._awaited.isdisjoint(self._inside))
+            async with asyncio.timeout(limit.total_seconds()):
+                while not self._awaited.isdisjoint(self._inside):
+                    self._has_ended.clear()
+                    await self._has_ended.wait()
         except TimeoutError:
             late = "; ".join(self._late())
             raise NotNow(f"calls are in flight that do not end: {late}", hint="try again in a minute") from None
@@ -156,15 +159,14 @@ class ReloadGate:
             if self._is_ended:
                 raise ShuttingDown("the daemon is stopping", hint="ask again in a moment")
 
-    @contextlib.asynccontextmanager
-    async def _count(self, call: _Call) -> AsyncIterator[None]:
+    @contextlib.contextmanager
+    def _count(self, call: _Call) -> Iterator[None]:
         self._inside.add(call)
         try:
             yield
         finally:
             self._inside.discard(call)
-            async with self._changed:
-                self._changed.notify_all()
+            self._has_ended.set()
 
     async def _call_again(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Make a call until it is answered; a closing breaks it off while it waits."""
@@ -174,7 +176,7 @@ class ReloadGate:
 
     async def _is_answered(self, scope: Scope, receive: Receive, send: Send, began: float) -> bool:
         waited = timedelta(seconds=time.monotonic() - began)
-        async with self._count(_Call(scope, is_wait=True)):
+        with self._count(_Call(scope, is_wait=True)):
             try:
                 async with asyncio.timeout(None) as wait:
                     self._waits.add(wait)
