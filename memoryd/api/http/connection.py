@@ -114,19 +114,17 @@ class Timer:
 
 
 class _Replies:
-    """The way out for replies: a head waits for the body that follows it, so that the client is woken once."""
+    """The way out for replies: a head that tells a length waits for the body, so that the client is woken once."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self._head = b""
 
     def write(self, data: bytes) -> None:
-        """Write what is no head, and the head before it."""
-        if not self._head and data.startswith(b"HTTP/1."):
+        """Write what is no such head, and the head before it."""
+        if not self._head and data.startswith(b"HTTP/1.") and b"\r\ncontent-length:" in data:
             self._head = data
-            # of a stream, or of an answer that is late, the head goes alone
-            asyncio.get_running_loop().call_soon(self.flush)
-        elif data:
+        else:
             self.flush(data)
 
     def flush(self, data: bytes = b"") -> None:
