@@ -75,8 +75,11 @@ AnyReply = TypeVar("AnyReply")
 
 def present(kind: type[AnyReply], /, **values: object) -> AnyReply:
     """Return a reply of a kind, a TypedDict, without the keys that may be left out and have no value."""
-    required: Set[str] = kind.__required_keys__  # type: ignore[attr-defined]  # what a TypedDict has
-    return cast("AnyReply", {key: value for key, value in values.items() if value is not None or key in required})
+    optional: Set[str] = kind.__optional_keys__  # type: ignore[attr-defined]  # what a TypedDict has
+    for key in optional:
+        if values.get(key) is None:
+            values.pop(key, None)
+    return cast("AnyReply", values)
 
 
 def milliseconds(number: int | None) -> timedelta | None:

@@ -207,7 +207,7 @@ def limit_load(app: ASGIApp, admission: Admission) -> ASGIApp:
     """Let `app` answer while there is room; else raise Overloaded, before any of the body is read."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] in ALWAYS | STREAMS:
+        if scope["path"] in ALWAYS or scope["path"] in STREAMS:
             await app(scope, receive, send)
             return
         if admission.at_work >= admission.most:
