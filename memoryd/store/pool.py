@@ -84,6 +84,13 @@ def _mapped(work: Callable[[], Returned], wording: Wording) -> Returned:
         return work()
 
 
+def _from_rest(work: Transaction[Returned], reader: apsw.Connection) -> Returned:
+    """Run `work` after the end of what an interrupt left open, of which it would see the moment, and nothing later."""
+    if reader.in_transaction:
+        reader.execute("ROLLBACK")
+    return work(reader)
+
+
 REOPEN_SECONDS = 5.0
 """How long a question waits at most for a file that is being opened anew."""
 
@@ -124,7 +131,7 @@ class Readers:
         reader = self._idle.pop()
         self._busy.append(reader)
         try:
-            return await self._runner.run(work, reader, interrupt=reader.interrupt)
+            return await self._runner.run(_from_rest, work, reader, interrupt=reader.interrupt)
         finally:
             self._busy.remove(reader)
             self._idle.append(reader)

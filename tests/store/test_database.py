@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.domain.documents import RelativePath
 from memoryd.errors import DamagedDatabase, StoreUnavailable
-from memoryd.store.index.database import Database
+from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.documents import known_files
 from memoryd.store.index.schema import FLOAT_VERSION, FileKind, prepare_index, recognise
 from memoryd.store.opening import READERS
@@ -43,6 +43,33 @@ async def test_readers_cannot_write(database: Database) -> None:
     with pytest.raises((apsw.Error, StoreUnavailable)):
         await database.read(lambda db: put(db, "memory/a.md", note("rent")))
     assert await files_in(database) == set()
+
+
+async def test_all_reads_of_a_look_are_of_one_moment(database: Database) -> None:
+    await put_note(database, "memory/a.md", note("rent"))
+    loop, anything = asyncio.get_running_loop(), range(1, 100)
+
+    def look(reader: IndexReader) -> tuple[int, int]:
+        before = len(reader.paths(anything))
+        asyncio.run_coroutine_threadsafe(put_note(database, "memory/b.md", note("boiler")), loop).result(SECONDS)
+        return before, len(reader.paths(anything))
+
+    before, after = await database.look(look)
+    assert before == after
+    assert len(await database.look(lambda reader: reader.paths(anything))) > after
+
+
+async def test_moment_that_an_interrupt_left_open_is_not_what_later_reads_see(database: Database) -> None:
+    def break_off(db: apsw.Connection) -> None:
+        db.execute("BEGIN; SELECT count(*) FROM chunks").fetchall()
+        raise apsw.InterruptError("interrupted")
+
+    await put_note(database, "memory/a.md", note("rent"))
+    for _ in range(READERS):
+        with pytest.raises(StoreUnavailable, match="interrupted"):
+            await database.read(break_off)
+    await put_note(database, "memory/b.md", note("boiler"))
+    assert await files_in(database) == {"memory/a.md", "memory/b.md"}
 
 
 async def test_readers_see_whole_files_only_while_one_is_written(database: Database) -> None:
