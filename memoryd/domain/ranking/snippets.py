@@ -128,9 +128,7 @@ def _run(table: LineTable, within: range, room: Room) -> range:
     return without_blank_edges(table, widened(table, run, within, room))
 
 
-def _focus(
-    table: LineTable, shown: range, terms: Iterable[str], near: Sequence[MatchingPassage], room: Room
-) -> Focus:
+def _focus(table: LineTable, shown: range, terms: Iterable[str], near: Sequence[MatchingPassage], room: Room) -> Focus:
     run = _run(table, shown, room)
     held = set[str]().union(*table.weights[run.start : run.stop])
     return Focus(

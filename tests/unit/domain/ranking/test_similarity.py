@@ -1,3 +1,4 @@
+import itertools
 import re
 
 import pytest
@@ -41,7 +42,7 @@ def test_words_of_every_script_count(text: str, expected: set[str]) -> None:
 def test_words_are_runs_of_letters_and_in_scripts_without_spaces_signs_and_pairs(text: str) -> None:
     plain = folded(text)
     runs = UNSPACED_RUN.findall(plain)
-    pairs = {one + two for run in runs for one, two in zip(run, run[1:], strict=False)}
+    pairs = {one + two for run in runs for one, two in itertools.pairwise(run)}
     assert tokens(text) == {*re.findall(f"[^\\W{UNSPACED}]+", plain), *"".join(runs), *pairs}
 
 
