@@ -89,8 +89,9 @@ class Ranked(Struct, frozen=True):
         bm25, cosine = self.evidence.lexical.bm25.get(chunk), self.evidence.vector.cosines.get(chunk)
         terms = self.statistics.terms_of(chunk) if self.statistics else ()
         verdict = None
-        if self.floors is not None:
-            verdict = self.floors.verdict(frozenset(terms), cosine, is_literal=holds_a_word(bm25, terms))
+        if self.floors is not None and self.statistics is not None:
+            held = self.statistics.terms.get(chunk, frozenset())
+            verdict = self.floors.verdict(held, cosine, is_literal=holds_a_word(bm25, terms))
         is_near = chunk in self.beside_foreign
         ranks = Ranks(self.by_words.get(chunk), self.by_meaning.get(chunk), self.places[chunk])
         return ChunkEvidence(self.base_scores[chunk], ranks, bm25, cosine, terms, verdict, is_near)
@@ -123,14 +124,15 @@ def ranked(
         order.sort(key=lambda chunk: -cosines.get(chunk, -1.0))
     order.sort(key=base_scores.__getitem__, reverse=True)
     # decay must not count here: an old note without words would fall below the least score by its age alone
-    refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
-    near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
+    others = base_scores.keys() - literal
+    refused = {chunk for chunk in others if base_scores[chunk] < min_score}
+    near = {chunk for chunk, cosine in cosines.items() if held is None or not held.is_noise(cosine)}
     beside_foreign = evidence.vector.beside_foreign
-    telling = (literal | near | beside_foreign) - refused
+    noise = others - near - beside_foreign - refused
     return Ranked(
-        telling=[chunk for chunk in order if chunk in telling],
-        noise=[chunk for chunk in order if chunk not in telling and chunk not in refused],
-        refused=[chunk for chunk in order if chunk in refused],
+        telling=[chunk for chunk in order if chunk not in noise and chunk not in refused] if others else order,
+        noise=[chunk for chunk in order if chunk in noise] if noise else [],
+        refused=[chunk for chunk in order if chunk in refused] if refused else [],
         base_scores=base_scores,
         evidence=evidence,
         places=_ranks_of(order),
@@ -329,7 +331,7 @@ class _Leaders:
         self.hits: list[Hit] = []
         self._limit = limit
         self._words, self._families = list[Set[str]](), list[int]()
-        """Of the first hits, as far as anybody asked: the words, and the number of the first that each is alike with."""
+        """Of the first hits, as far as anybody asked: their words, and the number of the first that each is like."""
 
     def choose(self, hits: Sequence[Hit], settings: SearchSettings) -> list[Hit]:
         """Take hits until there are enough of different kinds to choose from; return the others.

@@ -319,8 +319,8 @@ class SqueezedText(Struct, frozen=True):
     """A text without blank lines; `lines` are those that it has, as they were counted before, from 0."""
 
     text: str
-    lines: tuple[int, ...]
-    near: tuple[MatchingPassage, ...] = ()
+    lines: Sequence[int]
+    near: Sequence[MatchingPassage] = ()
     """The passages by their new places."""
 
 
@@ -329,7 +329,7 @@ def squeezed(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
     lines = split_lines(text)
     kept = tuple(at for at, line in enumerate(lines) if line.strip())
     if len(kept) in (0, len(lines)):
-        return SqueezedText(text, tuple(range(len(lines))), tuple(near))
+        return SqueezedText(text, range(len(lines)), near)
     starts = list(accumulate(map(len, lines), initial=0))
     moved = list(accumulate((len(line) if line.strip() else 0 for line in lines), initial=0))
 

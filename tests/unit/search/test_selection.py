@@ -20,7 +20,7 @@ from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 6, tzinfo=UTC)
 LIMIT = 6
-WORDS = "the spare key of this shed hangs behind a grey box in our hall".split()
+WORDS = ["the", "spare", "key", "of", "this", "shed", "hangs", "behind", "a", "grey", "box", "in", "our", "hall"]
 FLOORS = Thresholds(Idf(), Noise(0.0, 0.1), vectors=100, share=0.0, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
 DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
 RULES: Sequence[Mapping[str, object]] = [{}, {"mmr": {"enabled": True, "lambda": 0.3}}, DECAY]
