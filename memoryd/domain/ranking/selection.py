@@ -347,8 +347,11 @@ def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] 
     They do so only for others that score at least MIN_WORTH, or WORTH_FOR_ALIKE, of what they do. Those in `taken`
     have places already.
     """
-    paths = Counter(hit.path for hit in taken)
-    families = Counter(hit.family for hit in taken)
+    every = (*taken, *hits)
+    paths, families = Counter([hit.path for hit in every]), Counter([hit.family for hit in every])
+    if not every or (max(paths.values()) <= file_share(limit) and max(families.values()) <= family_share(limit)):
+        return list(range(len(hits)))
+    paths, families = Counter([hit.path for hit in taken]), Counter([hit.family for hit in taken])
     left = list(range(len(hits)))
     first: list[int] = []
     while left and len(taken) + len(first) < limit:
