@@ -9,7 +9,7 @@ counted from 0.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
@@ -198,9 +198,12 @@ def line_table(
     stands below a heading: meaning does not tell a year from another.
     """
     whole = folded(text)
-    lines, plain = split_lines(text), whole.split("\n")
+    lines, plain = text.split("\n"), whole.split("\n")
+    starts = [0, *accumulate([len(line) + 1 for line in lines])]
+    # the last line has no end
+    starts[-1] -= 1
     headings = {at for at, line in enumerate(lines) if _is_heading(line)} if "#" in text else set[int]()
-    blanks = {at for at, line in enumerate(lines) if line.isspace() or not line}
+    blanks = {at for at, line in enumerate(lines) if not line or line.isspace()}
     numbers = {term for term in weights if _NUMBER.match(term)}
     stems = [
         (term, _stem(term, whole, language), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
@@ -218,9 +221,9 @@ def line_table(
         share = HEADING_SHARE * sum(held[at].values()) / total
         held[at] = {term: share * weight for term, weight in held[at].items()}
     silent = headings | blanks
-    standouts = enumerate(_standouts(lines, near) if near and not has_number else ())
+    standouts = enumerate(_standouts(starts, near) if near and not has_number else ())
     return LineTable(
-        starts=[0, *accumulate(map(len, lines))],
+        starts=starts,
         weights=held,
         nearness=[0.0 if at in silent else NEAR_SHARE * total * standout for at, standout in standouts],
         headings=headings,
@@ -240,11 +243,9 @@ def _stem(term: str, text: str, language: str) -> str:
     return next((stem for stem in stems_of(term, language) if stem in text), beginning)
 
 
-def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterator[float]:
+def _standouts(starts: Sequence[int], near: Sequence[MatchingPassage]) -> Iterator[float]:
     """Yield for each line what stands out in it: of each passage the share that stands there."""
-    end = 0
-    for line in lines:
-        start, end = end, end + len(line)
+    for start, end in pairwise(starts):
         yield sum(
             one.standout * (min(end, one.stop) - max(start, one.start)) / (one.stop - one.start)
             for one in near
