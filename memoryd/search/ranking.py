@@ -303,11 +303,9 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     standing = standing_of(chunk.flags, now.date())
     if half_life is None and chunk.source is not Source.SESSIONS and not is_copy and not standing:
         return hit
-    decay = (
-        Decay()
-        if half_life is None
-        else decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
-    )
+    decay = Decay()
+    if half_life is not None:
+        decay = decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
     if chunk.source == Source.SESSIONS:
         decay = replace(decay, told=answered_share(chunk.text, weights))
     decay = replace(decay, is_copy=is_copy, standing=standing)

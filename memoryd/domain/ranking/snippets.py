@@ -100,7 +100,7 @@ def snippet(
     table = line_table(text, weights, near, language)
     every = range(len(table.weights))
     behind = every[front:]
-    within = every if table.blanks.issuperset(behind) else behind
+    within = every if all(at in table.blanks for at in behind) else behind
     shown = _run(table, within, Room(limit, len(every)))
     before = table.starts[shown.start]
     body = text[before : table.starts[shown.stop]].rstrip("\r\n")
