@@ -226,19 +226,19 @@ def _with_snippet(hit: Hit, found: Found, limit: int, *, has_footer: bool) -> Hi
         # of a conversation, the message with the one that it answers or is answered by
         first, last = exchange(part.text.split("\n"), focus.first_line - part.first_line)
         focus = replace(focus, first_line=part.first_line + first, last_line=part.first_line + last)
-    numbers = [chunk.start_line + line for line in whole.lines[part.first_line : part.last_line + 1]]
+    lines, start = whole.lines[part.first_line : part.last_line + 1], chunk.start_line
     marked = None if modality_of(chunk.path) else _focus(hit, focus, whole)
     footer = citation_of(chunk, None if marked is None else marked.lines) if has_footer else None
     return replace(
         hit,
         snippet=HitSnippet(
             text=part.text if footer is None else with_footer(part.text, footer),
-            start_line=numbers[0],
-            end_line=numbers[-1],
+            start_line=start + lines[0],
+            end_line=start + lines[-1],
             # of the note's text alone: a footer of ours is no line that only looks like one
             flags=(*text_flags(part.text), *path_flags(chunk.path), *hit.decay.standing),
             focus=marked,
-            lines=tuple(numbers) if numbers[-1] - numbers[0] >= len(numbers) else (),
+            lines=tuple([start + line for line in lines]) if lines[-1] - lines[0] >= len(lines) else (),
         ),
     )
 
@@ -255,7 +255,7 @@ def _text_of(hit: Hit) -> SqueezedText:
     text, near = hit.chunk.text, hit.near
     if hit.chunk.source is Source.SESSIONS:
         return squeezed(text, near)
-    return SqueezedText(text, tuple(range(text.count("\n") + 1)), tuple(near))
+    return SqueezedText(text, range(text.count("\n") + 1), near)
 
 
 def _focus(hit: Hit, focus: Focus, whole: SqueezedText) -> HitFocus:

@@ -107,6 +107,8 @@ def lexical_matches(
     wanted = depth
     while True:
         found = reader.best_matches(question, wanted, admitted)
+        if not question.phrases:
+            return Arm(ArmState.OK), found
         fitting = exact(reader, question, found.bm25)
         best = list(islice((chunk for chunk in found.bm25 if chunk in fitting), depth))
         if len(best) == depth or len(found.bm25) < wanted:

@@ -361,6 +361,7 @@ class BuiltinSearch:
         if len(found) < len(wanted) and not is_last:
             raise _ReplacedError
         # some may have been withdrawn since the arms found them
-        return {
-            chunk: row for chunk, row in found if row.path not in self.withdrawn and not query.exclusions.holds(row)
-        }
+        withdrawn, exclusions = self.withdrawn, query.exclusions
+        if not withdrawn and exclusions.is_empty:
+            return dict(found)
+        return {chunk: row for chunk, row in found if row.path not in withdrawn and not exclusions.holds(row)}

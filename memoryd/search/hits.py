@@ -1,6 +1,5 @@
 """A hit with all that is known of it, from the arms to the reply; and the folding of hits that say the same."""
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from datetime import UTC, date, datetime, tzinfo
 
@@ -14,7 +13,7 @@ from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import text_score
 from memoryd.domain.ranking.selection import Decay
 from memoryd.domain.ranking.snippets import MatchingPassage
-from memoryd.domain.text.duplicates import gist, outline
+from memoryd.domain.text.duplicates import gist, may_repeat
 from memoryd.domain.text.sanitizing import Flag
 from memoryd.domain.text.standing import standing_of, weight_of
 from memoryd.store.index.passages import ChunkRow
@@ -152,12 +151,10 @@ def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
     Newest is by the date in the name, else by the day in `zone` of the last change. A hit that holds other words of
     the question, if only in its path, is no copy.
     """
-    outlines = [outline(hit.chunk.text) for hit in hits]
-    counts = Counter(outlines)
     groups: dict[Hashable, list[Hit]] = {}
-    for at, hit in enumerate(hits):
-        is_alone = counts[outlines[at]] == 1 or modality_of(hit.chunk.path) is not None
-        said = "" if is_alone else gist(hit.chunk.text, hit.chunk.heading)
+    for at, (hit, is_unsure) in enumerate(zip(hits, may_repeat([hit.chunk.text for hit in hits]), strict=True)):
+        is_text = is_unsure and modality_of(hit.chunk.path) is None
+        said = gist(hit.chunk.text, hit.chunk.heading) if is_text else ""
         groups.setdefault((said, frozenset(hit.terms)) if said else at, []).append(hit)
     return [group[0] if len(group) == 1 else _merge_copies(group, zone) for group in groups.values()]
 

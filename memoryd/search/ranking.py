@@ -6,7 +6,7 @@ How common words are in English and Chinese is a table, for workspaces whose few
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -89,8 +89,9 @@ class Ranked(Struct, frozen=True):
         bm25, cosine = self.evidence.lexical.bm25.get(chunk), self.evidence.vector.cosines.get(chunk)
         terms = self.statistics.terms_of(chunk) if self.statistics else ()
         verdict = None
-        if self.floors is not None:
-            verdict = self.floors.verdict(frozenset(terms), cosine, is_literal=holds_a_word(bm25, terms))
+        if self.floors is not None and self.statistics is not None:
+            held = self.statistics.terms.get(chunk, frozenset())
+            verdict = self.floors.verdict(held, cosine, is_literal=holds_a_word(bm25, terms))
         is_near = chunk in self.beside_foreign
         ranks = Ranks(self.by_words.get(chunk), self.by_meaning.get(chunk), self.places[chunk])
         return ChunkEvidence(self.base_scores[chunk], ranks, bm25, cosine, terms, verdict, is_near)
@@ -123,14 +124,15 @@ def ranked(
         order.sort(key=lambda chunk: -cosines.get(chunk, -1.0))
     order.sort(key=base_scores.__getitem__, reverse=True)
     # decay must not count here: an old note without words would fall below the least score by its age alone
-    refused = {chunk for chunk in order if chunk not in literal and base_scores[chunk] < min_score}
-    near = {chunk for chunk in order if held is None or not held.is_noise(cosines.get(chunk))}
+    others = base_scores.keys() - literal
+    refused = {chunk for chunk in others if base_scores[chunk] < min_score}
+    near = {chunk for chunk, cosine in cosines.items() if held is None or not held.is_noise(cosine)}
     beside_foreign = evidence.vector.beside_foreign
-    telling = (literal | near | beside_foreign) - refused
+    noise = others - near - beside_foreign - refused
     return Ranked(
-        telling=[chunk for chunk in order if chunk in telling],
-        noise=[chunk for chunk in order if chunk not in telling and chunk not in refused],
-        refused=[chunk for chunk in order if chunk in refused],
+        telling=[chunk for chunk in order if chunk not in noise and chunk not in refused] if others else order,
+        noise=[chunk for chunk in order if chunk in noise] if noise else [],
+        refused=[chunk for chunk in order if chunk in refused] if refused else [],
         base_scores=base_scores,
         evidence=evidence,
         places=_ranks_of(order),
@@ -251,12 +253,6 @@ class Selected(Struct, frozen=True):
     """The document that has more than its share of the places."""
 
 
-class _Leader(Contender, frozen=True, kw_only=True):
-    """A hit that leads its copies, with what counts of it where places are shared."""
-
-    hit: Hit
-
-
 def select(
     candidates: Sequence[Hit],
     limit: int,
@@ -279,21 +275,23 @@ def select(
     )
     too_low = SkipReason.BELOW_MIN_SCORE.format(min_score)
     refused = [replace(hit, because=too_low) for hit in aged if _is_refused(hit, min_score)]
-    eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)], now.tzinfo or UTC)
+    eligible = folded([hit for hit in aged if not _is_refused(hit, min_score)] if refused else aged, now.tzinfo or UTC)
     noise = [hit for hit in eligible if hit.is_noise]
-    leaders, rest = _choose_leaders([hit for hit in eligible if not hit.is_noise], limit, settings)
-    places = _order(leaders, limit, settings)
-    has_room, telling = _has_room(leaders, places, limit), len(places)
-    dominant = _dominant([leaders[at].hit for at in places], limit)
+    leaders = _Leaders(limit)
+    rest = leaders.choose([hit for hit in eligible if not hit.is_noise] if noise else eligible, settings)
+    places = leaders.order(settings)
+    has_room, telling = leaders.has_room(places), len(places)
+    dominant = _dominant([leaders.hits[at] for at in places], limit)
     if telling < limit:
-        rest += _take_noise(leaders, noise, limit)
+        rest += leaders.take(noise, limit)
         # behind the others, whose documents and families keep their shares
-        order = shared(leaders[telling:], limit, taken=leaders[:telling])
+        contenders = leaders.contenders()
+        order = shared(contenders[telling:], limit, taken=contenders[:telling])
         places += [telling + at for at in order[: limit - telling]]
     else:
         rest += noise
-    hits = tuple(_explain_place(leaders[at].hit, place, at, floors) for place, at in enumerate(places))
-    late = [one.hit for at, one in enumerate(leaders) if at not in places] + rest[:limit]
+    hits = tuple(_explain_place(leaders.hits[at], place, at, floors) for place, at in enumerate(places))
+    late = [hit for at, hit in enumerate(leaders.hits) if at not in places] + rest[:limit]
     nearest = sorted([*late, *refused[:limit]], key=lambda hit: (hit.is_noise, -hit.score))[:limit]
     misses = tuple(hit if hit.because else replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in nearest)
     return Selected(hits, misses, telling, has_room, dominant)
@@ -305,11 +303,9 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     standing = standing_of(chunk.flags, now.date())
     if half_life is None and chunk.source is not Source.SESSIONS and not is_copy and not standing:
         return hit
-    decay = (
-        Decay()
-        if half_life is None
-        else decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
-    )
+    decay = Decay()
+    if half_life is not None:
+        decay = decay_of(chunk.path, chunk.source, chunk.mtime_ns, half_life_days=half_life, now=now)
     if chunk.source == Source.SESSIONS:
         decay = replace(decay, told=answered_share(chunk.text, weights))
     decay = replace(decay, is_copy=is_copy, standing=standing)
@@ -323,77 +319,96 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
 def _is_refused(hit: Hit, min_score: float) -> bool:
     """Tell whether a hit is left out; a literal match never is."""
     # decay must not count here: an old note without words would fall below the least score by its age alone
-    return not hit.is_literal and hit.base_score < min_score
+    return hit.base_score < min_score and not hit.is_literal
 
 
-def _choose_leaders(hits: Sequence[Hit], limit: int, settings: SearchSettings) -> tuple[list[_Leader], list[Hit]]:
-    """Take hits until there are enough of different kinds to choose from; return them, and the others.
+class _Leaders:
+    """Hits that lead their copies, of which `limit` get places, with what counts of them where these are shared."""
 
-    Where a rule reorders, literal hits that were among the best before it are looked at too.
-    """
-    wanted = limit if settings.mmr_lambda is None else max(limit, settings.pool(limit))
-    leaders: list[_Leader] = []
-    for looked, hit in enumerate(hits):
-        if len(leaders) >= wanted and _places(leaders, limit) >= wanted:
-            rest = list(hits[looked:])
-            break
-        _take(leaders, hit)
-    else:
-        return leaders, []
-    if settings.may_reorder or any(hit.ranks.reading for hit in hits):
+    def __init__(self, limit: int) -> None:
+        self.hits: list[Hit] = []
+        self._limit = limit
+        self._words, self._families = list[Set[str]](), list[int]()
+        """Of the first hits, as far as anybody asked: their words, and the number of the first that each is like."""
+
+    def choose(self, hits: Sequence[Hit], settings: SearchSettings) -> list[Hit]:
+        """Take hits until there are enough of different kinds to choose from; return the others.
+
+        Where a rule reorders, literal hits that were among the best before it are looked at too.
+        """
+        limit = self._limit
+        rest = self.take(hits, limit if settings.mmr_lambda is None else max(limit, settings.pool(limit)))
+        if not rest or not (settings.may_reorder or any(hit.ranks.reading for hit in hits)):
+            return rest
         best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
         owed = [hit for hit in best if hit.is_literal and hit in rest]
-        for hit in owed:
-            _take(leaders, hit)
-        rest = [hit for hit in rest if hit not in owed]
-    return leaders, rest
+        self.hits += owed
+        return [hit for hit in rest if hit not in owed]
 
+    def take(self, hits: Sequence[Hit], wanted: int) -> list[Hit]:
+        """Take hits behind what there is until `wanted` have places; return the others."""
+        for looked, hit in enumerate(hits):
+            if len(self.hits) >= wanted and self._places() >= wanted:
+                return list(hits[looked:])
+            self.hits.append(hit)
+        return []
 
-def _places(leaders: Sequence[_Leader], limit: int) -> int:
-    """Count the hits that the shares of documents and of notes that are alike leave."""
-    paths = Counter(leader.path for leader in leaders)
-    families = Counter(leader.family for leader in leaders)
-    return min(
-        sum(min(count, file_share(limit)) for count in paths.values()),
-        sum(min(count, family_share(limit)) for count in families.values()),
-    )
+    def order(self, settings: SearchSettings) -> list[int]:
+        """Return the first `limit` of the hits, by their positions, as the rules put them."""
+        order = list(range(len(self.hits)))
+        if settings.mmr_lambda is not None:
+            order = mmr(self.contenders(has_words=True), settings.mmr_lambda)
+        contenders = self.contenders()
+        order = [order[at] for at in shared([contenders[at] for at in order], self._limit)]
+        before = sorted(range(len(self.hits)), key=lambda at: -self.hits[at].base_score)
+        literal = frozenset(at for at, hit in enumerate(self.hits) if hit.is_literal)
+        return with_literal(order, before, literal, self._limit)
 
+    def has_room(self, places: Sequence[int]) -> bool:
+        """Tell whether others may have the places of copies, or of hits that are alike."""
+        if len(places) < self._limit:
+            return any(hit.copies for hit in self.hits)
+        families = Counter(map(self._all_families().__getitem__, places))
+        return max(families.values()) > family_share(self._limit)
 
-def _take(leaders: list[_Leader], hit: Hit) -> None:
-    # the text of a picture or sound is its name, which says nothing of how alike two are
-    words = frozenset[str]() if modality_of(hit.chunk.path) else tokens(hit.chunk.text)
-    # compared with the first of each family only: notes that drift by a word at a time would else be one family
-    firsts = (at for at, leader in enumerate(leaders) if leader.family == at)
-    family = next((at for at in firsts if is_alike(leaders[at].tokens, words)), len(leaders))
-    leaders.append(_Leader(hit.score, words, hit.chunk.path, family, hit=hit))
+    def contenders(self, *, has_words: bool = False) -> list[Contender]:
+        """Return the hits as the rules see them; their words, if asked for."""
+        families = self._all_families()
+        return [
+            Contender(hit.score, self._words_of(at) if has_words else frozenset(), hit.chunk.path, families[at])
+            for at, hit in enumerate(self.hits)
+        ]
 
+    def _places(self) -> int:
+        """Count the hits that the shares of documents and of notes that are alike leave."""
+        paths, families = Counter([hit.chunk.path for hit in self.hits]), Counter(self._all_families())
+        return min(
+            sum([min(count, file_share(self._limit)) for count in paths.values()]),
+            sum([min(count, family_share(self._limit)) for count in families.values()]),
+        )
 
-def _take_noise(leaders: list[_Leader], noise: Sequence[Hit], limit: int) -> list[Hit]:
-    """Take noise behind what was chosen until the places are filled, and return what is left of it."""
-    for looked, hit in enumerate(noise):
-        if len(leaders) >= limit and _places(leaders, limit) >= limit:
-            return list(noise[looked:])
-        _take(leaders, hit)
-    return []
+    def _all_families(self) -> list[int]:
+        """Return the family of each hit, as far as one may have more than its share: below that none counts."""
+        known, count, most = self._families, len(self.hits), max(Counter(self._families).values(), default=0)
+        while len(known) < count and most + count - len(known) > family_share(self._limit):
+            words = self._words_of(len(known))
+            # compared with the first of each family only: notes that drift by a word at a time would else be one family
+            firsts = (at for at, family in enumerate(known) if family == at)
+            known.append(next((at for at in firsts if is_alike(self._words[at], words)), len(known)))
+            most = max(most, known.count(known[-1]))
+        return [*known, *range(len(known), count)]
+
+    def _words_of(self, at: int) -> Set[str]:
+        while len(self._words) <= at:
+            chunk = self.hits[len(self._words)].chunk
+            # the text of a picture or sound is its name, which says nothing of how alike two are
+            self._words.append(frozenset() if modality_of(chunk.path) else tokens(chunk.text))
+        return self._words[at]
 
 
 def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
-    most = Counter(hit.chunk.path for hit in hits).most_common(1)
+    most = Counter([hit.chunk.path for hit in hits]).most_common(1)
     return most[0][0] if most and most[0][1] > file_share(limit) else None
-
-
-def _has_room(leaders: Sequence[_Leader], places: Sequence[int], limit: int) -> bool:
-    if len(places) < limit:
-        return any(one.hit.copies for one in leaders)
-    return max(Counter(leaders[at].family for at in places).values()) > family_share(limit)
-
-
-def _order(leaders: Sequence[_Leader], limit: int, settings: SearchSettings) -> list[int]:
-    order = list(range(len(leaders))) if settings.mmr_lambda is None else mmr(leaders, settings.mmr_lambda)
-    order = [order[at] for at in shared([leaders[at] for at in order], limit)]
-    before = sorted(range(len(leaders)), key=lambda at: -leaders[at].hit.base_score)
-    literal = frozenset(at for at, one in enumerate(leaders) if one.hit.is_literal)
-    return with_literal(order, before, literal, limit)
 
 
 def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds | None) -> Hit:

@@ -89,9 +89,10 @@ class LexicalMatches(Struct, frozen=True):
         # one sort after the other, the first of which parts equals: what it compares by is looked up in C
         order = sorted(bm25)
         order.sort(key=bm25.__getitem__, reverse=True)
-        if levels:
-            order.sort(key=lambda chunk: levels.get(chunk, 0), reverse=True)
-        return order
+        if not levels:
+            return order
+        found = sorted([chunk for chunk in order if chunk in levels], key=levels.__getitem__, reverse=True)
+        return found + [chunk for chunk in order if chunk not in levels]
 
     def only(self, chunks: Iterable[int]) -> "LexicalMatches":
         """Return what was found of these chunks, in their order."""
@@ -210,6 +211,8 @@ def relative(evidence: Evidence, weights: Weights) -> dict[int, float]:
     words |= {chunk: max(words.get(chunk, 0.0), most * standouts[chunk]) for chunk in vector.foreign & standouts.keys()}
     given = weights.text * (1 - min(1.0, evidence.lexical.share / FULL_SHARE)) * vector.clarity
     text, meaning = weights.text - given, weights.vector + given
+    if not standouts:
+        return {chunk: text * share for chunk, share in words.items()}
     return {chunk: text * words.get(chunk, 0.0) + meaning * standouts.get(chunk, 0.0) for chunk in evidence.chunks}
 
 

@@ -186,7 +186,7 @@ def parse_question(text: str, filters: Filters, now: datetime, *, limit: int = 6
     parts = _Parts(limit=limit, can_exclude=is_keyword_query)
     bare = _PART.sub(lambda match: parts.left_of(match, now), text)
     asked = _SPACE.sub(" ", bare).strip()
-    if not spoken_words(asked):
+    if parts.excluded and not spoken_words(asked):
         asked, parts.excluded = " ".join([asked, *parts.excluded]).strip(), []
     dates = dates_in(asked)
     spelled = {spelling for day in dates for spelling in day.in_names}

@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, tzinfo
 from enum import StrEnum
+from itertools import filterfalse
 from operator import add
 from typing import TypeVar
 
@@ -236,12 +237,9 @@ def originals_first(order: Sequence[Item], path_of: Callable[[Item], str]) -> li
     return [order[at] for at in sorted(range(len(order)), key=lambda at: (places[at], copies[at], at))]
 
 
-Tokens = frozenset[str]
-
-_WORD = expression(r"\w+")
 _SPACED = expression(f"[^\\W{UNSPACED}]+")
-_HIGH = expression("[\u0e00-\U0010ffff]+")
-"""Where all of UNSPACED is: to look for its many parts takes longer."""
+_WORDS = bytes(code if code > 0x7F or chr(code).isalnum() or chr(code) == "_" else 0x20 for code in range(0x100))
+"""Of a text in UTF-8, the same with blanks for what in ASCII is no part of a word."""
 
 ALIKE = 0.9
 """Share of all words of two texts that must stand in both."""
@@ -249,22 +247,20 @@ MIN_SHARED_WORDS, MAX_OTHER_NUMBERS = 8, 2
 """Texts that share at least so many words and differ in so few numbers alone are alike too: a counter, a date."""
 
 
-def tokens(text: str) -> Tokens:
+def tokens(text: str) -> Set[str]:
     """Return the distinct words of a text, in lower case."""
-    if text.isascii():
-        return frozenset(_WORD.findall(text.lower()))
-    plain = folded(text)
-    # most words stand between blanks, and to look for all others takes less time than to look for all
-    pieces = set(plain.split())
-    found = {piece for piece in pieces if piece.isalnum()}
-    found.update(_WORD.findall(" ".join(pieces - found)))
-    mixed = [word for word in found if not word.isascii()]
-    found.difference_update(mixed)
-    found.update(_SPACED.findall(" ".join(mixed)))
-    for high in _HIGH.findall(plain):
-        for run in UNSPACED_RUN.findall(high):
+    plain = text.lower() if text.isascii() else folded(text)
+    # to look for words by a pattern takes thrice as long; only those that are not ASCII need it
+    data = plain.encode("utf-8", "surrogatepass").translate(_WORDS)
+    found = set(data.decode("utf-8", "surrogatepass").split())
+    if not plain.isascii():
+        mixed = list(filterfalse(str.isascii, found))
+        found.difference_update(mixed)
+        rest = " ".join(mixed)
+        found.update(_SPACED.findall(rest))
+        for run in UNSPACED_RUN.findall(rest):
             found.update(run, map(add, run, run[1:]))
-    return frozenset(found)
+    return found
 
 
 def jaccard(first: Set[str], second: Set[str]) -> float:
@@ -273,7 +269,7 @@ def jaccard(first: Set[str], second: Set[str]) -> float:
     return shared / (len(first) + len(second) - shared) if shared else 0.0
 
 
-def is_alike(first: Tokens, second: Tokens) -> bool:
+def is_alike(first: Set[str], second: Set[str]) -> bool:
     """Tell whether two texts differ in a few words alone, or in a number or two: they may tell two facts, and crowd."""
     least = ALIKE * max(len(first), len(second)) - MAX_OTHER_NUMBERS
     if not first or not second or min(len(first), len(second)) < least or len(first & second) < least:
@@ -306,7 +302,7 @@ class Contender(Struct, frozen=True):
     """A hit as those rules see it: its score, its words, its document, and the number of the notes it is alike with."""
 
     score: float
-    tokens: Tokens = frozenset()
+    tokens: Set[str] = frozenset()
     path: str = ""
     family: int = 0
 
@@ -351,8 +347,11 @@ def shared(hits: Sequence[Contender], limit: int, *, taken: Sequence[Contender] 
     They do so only for others that score at least MIN_WORTH, or WORTH_FOR_ALIKE, of what they do. Those in `taken`
     have places already.
     """
-    paths = Counter(hit.path for hit in taken)
-    families = Counter(hit.family for hit in taken)
+    every = (*taken, *hits)
+    paths, families = Counter([hit.path for hit in every]), Counter([hit.family for hit in every])
+    if not every or (max(paths.values()) <= file_share(limit) and max(families.values()) <= family_share(limit)):
+        return list(range(len(hits)))
+    paths, families = Counter([hit.path for hit in taken]), Counter([hit.family for hit in taken])
     left = list(range(len(hits)))
     first: list[int] = []
     while left and len(taken) + len(first) < limit:

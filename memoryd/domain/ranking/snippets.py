@@ -7,9 +7,9 @@ counted from 0.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import accumulate, repeat
+from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
@@ -31,18 +31,21 @@ class MatchingPassage(Struct, frozen=True):
     standout: float
 
 
-class Line(Struct, frozen=True):
-    """How long a line is, what each term weighs in it, and what the parts of near passages in it weigh."""
+class LineTable(Struct, frozen=True):
+    """What is known of each line of a text, by its number."""
 
-    size: int
-    weights: Mapping[str, float]
-    nearness: float
-    is_heading: bool = False
-    is_blank: bool = False
+    starts: Sequence[int]
+    """Where each begins, in characters, and where the last one ends."""
+    weights: Sequence[Mapping[str, float]]
+    """What each term weighs in it."""
+    nearness: Sequence[float]
+    """What the parts of near passages in it weigh; empty if none does."""
+    headings: Set[int]
+    blanks: Set[int]
 
-    @property
-    def is_text(self) -> bool:
-        return not self.is_heading and not self.is_blank
+    def size(self, run: range) -> int:
+        """Return how many characters a run of lines has."""
+        return self.starts[run.stop] - self.starts[run.start]
 
 
 class Room(Struct, frozen=True):
@@ -94,57 +97,53 @@ def snippet(
     a term is looked for that does not stand in the text itself; none for English and where there are none. The first
     `front` lines are shown only where nothing is behind them.
     """
-    lines = split_lines(text)
-    table = line_table(lines, weights, near, language)
-    behind = range(front, len(table))
-    within = behind if any(not table[at].is_blank for at in behind) else range(len(table))
-    shown = _run(table, within, Room(limit, len(table)))
-    body = "".join(lines[shown.start : shown.stop]).rstrip("\r\n")
+    table = line_table(text, weights, near, language)
+    every = range(len(table.weights))
+    behind = every[front:]
+    within = every if all(at in table.blanks for at in behind) else behind
+    shown = _run(table, within, Room(limit, len(every)))
+    before = table.starts[shown.start]
+    body = text[before : table.starts[shown.stop]].rstrip("\r\n")
     if len(body) > limit:
         is_below_heading = len(shown) > 1
-        before = sum(len(line) for line in lines[: shown.start])
         first = 0 if is_below_heading else _middle(body, tuple(weights), near, before) - limit // 2
         first = max(0, min(first, len(body) - limit))
         body = body[first : first + limit].rstrip()
     last = shown.start + body.count("\n")
-    return Snippet(body, shown.start, last, _focus(table, range(shown.start, last + 1), tuple(weights), near, focus))
+    return Snippet(body, shown.start, last, _focus(table, range(shown.start, last + 1), weights, near, focus))
 
 
-def _run(table: Sequence[Line], within: range, room: Room) -> range:
+def _run(table: LineTable, within: range, room: Room) -> range:
     """Return the lines that tell most, with those around them that fit; one line, or one below a heading, may not."""
-    lines = table[within.start : within.stop]
-    if len(lines) <= room.lines and sum([line.size for line in lines]) <= room.characters:
+    if len(within) <= room.lines and table.size(within) <= room.characters:
         return without_blank_edges(table, within)
     run = richest(table, within, room)
-    if table[run.start].is_heading:
+    if run.start in table.headings:
         # with all the lines below it that fit
-        last = min(within.stop, run.start + room.lines)
-        sizes = accumulate([line.size for line in table[run.start : last]])
-        run = range(run.start, max(run.stop, run.start + sum([size <= room.characters for size in sizes])))
-        if not any(line.is_text for line in table[run.start : run.stop]) and run.stop < within.stop:
+        most = table.starts[run.start] + room.characters
+        last = bisect_right(table.starts, most, run.start + 1, min(within.stop, run.start + room.lines) + 1) - 1
+        run = range(run.start, max(run.stop, last))
+        if run.stop < within.stop and all(at in table.headings or at in table.blanks for at in run):
             return range(run.start, run.stop + 1)
     return without_blank_edges(table, widened(table, run, within, room))
 
 
-def _focus(
-    table: Sequence[Line], shown: range, terms: Sequence[str], near: Sequence[MatchingPassage], room: Room
-) -> Focus:
+def _focus(table: LineTable, shown: range, terms: Iterable[str], near: Sequence[MatchingPassage], room: Room) -> Focus:
     run = _run(table, shown, room)
-    held = set[str]().union(*[line.weights for line in table[run.start : run.stop]])
+    held = set[str]().union(*table.weights[run.start : run.stop])
     return Focus(
         first_line=run.start,
         last_line=run.stop - 1,
         terms=tuple([term for term in terms if term in held]),
-        near=_nearest(table, run, near) if near else None,
+        near=_nearest(table, run, near),
     )
 
 
-def _nearest(table: Sequence[Line], run: range, near: Sequence[MatchingPassage]) -> MatchingPassage | None:
+def _nearest(table: LineTable, run: range, near: Sequence[MatchingPassage]) -> MatchingPassage | None:
     """Return the passage that stands out most of those that count in a run."""
-    if not any(line.nearness for line in table[run.start : run.stop]):
+    if not any(table.nearness[run.start : run.stop]):
         return None
-    start = sum(line.size for line in table[: run.start])
-    stop = start + sum(line.size for line in table[run.start : run.stop])
+    start, stop = table.starts[run.start], table.starts[run.stop]
     inside = (one for one in near if one.start < stop and start < one.stop)
     return max(inside, key=lambda one: one.standout, default=None)
 
@@ -175,7 +174,6 @@ NEAR_SHARE = 0.6
 _DIGITS = 9
 _NUMBER = expression(r"[0-9]{3,}\Z")
 _HEADING = expression(r" {0,3}#{1,6}[ \t]")
-_NOTHING: Mapping[str, float] = {}
 
 
 def split_lines(text: str) -> list[str]:
@@ -192,36 +190,45 @@ def folded(text: str) -> str:
 
 
 def line_table(
-    lines: Sequence[str], weights: Mapping[str, float], near: Sequence[MatchingPassage], language: str = ""
-) -> tuple[Line, ...]:
+    text: str, weights: Mapping[str, float], near: Sequence[MatchingPassage], language: str = ""
+) -> LineTable:
     """Return what is known of each line of a text; `weights` say how telling each term is.
 
     `language` is the one by whose stems they are looked for, too. Passages count nothing where a number of the question
     stands below a heading: meaning does not tell a year from another.
     """
-    whole = folded("".join(lines))
-    plain = whole.split("\n")
+    whole = folded(text)
+    lines, plain = text.split("\n"), whole.split("\n")
+    starts = [0, *accumulate([len(line) + 1 for line in lines])]
+    # the last line has no end
+    starts[-1] -= 1
+    headings = {at for at, line in enumerate(lines) if _is_heading(line)} if "#" in text else set[int]()
+    blanks = {at for at, line in enumerate(lines) if not line or line.isspace()}
     numbers = {term for term in weights if _NUMBER.match(term)}
     stems = [
         (term, _stem(term, whole, language), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
         for term, weight in weights.items()
     ]
-    total = sum(weight for _, _, weight in stems) or 1.0
+    total = sum([weight for _, _, weight in stems]) or 1.0
     has_number = any(number in words for number in numbers for words in plain if not _is_heading(words))
-    standouts = _standouts(lines, near) if near and not has_number else repeat(0.0, len(lines))
-    stems = [one for one in stems if one[1] in whole]
-    table = []
-    for line, words, standout in zip(lines, plain, standouts, strict=True):
-        if not line or line.isspace():
-            table.append(Line(len(line), _NOTHING, 0.0, is_blank=True))
-            continue
-        held = {term: weight for term, stem, weight in stems if stem in words}
-        if is_heading := _is_heading(line):
-            share = HEADING_SHARE * sum(held.values()) / total
-            held = {term: share * weight for term, weight in held.items()}
-        nearness = 0.0 if is_heading else NEAR_SHARE * total * standout
-        table.append(Line(len(line), held, nearness, is_heading=is_heading))
-    return tuple(table)
+    held: list[dict[str, float]] = [{} for _ in lines]
+    for term, stem, weight in stems:
+        if stem in whole:
+            for words, terms in zip(plain, held, strict=True):
+                if stem in words:
+                    terms[term] = weight
+    for at in headings:
+        share = HEADING_SHARE * sum(held[at].values()) / total
+        held[at] = {term: share * weight for term, weight in held[at].items()}
+    silent = headings | blanks
+    standouts = enumerate(_standouts(starts, near) if near and not has_number else ())
+    return LineTable(
+        starts=starts,
+        weights=held,
+        nearness=[0.0 if at in silent else NEAR_SHARE * total * standout for at, standout in standouts],
+        headings=headings,
+        blanks=blanks,
+    )
 
 
 def _is_heading(line: str) -> bool:
@@ -236,11 +243,9 @@ def _stem(term: str, text: str, language: str) -> str:
     return next((stem for stem in stems_of(term, language) if stem in text), beginning)
 
 
-def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterator[float]:
+def _standouts(starts: Sequence[int], near: Sequence[MatchingPassage]) -> Iterator[float]:
     """Yield for each line what stands out in it: of each passage the share that stands there."""
-    end = 0
-    for line in lines:
-        start, end = end, end + len(line)
+    for start, end in pairwise(starts):
         yield sum(
             one.standout * (min(end, one.stop) - max(start, one.start)) / (one.stop - one.start)
             for one in near
@@ -248,30 +253,31 @@ def _standouts(lines: Sequence[str], near: Sequence[MatchingPassage]) -> Iterato
         )
 
 
-def richest(table: Sequence[Line], within: range, room: Room) -> range:
+def richest(table: LineTable, within: range, room: Room) -> range:
     """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
 
     A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
     lines at its edges that tell nothing.
     """
-    sums = [0, *accumulate([line.size for line in table])]
-    nearness = [0.0, *accumulate([line.nearness for line in table])]
-    telling = [at for at in within if table[at].weights or table[at].nearness]
+    starts, weights = table.starts, table.weights
+    near = table.nearness or [0.0] * len(weights)
+    nearness = [0.0, *accumulate(near)]
+    telling = [at for at in within if weights[at] or near[at]]
     held: dict[tuple[str, float], int] = {}
     best, best_rank = range(within.start, within.start + 1), (0.0, 0)
     first = 0
     for last in telling:
-        for term in table[last].weights.items():
+        for term in weights[last].items():
             held[term] = held.get(term, 0) + 1
         while telling[first] < last and (
-            sums[last + 1] - sums[telling[first]] > room.characters or last - telling[first] >= room.lines
+            starts[last + 1] - starts[telling[first]] > room.characters or last - telling[first] >= room.lines
         ):
-            for term in table[telling[first]].weights.items():
+            for term in weights[telling[first]].items():
                 held[term] -= 1
             first += 1
         start = telling[first]
         told = _weight_of_run(held) + nearness[last + 1] - nearness[start]
-        rank = (round(told, _DIGITS), sums[start] - sums[last + 1])
+        rank = (round(told, _DIGITS), starts[start] - starts[last + 1])
         if rank > best_rank:
             best, best_rank = range(start, last + 1), rank
     return best
@@ -286,25 +292,22 @@ def _weight_of_run(held: Mapping[tuple[str, float], int]) -> float:
     return sum(once.values()) + LINE_SHARE * sum([weight * lines for (_, weight), lines in held.items()])
 
 
-def widened(table: Sequence[Line], run: range, within: range, room: Room) -> range:
+def widened(table: LineTable, run: range, within: range, room: Room) -> range:
     """Return the run with the line after it and the line before it in turn, while they fit."""
-    start, stop = run.start, run.stop
-    characters = room.characters - sum([line.size for line in table[start:stop]])
+    starts, start, stop = table.starts, run.start, run.stop
     before = None
     while before != (start, stop):
         before = start, stop
-        if stop < within.stop and table[stop].size <= characters and stop - start < room.lines:
-            characters -= table[stop].size
+        if stop < within.stop and starts[stop + 1] - starts[start] <= room.characters and stop - start < room.lines:
             stop += 1
-        if start > within.start and table[start - 1].size <= characters and stop - start < room.lines:
+        if start > within.start and starts[stop] - starts[start - 1] <= room.characters and stop - start < room.lines:
             start -= 1
-            characters -= table[start].size
     return range(start, stop)
 
 
-def without_blank_edges(table: Sequence[Line], run: range) -> range:
+def without_blank_edges(table: LineTable, run: range) -> range:
     """Return the run without the blank lines at its edges, at least one line."""
-    filled = [at for at in run if not table[at].is_blank]
+    filled = [at for at in run if at not in table.blanks]
     return range(filled[0], filled[-1] + 1) if filled else run[-1:]
 
 
@@ -317,8 +320,8 @@ class SqueezedText(Struct, frozen=True):
     """A text without blank lines; `lines` are those that it has, as they were counted before, from 0."""
 
     text: str
-    lines: tuple[int, ...]
-    near: tuple[MatchingPassage, ...] = ()
+    lines: Sequence[int]
+    near: Sequence[MatchingPassage] = ()
     """The passages by their new places."""
 
 
@@ -327,7 +330,7 @@ def squeezed(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
     lines = split_lines(text)
     kept = tuple(at for at, line in enumerate(lines) if line.strip())
     if len(kept) in (0, len(lines)):
-        return SqueezedText(text, tuple(range(len(lines))), tuple(near))
+        return SqueezedText(text, range(len(lines)), near)
     starts = list(accumulate(map(len, lines), initial=0))
     moved = list(accumulate((len(line) if line.strip() else 0 for line in lines), initial=0))
 

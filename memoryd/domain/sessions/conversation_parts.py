@@ -89,7 +89,8 @@ def answered_share(text: str, weights: Mapping[str, float]) -> float:
 
     `weights` say how telling each term of the question is.
     """
-    lines = split_lines(squeezed(text).text)
+    said = squeezed(text).text
+    lines = split_lines(said)
     is_told = [
         not (line.startswith(ASKED) and exchange(lines, at) == (at, at) and only_asks(line.removeprefix(ASKED)))
         for at, line in enumerate(lines)
@@ -98,9 +99,9 @@ def answered_share(text: str, weights: Mapping[str, float]) -> float:
         return 1.0
     all_terms: dict[str, float] = {}
     told_terms: dict[str, float] = {}
-    for row, is_shown in zip(line_table(lines, weights, ()), is_told, strict=True):
-        all_terms |= row.weights
-        told_terms |= row.weights if is_shown else {}
+    for held, is_shown in zip(line_table(said, weights, ()).weights, is_told, strict=True):
+        all_terms |= held
+        told_terms |= held if is_shown else {}
     return sum(told_terms.values()) / sum(all_terms.values()) if all_terms else float(any(is_told))
 
 

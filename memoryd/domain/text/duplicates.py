@@ -7,6 +7,8 @@ digits and signs, tabs, lists and their nesting, boxes of tasks, struck-out word
 """
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 
 from memoryd.domain.expressions import expression
@@ -50,17 +52,29 @@ def gist(text: str, headings: str = "") -> str:
     return "\n".join([*above, "", re.sub(_HOLD, lambda _: next(pieces), said)])
 
 
-def outline(text: str) -> tuple[str, str]:
-    """Return what texts of one gist have in common and what is quickly had: their digits, and how they begin."""
-    # a dozen times as fast as a pattern, and every candidate of a question is looked at; few have a wide digit
-    data = text.encode("utf-8", "surrogatepass")
-    if _WIDE_DIGIT.search(data):
-        data = plain_characters(text).encode("utf-8", "surrogatepass")
+def may_repeat(texts: Sequence[str]) -> list[bool]:
+    """Tell of each text whether one of the others may have its gist, by what is quickly had: beginnings and digits."""
+    beginnings = [_beginning(text) for text in texts]
+    begun = Counter(beginnings)
+    outlines = [(one, _digits(text) if begun[one] > 1 else b"") for one, text in zip(beginnings, texts, strict=True)]
+    counts = Counter(outlines)
+    return [counts[one] > 1 for one in outlines]
+
+
+def _beginning(text: str) -> str:
     # the last sign of a part may be another with what follows
     begin = _letters(plain_characters(text[:_SHORT])[:-1])
     if len(begin) < _LETTERS:
         begin = _letters(plain_characters(text))
-    return begin.lower(), data.translate(None, _NO_DIGITS).decode("ascii")
+    return begin.lower()
+
+
+def _digits(text: str) -> bytes:
+    # a dozen times as fast as a pattern; few have a wide digit
+    data = text.encode("utf-8", "surrogatepass")
+    if _WIDE_DIGIT.search(data):
+        data = plain_characters(text).encode("utf-8", "surrogatepass")
+    return data.translate(None, _NO_DIGITS)
 
 
 def _letters(plain: str) -> str:

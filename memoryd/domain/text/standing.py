@@ -5,7 +5,7 @@ word of other writers for the same. The index keeps marks, for the day on which 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime
 
@@ -71,7 +71,9 @@ def _marks(values: Mapping[str, object]) -> Iterator[str]:
 
 def standing_of(marks: str, today: date) -> tuple[Flag, ...]:
     """Return the flags of a note on a day, by its marks, among which those of other kinds may stand."""
-    found: Set[str] = {*marks.split(_SEPARATOR)} if marks else frozenset()
+    if not marks:
+        return ()
+    found = {*marks.split(_SEPARATOR)}
     stale = any(one.startswith(_STALE_AFTER) and one.removeprefix(_STALE_AFTER) <= str(today) for one in found)
     return tuple(flag for flag in STANDINGS if flag in found or (flag is Flag.STALE and stale))
 

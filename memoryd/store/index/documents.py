@@ -246,9 +246,8 @@ def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
         db.execute(_DELETE_CHUNK, (chunk_id,))
 
 
-def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
-    number, path, source, start, end, heading, text = chunk
-    *stat, read_at_ns, sha256, chunker, flags = file
+def _chunk_row(row: Sequence[Any]) -> ChunkRow:
+    number, path, source, start, end, heading, text, *stat, read_at_ns, sha256, chunker, flags = row
     known = Known(file_stat_of(*stat), read_at_ns, sha256)
     mtime_ns = known.stat.mtime_ns
     return ChunkRow(
@@ -259,7 +258,7 @@ def _chunk_row(chunk: Sequence[Any], file: Sequence[Any]) -> ChunkRow:
 def chunk_rows(db: apsw.Connection, ids: Iterable[int]) -> dict[int, ChunkRow]:
     """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
     rows = db.execute(_SELECT_ROWS, (json.dumps(list(ids)),))
-    return {row[0]: _chunk_row(row[:7], row[7:]) for row in rows}
+    return {row[0]: _chunk_row(row) for row in rows}
 
 
 def chunk_paths(db: apsw.Connection, ids: Iterable[int]) -> dict[int, RelativePath]:

@@ -1,10 +1,11 @@
 """Noise behind hits that tell something: it fills the places that are left, and moves nobody."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -12,12 +13,14 @@ from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Idf, Thresholds, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.ranking.selection import Contender, family_share, shared
 from memoryd.search.hits import Hit
 from memoryd.search.ranking import SearchSettings, Selected, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 6, tzinfo=UTC)
 LIMIT = 6
+WORDS = ["the", "spare", "key", "of", "this", "shed", "hangs", "behind", "a", "grey", "box", "in", "our", "hall"]
 FLOORS = Thresholds(Idf(), Noise(0.0, 0.1), vectors=100, share=0.0, deviations=2.0, vector_floor=3.0, clear_floor=4.3)
 DECAY: Mapping[str, object] = {"temporalDecay": {"enabled": True, "halfLifeDays": 30}}
 RULES: Sequence[Mapping[str, object]] = [{}, {"mmr": {"enabled": True, "lambda": 0.3}}, DECAY]
@@ -114,6 +117,22 @@ def test_documents_and_like_notes_keep_their_shares_among_noise_too() -> None:
     alike = [stranger(number, text="the ferry came late from the other bank today " * 2) for number in range(8)]
     alike = [replace(hit, chunk=replace(hit.chunk, text=f"{hit.chunk.text} no{hit.chunk.id}")) for hit in alike]
     assert numbers(chosen([*alike, stranger(20), stranger(21), stranger(22)])) == [0, 1, 2, 20, 21, 22]
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=12), st.integers(1, 8))
+@example([0, 1, 0, 0, 1], 4)
+@example([0, 1, 2, 0, 0, 0, 1], 6)
+def test_families_keep_their_shares_though_not_all_words_are_compared(kinds: list[int], limit: int) -> None:
+    told = [f"{' '.join(f'{kind}{word}' for word in WORDS)} on day {at}" for at, kind in enumerate(kinds)]
+    hits = [literal(at, 0.9 - at / 100, text=text) for at, text in enumerate(told)]
+    taken: list[Contender] = []
+    for at, kind in enumerate(kinds):
+        families = Counter(one.family for one in taken)
+        if len(taken) >= limit and sum(min(count, family_share(limit)) for count in families.values()) >= limit:
+            break
+        taken.append(Contender(0.9 - at / 100, path=str(at), family=kind))
+    selected = select(hits, limit, settings=SearchSettings(), floors=FLOORS, now=NOW)
+    assert numbers(selected) == shared(taken, limit)[:limit]
 
 
 def test_copy_that_stands_out_keeps_what_it_is_worth_behind_a_newer_one() -> None:

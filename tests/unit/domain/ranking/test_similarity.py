@@ -1,8 +1,13 @@
+import itertools
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.selection import is_alike, jaccard, tokens
+from memoryd.domain.ranking.snippets import folded
+from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN
 
 TEXTS = st.text(st.sampled_from("ab Cé1_漢字かไทย "), max_size=40)
 NOTE = "the spare key for the bicycle shed hangs behind the grey fuse box in the hall"
@@ -31,6 +36,14 @@ def test_what_has_words_is_like_itself(text: str) -> None:
 )
 def test_words_of_every_script_count(text: str, expected: set[str]) -> None:
     assert tokens(text) == expected
+
+
+@given(st.text(st.sampled_from("ab-_\x1c\x85\xa0—é\u0301İß漢字，か\u3000ไทｘ²٣ "), max_size=40))
+def test_words_are_runs_of_letters_and_in_scripts_without_spaces_signs_and_pairs(text: str) -> None:
+    plain = folded(text)
+    runs = UNSPACED_RUN.findall(plain)
+    pairs = {one + two for run in runs for one, two in itertools.pairwise(run)}
+    assert tokens(text) == {*re.findall(f"[^\\W{UNSPACED}]+", plain), *"".join(runs), *pairs}
 
 
 @pytest.mark.parametrize(

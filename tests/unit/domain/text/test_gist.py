@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoryd.domain.text.duplicates import gist, outline
+from memoryd.domain.text.duplicates import gist, may_repeat
 
 FOLDER = Path(__file__).parents[3] / "data" / "similarity"
 NOTE = (FOLDER / "note.md").read_text()
@@ -56,7 +56,7 @@ def test_another_fact_in_a_long_note_is_no_copy() -> None:
 @pytest.mark.parametrize(("kind", "first", "second"), COPIES)
 def test_the_same_in_another_writing_is_a_copy(kind: str, first: str, second: str) -> None:
     assert gist(first) == gist(second) != "", kind
-    assert outline(first) == outline(second), kind
+    assert all(may_repeat([first, second])), kind
 
 
 @given(SENTENCES, st.data())
@@ -126,7 +126,7 @@ def test_what_says_nothing_is_no_copy(text: str) -> None:
 @given(st.text())
 def test_every_text_is_a_copy_of_itself(text: str) -> None:
     assert gist(text) == gist(text)
-    assert outline(text) == outline(text)
+    assert all(may_repeat([text, text]))
 
 
 @pytest.mark.parametrize("piece", [" a", " _a", " *a", "_ ", "`a "])
