@@ -1,8 +1,12 @@
 """When the daemon looks for cyclic garbage."""
 
 import asyncio
+import ctypes
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from weakref import ref
 
 import pytest
@@ -79,3 +83,37 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+HEAPS = """
+import ctypes, sys
+from threading import Barrier, Thread
+from memoryd.daemon.heartbeats import share_heap
+
+share_heap()
+libc, together = ctypes.CDLL(None), Barrier(4)
+libc.fopen.restype = ctypes.c_void_p
+
+def work():
+    together.wait()
+    for _ in range(1_000):
+        bytearray(4_096)
+    together.wait()
+
+threads = [Thread(target=work) for _ in range(4)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+told = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
+libc.malloc_info(0, told)
+libc.fclose(told)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="only glibc gives each thread a heap")
+def test_threads_share_one_heap(tmp_path: Path) -> None:
+    """What one thread leaves free in a heap of its own, no other one uses."""
+    told = tmp_path / "heaps.xml"
+    subprocess.run([sys.executable, "-c", HEAPS, str(told)], check=True)
+    assert told.read_text().count("<heap nr=") == 1
