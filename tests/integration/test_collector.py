@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from weakref import ref
 
+import psutil
 import pytest
 
 from memoryd.daemon import heartbeats
@@ -83,6 +84,19 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+async def test_memory_that_work_leaves_free_is_given_back_soon_after_it() -> None:
+    left, process = [bytes(2_000) for _ in range(50_000)], psutil.Process()
+    top = bytes(2_000)
+    is_busy = True
+    collecting = asyncio.create_task(heartbeats.collect_when_quiet(lambda: is_busy, pause=30.0))
+    before = process.memory_info().rss
+    left.clear()
+    is_busy = False
+    await eventually_async(lambda: process.memory_info().rss < before - 50 * 2**20, seconds=25)
+    collecting.cancel()
+    assert top
 
 
 HEAPS = """
