@@ -49,3 +49,15 @@ def test_cosines_stay_as_they_are_to_the_third_place() -> None:
 
 def test_nothing_is_unpacked_of_nothing() -> None:
     assert unpacked([], 384).shape == (0, 384)
+
+
+def test_nearest_are_the_same_but_for_one_in_a_hundred() -> None:
+    """Vectors of some topics with something of their own, as those of models are."""
+    random = np.random.default_rng(1)
+    topics = random.standard_normal((40, 384)).astype(np.float32)
+    drawn = random.dirichlet(np.full(40, 0.1), 5_000) @ topics + 0.1 * random.standard_normal((5_000, 384))
+    rows = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    found = unpacked([packed(row) for row in rows], 384)
+    nearest, exact = (np.argsort(-(rows[:100] @ side.T), axis=1)[:, :24] for side in (found, rows))
+    same = sum(len({*one} & {*other}) for one, other in zip(nearest.tolist(), exact.tolist(), strict=True))
+    assert same >= 0.99 * 100 * 24
