@@ -46,7 +46,7 @@ async def _near_by_message(source: QaConversations, model: Path, folder: Path) -
         try:
             await _read(source, database)
             async with kept_embedder(model, folder) as embedder:
-                return await _asked(database, embedder, executor, UnrelatedTexts(folder))
+                return await _asked(database, embedder, UnrelatedTexts(folder))
         finally:
             await database.close()
 
@@ -60,9 +60,7 @@ async def _read(source: QaConversations, database: Database) -> None:
         await database.conversations.put(row, cut(path, parts, CHUNKS), is_afresh=True)
 
 
-async def _asked(
-    database: Database, embedder: KeptEmbedder, executor: ThreadPoolExecutor, strangers: UnrelatedTexts
-) -> Mapping[str, SimilarTurns]:
+async def _asked(database: Database, embedder: KeptEmbedder, strangers: UnrelatedTexts) -> Mapping[str, SimilarTurns]:
     await strangers.learn(embedder)
     spaces, slot = Spaces(database), CurrentEmbedder(lambda _state: None, strangers)
     await slot.become(ModelPhase.READY, embedder=embedder)
@@ -71,7 +69,7 @@ async def _asked(
         vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
         pairs = [(one.hash, np.asarray(vector), one.language) for one, vector in zip(pending, vectors, strict=True)]
         await database.vectors.put(space, pairs, [], time.time())
-    arm = VectorArm(database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=VECTOR_BYTES)
+    arm = VectorArm(database=database, spaces=spaces, slot=slot, vector_bytes=VECTOR_BYTES)
     search = SimilarTurnSearch(database=database, vector_arm=arm, withdrawn=frozenset())
     now = datetime.now(UTC)
     return {one.id: await search.near(one.message, now, SECONDS) for one in followups()}

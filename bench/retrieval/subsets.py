@@ -116,13 +116,11 @@ async def kept_embedder(model: Path, folder: Path) -> AsyncIterator[KeptEmbedder
 class Subset:
     """An index of some chunks, which may come and go by the document."""
 
-    def __init__(self, database: Database, spaces: Spaces, slot: CurrentEmbedder, executor: ThreadPoolExecutor) -> None:
+    def __init__(self, database: Database, spaces: Spaces, slot: CurrentEmbedder) -> None:
         self._database = database
         self._spaces = spaces
         self._slot = slot
-        self._search = BuiltinSearch(
-            database=database, spaces=spaces, executor=executor, slot=slot, settings=SearchSettings()
-        )
+        self._search = BuiltinSearch(database=database, spaces=spaces, slot=slot, settings=SearchSettings())
 
     async def put(self, chunks: Iterable[PlacedChunk]) -> None:
         """Hold these chunks of each of their documents, and no others of those."""
@@ -165,7 +163,7 @@ async def subset(
     database = Database(path=path, executor=executor)
     await database.open()
     try:
-        yield Subset(database, Spaces(database), slot, executor)
+        yield Subset(database, Spaces(database), slot)
     finally:
         await database.close()
 

@@ -18,6 +18,7 @@ import contextlib
 import ctypes
 import faulthandler
 import gc
+import itertools
 import os
 import signal
 import socket
@@ -259,7 +260,7 @@ async def watch_clocks(
 YOUNG, MIDDLE = 10_000, 4
 """New objects between two collections of the youngest, and how many of these before the next generation's."""
 NEVER = 10**9
-COLLECTION_SECONDS = 60.0
+COLLECTION_SECONDS, STEPS = 60.0, 12
 
 
 @contextlib.contextmanager
@@ -286,6 +287,16 @@ def collect_frozen() -> None:
     gc.freeze()
 
 
+M_ARENA_MAX = -8
+"""Of glibc's `malloc.h`."""
+
+
+def share_heap() -> None:
+    """Have all threads take memory from one heap, of which each would have its own, half empty; before any begins."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+
+
 def give_back() -> None:
     """Give the memory that is free by now to the system: of a large note glibc keeps a hundred megabytes else."""
     with contextlib.suppress(OSError, AttributeError):
@@ -293,11 +304,20 @@ def give_back() -> None:
 
 
 async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
-    """Visit everything again and again, after a pause in seconds, unless work is going on."""
+    """Visit everything again and again, after a pause in seconds, unless work is going on.
+
+    What work leaves free is given back a twelfth of the pause after it.
+    """
     look: Callable[[], object] = collect_frozen
-    while True:
-        await asyncio.sleep(pause)
-        if not is_busy():
+    was_busy = True
+    for step in itertools.count(1):
+        await asyncio.sleep(pause / STEPS)
+        if is_busy():
+            was_busy = True
+            continue
+        if is_due := step % STEPS == 0:
             look()
             look = gc.collect
+        if is_due or was_busy:
             await asyncio.to_thread(give_back)
+        was_busy = False

@@ -85,6 +85,7 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
 def _serve(read: Callable[[], Loaded]) -> None:
     if resource.RLIM_INFINITY != resource.getrlimit(resource.RLIMIT_AS)[0] < NEEDED_MB << 20:
         raise MemoryError
+    heartbeats.share_heap()
     loaded = read()
     log.configure(loaded.config.log.level)
     log.take_in_libraries()

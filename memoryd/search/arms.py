@@ -5,8 +5,6 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from concurrent.futures import Executor
-from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -28,7 +26,7 @@ from memoryd.index.pending import Spaces
 from memoryd.rerank.reranking import Reranking, RerankResult
 from memoryd.search.protocol import Arm, ArmState, Query
 from memoryd.search.ranking import PairReading, Ranked, reordered
-from memoryd.search.vectors import VectorIndex
+from memoryd.search.vectors import Nearest, VectorIndex
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
@@ -179,7 +177,6 @@ class VectorArm(Struct, kw_only=True):
 
     database: Database
     spaces: Spaces
-    executor: Executor
     slot: CurrentEmbedder
     vector_bytes: int
     latest: VectorIndex | None = None
@@ -220,14 +217,16 @@ class VectorArm(Struct, kw_only=True):
         index = asked.index
         index.require_current()
         allowed = await self._sieve(index, admitted)
+        compared = await index.compared(asked.vector, language=asked.language, strangers=asked.strangers)
+        size, noise = index.size if allowed is None else len(allowed), compared.noise
         limit = PASSAGES_PER_CHUNK * depth
+
+        def look(reader: IndexReader) -> dict[int, list[PassageMatch]]:
+            return _passages(reader, compared.nearest(reader, limit, allowed), question, admitted)
+
         while True:
-            nearest, noise = await index.nearest(
-                asked.vector, limit, allowed, language=asked.language, strangers=asked.strangers
-            )
-            near = {key: (cosine, is_foreign) for key, cosine, is_foreign in nearest}
-            passages = await self.database.look(partial(_passages, near=near, question=question, admitted=admitted))
-            size = index.size if allowed is None else len(allowed)
+            passages = await self.database.look(look)
+            index.require_current()
             is_narrowed = question.is_narrowed or admitted.picks_chunks
             is_enough = not is_narrowed or PASSAGES_PER_CHUNK * len(passages) >= depth
             if is_enough or limit >= size:
@@ -268,7 +267,6 @@ class VectorArm(Struct, kw_only=True):
             self._fingerprint = fingerprint
             self.latest = VectorIndex(
                 database=self.database,
-                executor=self.executor,
                 space=space,
                 dimensions=embedder.identity.dimensions,
                 limit=self.vector_bytes,
@@ -278,9 +276,10 @@ class VectorArm(Struct, kw_only=True):
 
 
 def _passages(
-    reader: IndexReader, near: Mapping[bytes, tuple[float, bool]], question: Question, admitted: CandidateFilter
+    reader: IndexReader, nearest: Nearest, question: Question, admitted: CandidateFilter
 ) -> dict[int, list[PassageMatch]]:
     """Return the near passages of each chunk that may answer; equal passages of several share one vector."""
+    near = {key: (cosine, is_foreign) for key, cosine, is_foreign in nearest}
     passages = reader.passages(near)
     inside = {passage.chunk for passage in passages}
     if not admitted.is_empty:

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
-from concurrent.futures import Executor
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -85,24 +84,22 @@ class CandidateSearch(Struct):
     _partial: _Look | None = None
     """What a look that is late or fails had found out before."""
     _moment: tuple[int, int] = (0, 0)
-    _embedded: tuple[Arm, QuestionVector | None] = (Arm(ArmState.WAITING), None)
+    _embedded: tuple[Arm, QuestionVector | None] | None = None
+    _near: tuple[Arm, VectorMatches | None] = (Arm(ArmState.WAITING), None)
 
     async def first(self) -> Candidates:
         """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
-        question, index = self.query.question, self.index
+        index = self.index
         if (absence := index.vector_arm.absence) is not None:
             index.times.note(EMBEDDING, time.monotonic(), absence.state)
-            self._embedded = absence, None
+            self._embedded = self._near = absence, None
             # without a vector to wait for, one way to the threads does for all: it costs as much as a read
             self._moment = index.moment
             arm, look = await index.times.guarded(LEXICAL, self._look_by_words, self.end)
             if self._lexical[1] is None:
                 self._lexical = arm, None
             return await self._candidates(look or self._partial)
-        self._lexical, self._embedded = await asyncio.gather(
-            self._by_words(self.recipe.words, self.admitted),
-            index.times.guarded(EMBEDDING, lambda: index.vector_arm.embedded(question), self.end),
-        )
+        await self._ask_both()
         return await self._candidates()
 
     async def with_others(self, dominant: RelativePath, wanted: int) -> Candidates:
@@ -116,8 +113,26 @@ class CandidateSearch(Struct):
     async def deeper(self) -> Candidates:
         """Return what both arms find when they are asked for more."""
         self.recipe = self.recipe.deeper
-        self._lexical = await self._by_words(self.recipe.words, self.admitted)
+        await self._ask_both()
         return await self._candidates()
+
+    async def _ask_both(self) -> None:
+        # side by side to the end: both work outside of the interpreter most of the time
+        self._lexical, self._near = await asyncio.gather(
+            self._by_words(self.recipe.words, self.admitted), self._by_meaning()
+        )
+
+    async def _by_meaning(self) -> tuple[Arm, VectorMatches | None]:
+        """Ask the vector arm, for which the question is embedded once."""
+        question, times, arm = self.query.question, self.index.times, self.index.vector_arm
+        if self._embedded is None:
+            self._embedded = await times.guarded(EMBEDDING, lambda: arm.embedded(question), self.end)
+        state, asked = self._embedded
+        if asked is None:
+            return state, None
+        return await times.guarded(
+            VECTOR, lambda: arm.matches(asked, question, self.recipe.vectors, self.admitted), self.end
+        )
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> Matches:
         async def ask() -> tuple[Arm, LexicalMatches]:
@@ -140,15 +155,8 @@ class CandidateSearch(Struct):
         return await self.index.database.look(look)
 
     async def _candidates(self, look: _Look | None = None) -> Candidates:
-        """Ask the vector arm, whose vector of the question is made once, and put both together."""
-        vector, embedded = self._embedded
-        near: VectorMatches | None = None
-        if embedded is not None:
-            asked, question, arm = embedded, self.query.question, self.index.vector_arm
-            vector, near = await self.index.times.guarded(
-                VECTOR, lambda: arm.matches(asked, question, self.recipe.vectors, self.admitted), self.end
-            )
-        lexical, found = self._lexical
+        """Put together what both arms found."""
+        (lexical, found), (vector, near) = self._lexical, self._near
         if self.recipe.prefers_vectors and vector.took_part:
             lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
         words, meaning = found or LexicalMatches(), near or VectorMatches()
@@ -210,7 +218,6 @@ class BuiltinSearch:
         *,
         database: Database,
         spaces: Spaces,
-        executor: Executor,
         slot: CurrentEmbedder,
         settings: SearchSettings,
         withdrawn: Container[str] = frozenset(),
@@ -220,9 +227,7 @@ class BuiltinSearch:
         self.database = database
         self.withdrawn = withdrawn
         self.settings = settings
-        self.vector_arm = VectorArm(
-            database=database, spaces=spaces, executor=executor, slot=slot, vector_bytes=settings.vector_bytes
-        )
+        self.vector_arm = VectorArm(database=database, spaces=spaces, slot=slot, vector_bytes=settings.vector_bytes)
         """Whoever asks more of the same workspace shares its vectors in memory."""
         self._rerank = rerank
         self._slot = slot

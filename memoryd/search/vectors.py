@@ -8,7 +8,6 @@ a cosine: M. Charikar, "Similarity estimation techniques from rounding algorithm
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from enum import StrEnum
 from typing import TypeVar, cast
 
@@ -67,8 +66,9 @@ class Signs(Struct, frozen=True):
             np.bitwise_xor(column, sign, out=differing)
             distances += np.bitwise_count(differing, out=counted)
             np.bitwise_and(differing, weight, out=differing)
-            distances += 2 * np.bitwise_count(differing, out=counted)
-        enough = np.searchsorted(np.cumsum(np.bincount(distances)), count)
+            counted = np.bitwise_count(differing, out=counted)
+            distances += np.add(counted, counted, out=counted)
+        enough = np.partition(distances, count - 1)[count - 1] if count < len(distances) else distances.max(initial=0)
         near = np.flatnonzero(distances <= enough)
         near = near[np.argsort(distances[near], kind="stable")]
         return near if places is None else places[near]
@@ -251,6 +251,29 @@ def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
     return CosineSample(len(similarity), float(similarity.mean()), float(similarity.var()))
 
 
+class Comparison(Struct, frozen=True):
+    """A question beside the vectors of a space as they are in memory at one moment."""
+
+    space: int
+    held: Held
+    query: Vector
+    """Without what it says of its language."""
+    group: int
+    """Which mean that was."""
+    noise: Noise
+
+    def nearest(self, reader: IndexReader, limit: int, allowed: VectorIds | None = None) -> Nearest:
+        """Return the `limit` nearest, best first; `allowed` ids (ascending) filter before the cut.
+
+        If signs are held, rows are read: whoever asks looks afterwards whether the file was opened anew.
+        """
+        if self.held.signs is None:
+            found = _best(self.held, self.query, limit, allowed)
+        else:
+            found = _best_by_signs(reader, self.space, self.held, self.query, limit, allowed)
+        return [(key, cosine, other != self.group) for key, cosine, other in found]
+
+
 class DistanceEngine(StrEnum):
     """What computes the distances."""
 
@@ -271,7 +294,6 @@ class VectorIndex:
         self,
         *,
         database: Database,
-        executor: Executor,
         space: int,
         dimensions: int,
         limit: int,
@@ -281,7 +303,6 @@ class VectorIndex:
         self._strangers = strangers
         self._database = database
         self._epoch = database.epoch
-        self._executor = executor
         self._dimensions = dimensions
         self._limit = limit
         self._rows = VectorRows(dimensions, limit=limit)
@@ -331,19 +352,11 @@ class VectorIndex:
             await self._refresh()
             return not self._rows.count
 
-    async def nearest(
-        self,
-        query: Vector,
-        limit: int,
-        allowed: VectorIds | None = None,
-        *,
-        language: str = "",
-        strangers: Strangers | None = None,
-    ) -> tuple[Nearest, Noise]:
-        """Return the `limit` nearest, best first, and the noise of this question, whose language may be known.
+    async def compared(self, query: Vector, *, language: str = "", strangers: Strangers | None = None) -> Comparison:
+        """Return what is in memory now, to be compared with a question, whose language may be known.
 
-        `allowed` ids (ascending) filter before the cut. `strangers` are of texts that have nothing to do with the
-        notes. Raises StoreUnavailable when the file is opened anew meanwhile.
+        `strangers` are of texts that have nothing to do with the notes. Raises StoreUnavailable when the file is
+        opened anew meanwhile.
         """
         async with self._lock:
             await self._refresh()
@@ -352,16 +365,7 @@ class VectorIndex:
             held = self.held
         [group] = groups = held.means.groups(query[None], [language])
         query = held.means.without(query[None], groups)[0]
-        noise = _noise(self._sample, query, strangers, held.means)
-        if held.signs is None:
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._executor, _best, held, query, limit, allowed)
-        else:
-            found = await self._database.look(
-                lambda reader: _best_by_signs(reader, self.space, held, query, limit, allowed)
-            )
-            self.require_current()
-        return [(key, cosine, other != group) for key, cosine, other in found], noise
+        return Comparison(self.space, held, query, int(group), _noise(self._sample, query, strangers, held.means))
 
     async def _refresh(self) -> None:
         """Load what was added; a question that is given up leaves what it has loaded to the next one."""

@@ -171,6 +171,8 @@ class Readers:
 
 PROGRESS_STEPS = 1_000_000
 """How many steps of SQLite's machine lie between two signs of life of one statement: some tenth of a second."""
+SMALL_PAGES, SMALL_CACHE_BYTES = 100, 4 * 2**20
+"""What a transaction writes that is no part of a large one, and what the writer then keeps in memory at most."""
 
 
 class Writer:
@@ -263,4 +265,7 @@ class Writer:
             raise
         # within the lock, as the rest: the move is made of transactions of its own
         self._log.run_if_due(writer, BUSY_TIMEOUT_MS)
+        is_small = writer.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)[0] < SMALL_PAGES
+        if is_small and writer.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0] > SMALL_CACHE_BYTES:
+            writer.pragma("shrink_memory")
         return result

@@ -185,7 +185,6 @@ async def staged(
         search = BuiltinSearch(
             database=database,
             spaces=spaces,
-            executor=executor,
             slot=slot,
             settings=SearchSettings(),
             withdrawn=indexer.withdrawn,

@@ -1,10 +1,15 @@
 """When the daemon looks for cyclic garbage."""
 
 import asyncio
+import ctypes
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from weakref import ref
 
+import psutil
 import pytest
 
 from memoryd.daemon import heartbeats
@@ -79,3 +84,50 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+async def test_memory_that_work_leaves_free_is_given_back_soon_after_it() -> None:
+    left, process = [bytes(2_000) for _ in range(50_000)], psutil.Process()
+    top = bytes(2_000)
+    is_busy = True
+    collecting = asyncio.create_task(heartbeats.collect_when_quiet(lambda: is_busy, pause=30.0))
+    before = process.memory_info().rss
+    left.clear()
+    is_busy = False
+    await eventually_async(lambda: process.memory_info().rss < before - 50 * 2**20, seconds=25)
+    collecting.cancel()
+    assert top
+
+
+HEAPS = """
+import ctypes, sys
+from threading import Barrier, Thread
+from memoryd.daemon.heartbeats import share_heap
+
+share_heap()
+libc, together = ctypes.CDLL(None), Barrier(4)
+libc.fopen.restype = ctypes.c_void_p
+
+def work():
+    together.wait()
+    for _ in range(1_000):
+        bytearray(4_096)
+    together.wait()
+
+threads = [Thread(target=work) for _ in range(4)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+told = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
+libc.malloc_info(0, told)
+libc.fclose(told)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="only glibc gives each thread a heap")
+def test_threads_share_one_heap(tmp_path: Path) -> None:
+    """What one thread leaves free in a heap of its own, no other one uses."""
+    told = tmp_path / "heaps.xml"
+    subprocess.run([sys.executable, "-c", HEAPS, str(told)], check=True)
+    assert told.read_text().count("<heap nr=") == 1

@@ -115,8 +115,7 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
         for database in databases:
             await database.open()
         backends = [
-            BuiltinSearch(database=one, spaces=Spaces(one), executor=executor, slot=slot, settings=SearchSettings())
-            for one in databases
+            BuiltinSearch(database=one, spaces=Spaces(one), slot=slot, settings=SearchSettings()) for one in databases
         ]
         notes, talks = databases
         for number in range(12):

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.ranking.vector_space import Strangers
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.errors import StoreUnavailable
-from memoryd.search.vectors import DistanceEngine, VectorIndex, VectorRows, _best_by_signs
+from memoryd.search.vectors import DistanceEngine, Nearest, VectorIds, VectorIndex, VectorRows
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, VectorBatch, put_vectors
 
@@ -46,13 +47,12 @@ OF_BOTH = tuple(Strangers(code, units(seed, 24), units(seed, 24)) for code, seed
 
 
 class Shelf:
-    """A database with vectors that are put in one batch after the other, and an executor to ask it with."""
+    """A database with vectors that are put in one batch after the other."""
 
-    def __init__(self, database: Database, executor: ThreadPoolExecutor, space: int) -> None:
+    def __init__(self, database: Database, space: int) -> None:
         self.database = database
         self.vectors = np.empty((0, SIZE), np.float32)
         self.strangers: tuple[Strangers, ...] = ()
-        self._executor = executor
         self._space = space
 
     async def put(self, count: int, topics: Matrix | None = None, *, language: str = "en") -> None:
@@ -67,12 +67,25 @@ class Shelf:
     def index(self, limit: int = PLENTY) -> VectorIndex:
         return VectorIndex(
             database=self.database,
-            executor=self._executor,
             space=self._space,
             dimensions=SIZE,
             limit=limit,
             strangers=lambda: self.strangers,
         )
+
+    async def ask(
+        self,
+        index: VectorIndex,
+        query: Vector,
+        limit: int,
+        allowed: VectorIds | None = None,
+        *,
+        language: str = "",
+        strangers: Strangers | None = None,
+    ) -> tuple[Nearest, Noise]:
+        """Return the `limit` nearest and the noise of the question."""
+        compared = await index.compared(query, language=language, strangers=strangers)
+        return await self.database.look(lambda reader: compared.nearest(reader, limit, allowed)), compared.noise
 
     def nearest(self, query: Vector, limit: int) -> list[bytes]:
         order = np.argsort(-(self.vectors @ query), kind="stable")[:limit]
@@ -87,7 +100,7 @@ async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
         space = await database.vectors.open_space(
             fingerprint="f", provider="fake", model="fake", dimensions=SIZE, now=1.0
         )
-        made = Shelf(database, executor, space)
+        made = Shelf(database, space)
         await made.put(COUNT)
         yield made
         await database.close()
@@ -101,7 +114,7 @@ async def test_few_nearest_are_exact_with_vectors_and_with_signs_in_memory(
     shelf: Shelf, limit: int, engine: DistanceEngine
 ) -> None:
     index, query = shelf.index(limit), units(7, 1)[0]
-    found, noise = await index.nearest(query, 20)
+    found, noise = await shelf.ask(index, query, 20)
     assert [key for key, *_ in found] == shelf.nearest(query, 20)
     assert [cosine for _, cosine, _ in found] == sorted((cosine for _, cosine, _ in found), reverse=True)
     assert noise.deviation > 0
@@ -115,7 +128,7 @@ async def test_matrix_gives_way_to_signs_when_it_outgrows_memory(shelf: Shelf) -
     held = index.held_bytes
     for _ in range(5):
         await shelf.put(40)
-        found, _ = await index.nearest(query, 400)
+        found, _ = await shelf.ask(index, query, 400)
         assert [key for key, *_ in found] == shelf.nearest(query, 400)
     assert index.engine is DistanceEngine.SIGNS
     assert index.size == COUNT + 200
@@ -130,7 +143,7 @@ async def test_signs_find_the_best_of_many(shelf: Shelf) -> None:
     for seed in range(20):
         query = topics[seed] + units(seed, 1)[0]
         query /= np.linalg.norm(query)
-        nearest, _ = await index.nearest(query, 24)
+        nearest, _ = await shelf.ask(index, query, 24)
         found += len({key for key, *_ in nearest} & set(shelf.nearest(query, 24)))
         expected = {key: float(shelf.vectors[number_of(key)] @ query) for key, *_ in nearest}
         assert {key: cosine for key, cosine, _ in nearest} == pytest.approx(expected, abs=1e-6)
@@ -146,21 +159,21 @@ async def test_signs_find_the_best_of_the_document_that_came_first(shelf: Shelf,
     parts = units(98, 60) * np.float32(0.7) + places[0]
     for begin in range(0, 1_200, lot):
         await shelf.put(lot, parts[np.arange(begin, begin + lot) % len(parts)])
-        await index.nearest(units(7, 1)[0], 1)
+        await shelf.ask(index, units(7, 1)[0], 1)
     others = np.arange(20_000)
     await shelf.put(len(others), places[1 + others % 60] + units(96, 100)[others % 100] * np.float32(0.7))
     found = 0
     for seed in range(20):
         query = parts[seed] + units(seed, 1)[0]
         query /= np.linalg.norm(query)
-        nearest, _ = await index.nearest(query, 24)
+        nearest, _ = await shelf.ask(index, query, 24)
         found += len({key for key, *_ in nearest} & set(shelf.nearest(query, 24)))
     assert found >= 0.95 * 20 * 24
 
 
 async def test_a_limit_beyond_the_machine_is_no_reason_for_signs(shelf: Shelf) -> None:
     index, query = shelf.index(1 << 50), units(7, 1)[0]
-    assert [key for key, *_ in (await index.nearest(query, 9))[0]] == shelf.nearest(query, 9)
+    assert [key for key, *_ in (await shelf.ask(index, query, 9))[0]] == shelf.nearest(query, 9)
     assert index.engine is DistanceEngine.RESIDENT
 
 
@@ -168,7 +181,7 @@ async def test_noise_is_the_same_by_vectors_and_by_signs(shelf: Shelf) -> None:
     await shelf.put(5_000)
     query, strangers = units(7, 1)[0], Strangers("en", units(8, 50), units(9, 50))
     (_, whole), (_, by_signs) = [
-        await shelf.index(limit).nearest(query, 20, strangers=strangers) for limit in (PLENTY * 30, 0)
+        await shelf.ask(shelf.index(limit), query, 20, strangers=strangers) for limit in (PLENTY * 30, 0)
     ]
     assert whole == by_signs
 
@@ -183,36 +196,36 @@ async def test_question_finds_what_answers_it_in_another_language(shelf: Shelf, 
     for number, (code, mark) in enumerate(zip(("en", "zh"), marks, strict=True)):
         await shelf.put(60, (topics + mark) * np.float32(10), language=code)
         asked = asked / np.linalg.norm(asked)
-        found, _ = await index.nearest(asked, 2, language="en")
+        found, _ = await shelf.ask(index, asked, 2, language="en")
         assert [number_of(key) for key, *_ in found][: number + 1] == [7, 67][: number + 1]
         assert [is_foreign for *_, is_foreign in found] == [False, bool(number)]
     assert (index.engine is DistanceEngine.SIGNS) is (limit == 0)
     # who asks in a language that is not known is taken for the nearest
-    assert [number_of(key) for key, *_ in (await index.nearest(asked, 2))[0]] == [7, 67]
+    assert [number_of(key) for key, *_ in (await shelf.ask(index, asked, 2))[0]] == [7, 67]
 
 
 async def test_means_are_taken_anew_as_a_language_grows(shelf: Shelf) -> None:
     topics, mark, shelf.strangers = units(50, 60), units(51, 1) * np.float32(2), OF_BOTH
     index, query = shelf.index(), units(7, 1)[0]
     await shelf.put(4, (topics[:4] + mark) * np.float32(10), language="zh")
-    await index.nearest(query, 1)
+    await shelf.ask(index, query, 1)
     assert not index.held.means.languages
     for begin in range(4, 60, 8):
         await shelf.put(8, (topics[begin : begin + 8] + mark) * np.float32(10), language="zh")
-        await index.nearest(query, 1)
+        await shelf.ask(index, query, 1)
     assert index.held.means.languages == ("en", "zh")
     whole = shelf.index()
-    await whole.nearest(query, 1)
+    await shelf.ask(whole, query, 1)
     assert float(index.held.means.means[1] @ whole.held.means.means[1]) > 0.5
 
 
 async def test_means_are_taken_once_the_model_is_known_to_be_of_both_languages(shelf: Shelf) -> None:
     await shelf.put(60, (units(50, 60) + units(51, 1) * np.float32(2)) * np.float32(10), language="zh")
     index, query = shelf.index(), units(7, 1)[0]
-    before, _ = await index.nearest(query, 10)
+    before, _ = await shelf.ask(index, query, 10)
     assert not index.held.means.languages
     shelf.strangers = OF_BOTH
-    after, _ = await index.nearest(query, 10)
+    after, _ = await shelf.ask(index, query, 10)
     assert index.held.means.languages == ("en", "zh")
     assert after != before
 
@@ -225,36 +238,36 @@ async def test_only_what_is_allowed_is_nearest(shelf: Shelf) -> None:
     allowed = np.array(sorted(everything[::7]), np.int64)
     expected = [key for key in shelf.nearest(query, COUNT) if number_of(key) % 7 == 0]
     for limit in (PLENTY, 0):
-        found, _ = await shelf.index(limit).nearest(query, 10, allowed)
+        found, _ = await shelf.ask(shelf.index(limit), query, 10, allowed)
         assert [key for key, *_ in found] == expected[:10]
-    assert (await shelf.index().nearest(query, 10, np.empty(0, np.int64)))[0] == []
+    assert (await shelf.ask(shelf.index(), query, 10, np.empty(0, np.int64)))[0] == []
 
 
 async def test_removed_vectors_are_forgotten(shelf: Shelf) -> None:
     index, query = shelf.index(), units(7, 1)[0]
-    best = (await index.nearest(query, 1))[0][0][0]
+    best = (await shelf.ask(index, query, 1))[0][0][0]
     await shelf.database.write(lambda db: db.execute("DELETE FROM vectors WHERE hash = ?", (best,)))
     index.invalidate()
-    assert (await index.nearest(query, 1))[0][0][0] == shelf.nearest(query, 2)[1]
+    assert (await shelf.ask(index, query, 1))[0][0][0] == shelf.nearest(query, 2)[1]
 
 
 async def test_vector_that_went_meanwhile_is_no_answer(shelf: Shelf) -> None:
     """Nor is one of another space that has its place by now."""
     index, query = shelf.index(0), units(7, 1)[0]
-    best, second = (key for key, *_ in (await index.nearest(query, 2))[0])
+    best, second = (key for key, *_ in (await shelf.ask(index, query, 2))[0])
     other = await shelf.database.vectors.open_space(
         fingerprint="other", provider="fake", model="other", dimensions=SIZE, now=1.0
     )
-    held = index.held
+    compared = await index.compared(query)
     await shelf.database.write(lambda db: db.execute("UPDATE vectors SET space_id = ? WHERE hash = ?", (other, best)))
-    found = await shelf.database.look(lambda reader: _best_by_signs(reader, index.space, held, query, 1, None))
+    found = await shelf.database.look(lambda reader: compared.nearest(reader, 1))
     assert [key for key, *_ in found] == [second]
 
 
 async def test_index_of_a_file_that_was_rebuilt_is_asked_no_more(shelf: Shelf) -> None:
     """In the new file another model has the number of the space: its vectors are no answer to the old question."""
     index, unused, query = shelf.index(), shelf.index(), units(7, 1)[0]
-    assert (await index.nearest(query, 5))[0]
+    assert (await shelf.ask(index, query, 5))[0]
     async with shelf.database.reopening():
         shelf.database.path.unlink()
         await shelf.database.open()
@@ -266,8 +279,8 @@ async def test_index_of_a_file_that_was_rebuilt_is_asked_no_more(shelf: Shelf) -
     for old in (index, unused):
         assert not old.is_current
         with pytest.raises(StoreUnavailable, match="opened anew"):
-            await old.nearest(query, 5)
-    assert (await shelf.index().nearest(query, 5))[0]
+            await shelf.ask(old, query, 5)
+    assert (await shelf.ask(shelf.index(), query, 5))[0]
 
 
 def test_what_rows_gave_before_they_grew_stays() -> None:

@@ -359,3 +359,16 @@ async def test_sound_index_is_not_taken_for_damaged_by_a_reader_that_knew_it_bef
     await database.documents.remove(gone, purged=gone)
     await database.words.drop_deleted()
     assert [await database.problems() for _ in range(2 * READERS)] == [[]] * 2 * READERS
+
+
+async def test_what_a_large_transaction_left_in_memory_goes_with_a_small_one(database: Database) -> None:
+    def fill(db: apsw.Connection) -> None:
+        db.execute("CREATE TABLE trial (value BLOB)")
+        db.executemany("INSERT INTO trial VALUES (randomblob(6000))", [()] * 1_500)
+
+    def held(db: apsw.Connection) -> int:
+        return db.status(apsw.SQLITE_DBSTATUS_CACHE_USED)[0]
+
+    await database.write(fill)
+    assert await database.write(held) > 8 * 2**20
+    assert await database.write(held) < 2**20

@@ -88,7 +88,6 @@ class AgentConversations:
         self.search = BuiltinSearch(
             database=self.database,
             spaces=spaces,
-            executor=around.executor,
             slot=embedding.slot,
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.writer.forgotten,

@@ -162,7 +162,6 @@ class WorkspaceIndex:
         return BuiltinSearch(
             database=self.database,
             spaces=spaces,
-            executor=around.executor,
             slot=slot,
             settings=search_settings(settings, around.limits.max_vector_bytes),
             withdrawn=self.indexer.withdrawn,
