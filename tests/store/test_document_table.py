@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -258,3 +259,13 @@ async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more
     # as a whole, and the connection is of use
     await database.write(check_consistency)
     assert await database.documents.remove([A]) == 1
+
+
+def test_words_of_many_files_are_written_out_once() -> None:
+    """What FTS5 writes out for each file it has to merge at length."""
+    with closing(apsw.Connection("")) as db:
+        prepare_index(db)
+        with db:
+            for number in range(20):
+                put(db, f"memory/{number}.md", f"Some words of number {number}.\n")
+        assert db.execute("SELECT count(DISTINCT segid) FROM chunk_words_idx").get == 1

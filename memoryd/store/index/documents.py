@@ -82,8 +82,8 @@ ON CONFLICT (path) DO UPDATE SET
     mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, read_at_ns = excluded.read_at_ns,
     sha256 = excluded.sha256, lines = excluded.lines, chunks = excluded.chunks, chunker = excluded.chunker,
     flags = excluded.flags
-RETURNING id
 """
+_SELECT_ID = "SELECT id FROM files WHERE path = ?"
 _SELECT_KNOWN = """
 SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker NOT IN (?, ?) FROM files
 """
@@ -158,7 +158,9 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
         remove_files(db, [row.path])
     read = (*stored_stat(row.known.stat), row.known.read_at_ns, row.known.digest)
     values = (row.path, row.source, *read, row.lines, len(chunks), row.chunker, row.flags)
-    file_id: int = db.execute(_UPSERT_FILE, values).get
+    # to ask for the id by RETURNING would have FTS5 write out the words of the files before, and merge them at length
+    db.execute(_UPSERT_FILE, values)
+    file_id: int = db.execute(_SELECT_ID, (row.path,)).get
     old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
     for chunk_hash, memory, scope, *held in db.execute(_SELECT_PENDING, (file_id,)):
         old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))

@@ -19,7 +19,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath, conversation_path, home_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.words import STEMMERS, identifier_parts, index_text, marked, stems_asked, stems_of
+from memoryd.domain.text.words import STEMMERS, identifier_parts, indexed_words, marked, stems_asked, stems_of
 
 _INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems) VALUES (?, ?, ?, ?, ?, ?)"
 _NOTE_LANGUAGE = "INSERT OR IGNORE INTO languages VALUES (?)"
@@ -36,12 +36,12 @@ def insert_words(db: apsw.Connection, chunk_id: int, heading: str, text: str, pa
     parts = identifier_parts(f"{heading} {text}")
     # the number of a part is no word of anybody, nor is who shares it: its words weigh as at home
     told = home_path(conversation_path(path))
-    body, above, name = (index_text(one).lower() for one in (text, heading, told))
-    language = language_of(f"{text}\n{heading}")
+    body, above, name = map(indexed_words, (text, heading, told))
+    language, stems = language_of(f"{text}\n{heading}"), ""
     if language in STEMMERS:
         db.execute(_NOTE_LANGUAGE, (language,))
-    stems = " ".join(stems_of(f"{body}\n{above}", language))
-    db.execute(_INSERT, (chunk_id, *map(marked, (body, above, name, parts.lower(), stems))))
+        stems = indexed_words(" ".join(stems_of(f"{body}\n{above}", language)))
+    db.execute(_INSERT, (chunk_id, body, above, name, parts and indexed_words(parts), stems))
 
 
 def rewrite_words(db: apsw.Connection) -> None:
