@@ -5,6 +5,7 @@ languages apart. The lists are the most frequent ones of each language; where tw
 the other words decide. Of a letter that few languages have the same holds.
 """
 
+import string
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -102,6 +103,7 @@ _LETTERS = {
 _WORD = expression(r"[^\W\d_]+")
 _OTHER = expression("[^\x00-\u036f\u1d00-\u2e7f\uff00-\uff65]+")
 """What is written in no Latin script, and is no sign."""
+_CAPITALS = frozenset(string.ascii_uppercase)
 _CYRILLIC = "cyrillic"
 _SCRIPTS = {
     code: expression(f"[{signs}]+")
@@ -160,8 +162,10 @@ def _by_script(text: str) -> str:
 
 def _by_words(text: str) -> str:
     composed = text if text.isascii() else unicodedata.normalize("NFC", text)
-    # a capital alone is a mark, of a retained line too, or a name
-    words = [word for word in _WORD.findall(composed) if len(word) > 1 or not word.isupper()]
+    words = _WORD.findall(composed)
+    if not (composed.isascii() and _CAPITALS.isdisjoint(words)):
+        # a capital alone is a mark, of a retained line too, or a name
+        words = [word for word in words if len(word) > 1 or not word.isupper()]
     by_word, by_letter = _languages_by_word(), _languages_by_letter()
     found = Counter(chain.from_iterable(filter(None, map(by_word.get, map(str.lower, words)))))
     if not text.isascii():
