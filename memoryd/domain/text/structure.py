@@ -279,15 +279,17 @@ def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
     starts, ranks = structure.lines.starts[behind:], structure.ranks[behind:]
     if not len(starts) or starts[0] > begin:
         starts, ranks = np.insert(starts, 0, begin), np.insert(ranks, 0, Rank.LINE)
+    weights = _weights(data, starts)
     for rank, cuts in _LEVELS:
-        long = np.flatnonzero(_weights(data, starts) > limit)
+        long = np.flatnonzero(weights > limit)
         if not len(long):
             break
         bounds = [*starts.tolist(), size]
         found = [at for i in long.tolist() for at in cuts(data, bounds[i], bounds[i + 1])]
         starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
+        weights = _weights(data, starts)
     costs = np.zeros(len(starts) + 1, np.int64)
-    np.cumsum(_weights(data, starts), out=costs[1:])
+    np.cumsum(weights, out=costs[1:])
     starts = np.append(starts, size)
     return Pieces(starts, costs, _keys(data, starts, ranks))
 
