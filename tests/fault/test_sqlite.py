@@ -21,7 +21,7 @@ from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.domain.syncplan import Known
 from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.store.connection import checksum_vfs
-from memoryd.store.index.documents import FileContent, FileRow, put_file
+from memoryd.store.index.documents import FileContent, FileRow, put_files
 from memoryd.store.index.schema import FileKind, check_words, prepare_index, problems, recognise
 from memoryd.wire import Exit
 from tests.fault import check
@@ -608,7 +608,7 @@ def _write_index(path: Path, rnd: random.Random) -> None:
                 text.count("\n"),
                 settings.fingerprint,
             )
-            put_file(connection, FileContent(row, chunk_entries(text, settings)))
+            put_files(connection, [FileContent(row, chunk_entries(text, settings))])
     connection.close()
 
 

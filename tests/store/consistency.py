@@ -14,7 +14,7 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import PAGES, holds_memories
 from memoryd.domain.syncplan import Known
 from memoryd.domain.vector import unpacked
-from memoryd.store.index.documents import FileContent, FileRow, put_file
+from memoryd.store.index.documents import FileContent, FileRow, put_files
 from memoryd.store.index.schema import prepare_index
 
 Dump = list[tuple[object, ...]]
@@ -112,7 +112,7 @@ def _check_words(db: apsw.Connection) -> None:
     fresh = apsw.Connection("")
     prepare_index(fresh)
     for file_id, *values in list(db.execute("SELECT id, path, sha256, lines, chunker FROM files")):
-        put_file(fresh, FileContent(_row(*values), _entries(db, file_id)))
+        put_files(fresh, [FileContent(_row(*values), _entries(db, file_id))])
     assert _words(db) == _words(fresh)
 
 

@@ -14,7 +14,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.domain.text.lines import padded
 from memoryd.domain.text.words import query_terms
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import FileContent, FileRow, Indexed, put_file
+from memoryd.store.index.documents import FileContent, FileRow, Indexed, put_files
 from memoryd.store.index.words import CandidateFilter, best_matches
 from memoryd.store.pool import Returned
 
@@ -38,7 +38,8 @@ def content(path: str, text: str, *, is_afresh: bool = False) -> FileContent:
 
 
 def put(db: apsw.Connection, path: str, text: str, *, afresh: bool = False) -> Indexed:
-    return put_file(db, content(path, text, is_afresh=afresh))
+    (indexed,) = put_files(db, [content(path, text, is_afresh=afresh)])
+    return indexed
 
 
 async def put_note(database: Database, path: str, text: str) -> Indexed:

@@ -1,7 +1,8 @@
 """The contract of the documents, and what a series of edits leaves in their tables."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -14,10 +15,19 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, PassageEntry
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
+from memoryd.store.index import documents, stems
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import _SELECT_PASSAGES, Rename, passages_of_hashes, remove_files, rename_file
+from memoryd.store.index.documents import (
+    _SELECT_PASSAGES,
+    Rename,
+    passages_of_hashes,
+    put_files,
+    remove_files,
+    rename_file,
+)
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import prepare_index
+from memoryd.store.index.stems import ChunkText
 from tests.store.consistency import check_consistency, dump
 from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, read, stat_of
 from tests.sweeps import whole_or
@@ -262,3 +272,30 @@ async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more
     # as a whole, and the connection is of use
     await database.write(check_consistency)
     assert await database.documents.remove([A]) == 1
+
+
+def test_words_of_many_files_are_written_out_once() -> None:
+    """What FTS5 writes out for each file it has to merge at length."""
+    files = [content(f"memory/{number}.md", f"Some words of number {number}.\n") for number in range(20)]
+    with closing(apsw.Connection("")) as db:
+        prepare_index(db)
+        for written, is_afresh in enumerate((False, True), start=1):
+            with db:
+                put_files(db, [replace(file, is_afresh=is_afresh) for file in files])
+            assert db.execute("SELECT count(DISTINCT segid) FROM chunk_words_idx").get == written
+
+
+def test_of_a_large_note_few_chunks_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+
+    def insert_words(db: apsw.Connection, chunks: Sequence[ChunkText]) -> None:
+        held.append(len(chunks))
+        stems.insert_words(db, chunks)
+
+    monkeypatch.setattr(documents, "insert_words", insert_words)
+    with closing(apsw.Connection("")) as db:
+        prepare_index(db)
+        indexed = put(db, "memory/a.md", "".join(f"## {number}\n\n{'Some words. ' * 20}\n" for number in range(700)))
+        assert sum(held) == indexed.added > 512
+        assert max(held) == 256
+        check_consistency(db)

@@ -227,14 +227,14 @@ def _chunks(document: _Document, first: int, last: int, line: int, sizes: _Sizes
         next_line = line + document.line_ends(own, end)
         own_part = document.data[document.offset(own) : document.offset(end)]
         if not own_part.decode("utf-8", "surrogatepass").isspace():
-            passages = [*document.divide(own, end, sizes.passage_tokens), end]
+            passages = [*map(document.offset, document.divide(own, end, sizes.passage_tokens)), document.offset(end)]
             yield Chunk(
                 start=document.offset(start),
                 end=document.offset(end),
                 start_line=line - document.line_ends(start, own),
                 end_line=next_line - (document.data[document.offset(end) - 1] == ord("\n")),
                 heading=document.headings.path(document.offset(own)),
-                passages=tuple(Span(*map(document.offset, span)) for span in pairwise(passages)),
+                passages=tuple(map(Span, passages, passages[1:])),
                 own_start=document.offset(own),
             )
         previous, line = own, next_line

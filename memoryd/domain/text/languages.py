@@ -5,10 +5,12 @@ languages apart. The lists are the most frequent ones of each language; where tw
 the other words decide. Of a letter that few languages have the same holds.
 """
 
+import string
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import chain
 
 from memoryd.domain.expressions import expression
 
@@ -99,11 +101,12 @@ _LETTERS = {
     "vi": "đơưãõìòạảấầẩậắằẵặẹẻẽếềểễệịỏốồổỗộớờởợụủứừửữự",
 }
 _WORD = expression(r"[^\W\d_]+")
-_OTHER = expression("[^\x00-\u036f\u1d00-\u2e7f\uff00-\uff65]")
+_OTHER = expression("[^\x00-\u036f\u1d00-\u2e7f\uff00-\uff65]+")
 """What is written in no Latin script, and is no sign."""
+_CAPITALS = frozenset(string.ascii_uppercase)
 _CYRILLIC = "cyrillic"
 _SCRIPTS = {
-    code: expression(f"[{signs}]")
+    code: expression(f"[{signs}]+")
     for code, signs in {
         "el": "\u0370-\u03ff\u1f00-\u1fff",
         _CYRILLIC: "\u0400-\u052f",
@@ -148,7 +151,7 @@ def language_of(text: str) -> str:
 
 
 def _by_script(text: str) -> str:
-    counts = {code: len(pattern.findall(text)) for code, pattern in _SCRIPTS.items()}
+    counts = {code: sum(map(len, pattern.findall(text))) for code, pattern in _SCRIPTS.items()}
     if counts["ja"] >= _LEAST_KANA * (counts["ja"] + counts["zh"]):
         counts["ja"] += counts["zh"]
     code = max(counts, key=counts.__getitem__)
@@ -158,16 +161,19 @@ def _by_script(text: str) -> str:
 
 
 def _by_words(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text)
-    small = composed.lower()
-    # a capital alone is a mark, of a retained line too, or a name
-    words = [word.lower() for word in _WORD.findall(composed) if len(word) > 1 or not word.isupper()]
+    composed = text if text.isascii() else unicodedata.normalize("NFC", text)
+    words = _WORD.findall(composed)
+    if not (composed.isascii() and _CAPITALS.isdisjoint(words)):
+        # a capital alone is a mark, of a retained line too, or a name
+        words = [word for word in words if len(word) > 1 or not word.isupper()]
     by_word, by_letter = _languages_by_word(), _languages_by_letter()
-    found = [code for word in words if word in by_word for code in by_word[word]]
+    found = Counter(chain.from_iterable(filter(None, map(by_word.get, map(str.lower, words)))))
     if not text.isascii():
-        found += [code for letter in set(small) if letter in by_letter for code in by_letter[letter]]
-    (best, most), (_, second) = [*Counter(found).most_common(2), ("", 0), ("", 0)][:2]
-    return best if most > second and most >= len(words) * _LEAST_SHARE else ""
+        for letter in by_letter.keys() & set(composed.lower()):
+            found.update(by_letter[letter])
+    most = max(found.values(), default=0)
+    best = [code for code, count in found.items() if count == most]
+    return best[0] if len(best) == 1 and most >= len(words) * _LEAST_SHARE else ""
 
 
 @cache

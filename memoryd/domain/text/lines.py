@@ -30,15 +30,13 @@ class Lines(Struct, frozen=True):
 
     data: bytes
     """UTF-8 of the text and `PADDING`."""
+    bytes_at: ByteArray
+    """The same as an array."""
     starts: IndexArray
     text: IndexArray
     """Offset of the first byte that is no blank."""
     numbers: IndexArray
     indents: IndexArray
-
-    @property
-    def bytes_at(self) -> ByteArray:
-        return np.frombuffer(self.data, np.uint8)
 
     def lead(self, ahead: int = 0) -> ByteArray:
         """Take the byte that stands `ahead` (at most 12) bytes behind the first one of each line's text."""
@@ -72,18 +70,18 @@ def spliced(text: str, places: Iterable[tuple[int, int, str]]) -> str:
 
 def tabulate(data: bytes) -> Lines:
     """Tabulate the non-blank lines of UTF-8 that ends in `PADDING`."""
-    starts, numbers = _non_empty_lines(data)
-    texts, indents = _skip_blanks(data, starts)
-    first = np.frombuffer(data, np.uint8)[texts]
+    content = np.frombuffer(data, np.uint8)
+    starts, numbers = _non_empty_lines(content)
+    texts, indents = _skip_blanks(data, content, starts)
+    first = content[texts]
     # not `isin`: for no line at all it imports the masked arrays of numpy
     kept = (first != _LINE_END) & (first != _RETURN)
-    return Lines(data, starts[kept], texts[kept], numbers[kept], indents[kept])
+    return Lines(data, content, starts[kept], texts[kept], numbers[kept], indents[kept])
 
 
-def _non_empty_lines(data: bytes) -> tuple[IndexArray, IndexArray]:
+def _non_empty_lines(content: ByteArray) -> tuple[IndexArray, IndexArray]:
     """Find the line starts that no line end follows at once, block by block to bound the scratch memory."""
-    content = np.frombuffer(data, np.uint8)
-    size = len(data) - len(PADDING)
+    size = len(content) - len(PADDING)
     starts, numbers = [np.zeros(min(size, 1), np.int64)], [np.zeros(min(size, 1), np.int64)]
     seen = 1
     for base in range(0, size, _BLOCK):
@@ -95,8 +93,7 @@ def _non_empty_lines(data: bytes) -> tuple[IndexArray, IndexArray]:
     return np.concatenate(starts), np.concatenate(numbers)
 
 
-def _skip_blanks(data: bytes, starts: IndexArray) -> tuple[IndexArray, IndexArray]:
-    content = np.frombuffer(data, np.uint8)
+def _skip_blanks(data: bytes, content: ByteArray, starts: IndexArray) -> tuple[IndexArray, IndexArray]:
     texts, columns = starts.copy(), np.zeros(len(starts), np.int64)
     if data.startswith(_BOM):
         texts[:1] += len(_BOM)

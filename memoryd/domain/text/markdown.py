@@ -29,6 +29,7 @@ _MAX_BRACKETS = 256
 """Brackets in a block; the YAML scanner takes time that is quadratic in their number."""
 
 _BOM = "\ufeff"
+_OPENINGS = (b"---", b"\xef\xbb\xbf---")
 _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -211,6 +212,8 @@ def headings_of(data: bytes) -> Headings:
 
 def front_matter_bytes(data: bytes) -> int:
     """Return where the front matter of a document, UTF-8 that ends in `PADDING`, ends."""
+    if not data.startswith(_OPENINGS):
+        return 0
     # a character has four bytes at the most, and is not to be cut in two
     end = min(4 * FRONT_MATTER_CHARS + 4, len(data) - len(PADDING))
     while data[end] & 0xC0 == 0x80:

@@ -145,10 +145,11 @@ def _loose(text: str) -> str:
     """Return the text with plain characters for wide ones, `\n` for each end of a line, and nothing for the unseen."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    unseen = {ord(one): None for one in set(text) if not one.isspace() and _is_blank(one)}
-    ends = dict.fromkeys(map(ord, _ENDS_OF_LINES), "\n")
-    # programs that write for people make one long dash of three
-    text = text.translate({**unseen, **ends, ord("—"): "---"})
+    if not text.isascii() or not text.replace("\n", "").isprintable():
+        unseen = {ord(one): None for one in set(text) if not one.isspace() and _is_blank(one)}
+        ends = dict.fromkeys(map(ord, _ENDS_OF_LINES), "\n")
+        # programs that write for people make one long dash of three
+        text = text.translate({**unseen, **ends, ord("—"): "---"})
     return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), text)
 
 

@@ -65,9 +65,10 @@ def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
     in_front = lines.starts < front_matter_end
     fences = _fences(lines, in_front)
     opens_fence = fences == np.arange(len(fences))
-    in_fence = (np.append(-1, fences[:-1]) >= 0)[: len(fences)]
+    in_fence = _behind(fences >= 0)
     hidden = in_front | in_fence
-    after_blank = np.diff(lines.numbers, prepend=-2) > 1
+    after_blank = np.ones(len(fences), np.bool_)
+    after_blank[1:] = lines.numbers[1:] - lines.numbers[:-1] > 1
     levels = _heading_levels(lines, after_blank, hidden)
     inside_item, is_item = _list_items(lines, after_blank, hidden | opens_fence, levels > 0)
     in_table = _table_rows(lines, after_blank) & ~hidden
@@ -84,6 +85,13 @@ def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
     ranks[is_heading] = Rank.HEADING_1 + 1 - levels[is_heading]
     ranks[1:][_ends_heading(lines, levels)[:-1]] = Rank.GLUED
     return Structure(lines, ranks, levels, hidden | opens_fence, fences)
+
+
+def _behind(mask: Mask) -> Mask:
+    """Mark the lines behind those that are marked."""
+    behind = np.zeros_like(mask)
+    behind[1:] = mask[:-1]
+    return behind
 
 
 def _fences(lines: Lines, ignored: Mask) -> IndexArray:
@@ -123,6 +131,7 @@ def _table(members: bytes) -> Mask:
 _BLANKS = _table(b"\t\n\r ")
 _MARKS = _table(b"#-+*>|`~=")
 _BULLETS = _table(b"-*+")
+_DIGITS = _table(b"0123456789")
 _NUMBER_ENDS = _table(b".)")
 
 
@@ -131,6 +140,8 @@ def _heading_levels(lines: Lines, after_blank: Mask, ignored: Mask) -> RankArray
     hashes = (lines.lead() == ord("#")) & (lines.indents < 4) & ~ignored
     run = hashes.copy()
     for ahead in range(1, 7):
+        if not run.any():
+            break
         levels[run] = ahead
         run &= lines.lead(ahead) == ord("#")
     ends = lines.bytes_at[lines.text + levels]
@@ -148,7 +159,7 @@ def _underlines(lines: Lines, after_blank: Mask, ignored: Mask) -> Iterator[int]
     lead = lines.lead()
     titles = ~_MARKS[lead] & (lines.indents < 4) & ~ignored & after_blank
     bars = ((lead == ord("=")) | (lead == ord("-"))) & (lines.lead(1) == lead) & (lines.indents < 4)
-    follows = np.append(False, titles[:-1]) & bars & ~after_blank & ~ignored
+    follows = _behind(titles) & bars & ~after_blank & ~ignored
     for line in np.flatnonzero(follows).tolist():
         begin = int(lines.text[line])
         bar = lines.data[begin : begin + _UNDERLINE_BYTES].split(b"\n", 1)[0].rstrip()
@@ -181,19 +192,16 @@ def _list_markers(lines: Lines) -> Mask:
     lead = lines.lead()
     marker: Mask = _BULLETS[lead]
     ends = np.where(marker, 1, 0)
-    digits = _is_digit(lead)
+    digits = _DIGITS[lead]
     for ahead in range(1, 10):
+        if not digits.any():
+            break
         closes = digits & _NUMBER_ENDS[lines.lead(ahead)]
         marker |= closes
         ends[closes] = ahead + 1
-        digits &= _is_digit(lines.lead(ahead))
+        digits &= _DIGITS[lines.lead(ahead)]
     marker &= _BLANKS[lines.bytes_at[lines.text + ends]]
     return marker
-
-
-def _is_digit(column: NDArray[np.uint8]) -> Mask:
-    digits: Mask = (column >= ord("0")) & (column <= ord("9"))
-    return digits
 
 
 def _table_rows(lines: Lines, after_blank: Mask) -> Mask:
@@ -232,12 +240,16 @@ _WIDE_REACH = 8
 _BLOCK = 1 << 20
 _STEP = 8
 
-# every repetition is bounded, so that no input makes a pattern go back far
+# Every repetition is bounded, so that no input makes a pattern go back far. The first byte is one of a set, and looked
+# back at: so most of a text is skipped.
 _SENTENCE = expression(
-    rb"""[.!?]["')\]*_]{0,3}[ \t]"""
-    rb"|(?:\xe3\x80\x82|\xef\xbc[\x81\x9f])(?:\xe2\x80[\x99\x9d]|\xe3\x80[\x8d\x8f]|\xef\xbc\x89){0,3}"
+    rb"""[.!?\xe3\xef](?:(?<=[.!?])["')\]*_]{0,3}[ \t]"""
+    rb"|(?:(?<=\xe3)\x80\x82|(?<=\xef)\xbc[\x81\x9f])"
+    rb"(?:\xe2\x80[\x99\x9d]|\xe3\x80[\x8d\x8f]|\xef\xbc\x89){0,3})"
 )
-_CLAUSE = expression(rb"""[,;:]["')\]*_]{0,3}[ \t]|\xef\xbc[\x8c\x9a\x9b]|\xe3\x80\x81""")
+_CLAUSE = expression(
+    rb"""[,;:\xe3\xef](?:(?<=[,;:])["')\]*_]{0,3}[ \t]|(?<=\xef)\xbc[\x8c\x9a\x9b]|(?<=\xe3)\x80\x81)"""
+)
 _WORD = expression(rb"[ \t\r\n]{1,256}")
 
 Cuts = Callable[[bytes, int, int], Iterable[int]]
@@ -267,14 +279,17 @@ def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
     starts, ranks = structure.lines.starts[behind:], structure.ranks[behind:]
     if not len(starts) or starts[0] > begin:
         starts, ranks = np.insert(starts, 0, begin), np.insert(ranks, 0, Rank.LINE)
+    weights = _weights(data, starts)
     for rank, cuts in _LEVELS:
-        long = np.flatnonzero(_weights(data, starts) > limit)
+        long = np.flatnonzero(weights > limit)
         if not len(long):
             break
-        ends = np.append(starts[1:], size)
-        found = [at for i in long.tolist() for at in cuts(data, int(starts[i]), int(ends[i]))]
+        bounds = [*starts.tolist(), size]
+        found = [at for i in long.tolist() for at in cuts(data, bounds[i], bounds[i + 1])]
         starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
-    costs = np.insert(np.cumsum(_weights(data, starts)), 0, 0)
+        weights = _weights(data, starts)
+    costs = np.zeros(len(starts) + 1, np.int64)
+    np.cumsum(weights, out=costs[1:])
     starts = np.append(starts, size)
     return Pieces(starts, costs, _keys(data, starts, ranks))
 
@@ -300,8 +315,9 @@ def _insert(
     content = np.frombuffer(data, np.uint8)
     found = found[(content[found] != 10) | (content[found - 1] != 13)]
     found = found[starts[np.searchsorted(starts, found, "right") - 1] != found]
-    where = np.searchsorted(starts, found)
-    return np.insert(starts, where, found), np.insert(ranks, where, rank)
+    places = np.concatenate([starts, found])
+    order = places.argsort()
+    return places[order], np.append(ranks, np.full(len(found), rank, np.uint8))[order]
 
 
 def _matches(pattern: re.Pattern[bytes], data: bytes, start: int, end: int) -> Iterable[int]:
@@ -354,8 +370,8 @@ _LEVELS: tuple[tuple[Rank, Cuts], ...] = (
 
 def _keys(data: bytes, starts: IndexArray, ranks: RankArray) -> KeyArray:
     blocks = (starts[base : base + (_BLOCK >> 4) + 1].tolist() for base in range(0, len(starts) - 1, _BLOCK >> 4))
-    checksums = (crc32(data[begin:end]) for bounds in blocks for begin, end in pairwise(bounds))
-    content = np.fromiter(checksums, np.uint64, len(ranks))
+    parts = (data[begin:end] for bounds in blocks for begin, end in pairwise(bounds))
+    content = np.fromiter(map(crc32, parts), np.uint64, len(ranks))
     near = _mixed(content, 0, 0) >> np.uint64(64 - _NEAR_BITS)
     wide = _mixed(content, -_WIDE_REACH, _WIDE_REACH) >> np.uint64(64 - _WIDE_BITS)
     rank = ranks.astype(np.uint64) << np.uint64(RANK_SHIFT)
@@ -363,11 +379,15 @@ def _keys(data: bytes, starts: IndexArray, ranks: RankArray) -> KeyArray:
     return keys
 
 
+_MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(31)
+
+
 def _mixed(content: KeyArray, first: int, last: int) -> KeyArray:
     """Hash for each piece the checksums of those from `first` to `last`, counted from it (splitmix64)."""
     padded = np.concatenate([np.zeros(-first, np.uint64), content, np.zeros(last, np.uint64)])
     mixed = np.zeros(len(content), np.uint64)
     for ahead in range(last - first + 1):
-        mixed = (mixed ^ padded[ahead : ahead + len(content)]) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(31)
+        mixed ^= padded[ahead : ahead + len(content)]
+        mixed *= _MULTIPLIER
+        mixed ^= mixed >> _SHIFT
     return mixed * np.uint64(0xBF58476D1CE4E5B9)

@@ -50,11 +50,18 @@ _SILENT = expression(
 """What some write and others do not: soft hyphens, zero-width signs, the vowel signs of Hebrew and Arabic."""
 _ACCENT = expression("[\u0300-\u036f](?<![иИ][\u0300-\u036f])")
 """Of Latin, Greek and Cyrillic; й is a letter of its own. What stands before is looked at last, where one is."""
-_YOUNG = expression(
-    "[\u061c\u2066-\u2069\u20ba-\u20cf\u218a\u218b\u23f4-\u23ff\u2700\u2b4d-\u2bff\u2e3c-\u2e7f"
-    "\U0001f000-\U0001f0ff\U0001f10d-\U0001fbef]"
+_SIGN = expression(
+    "[\x80-\xbf\xd7\xf7\u061c\u2010-\u2064\u2066-\u206f\u20a0-\u20cf\u218a\u218b\u2190-\u23ff\u2500-\u2775\u2794-\u2bff\u2e00-\u2e2e"
+    "\u2e30-\u2e7f\u3001-\u3004\u3008-\u3020\u3030\U0001f000-\U0001f0ff\U0001f10d-\U0001fbef]"
 )
-"""Signs and emoji that the tables of FTS5, of Unicode 6.1, do not know, and that it takes for letters."""
+"""Signs and emoji: some are no letters for FTS5 either, and some its tables, of Unicode 6.1, do not know."""
+_ASCII = bytes(range(0x80))
+_SIGNS_AS_BLANKS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() else ord(" ") for byte in range(0x100))
+_SHAPES = bytes(
+    ord("a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else " ") if one < "\x80" else ord(" ")
+    for one in map(chr, range(0x100))
+)
+_HUMPS = (b"aA", b"a0", b"A0", b"0a", b"0A")
 _JOINED = expression(r"(?<!\w)\w+(?:[-_./:@#\\+]+\w+)+")
 _CODED = expression(r"[0-9_./:@#\\]")
 _CODE = expression(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
@@ -94,8 +101,17 @@ def normalised(text: str) -> str:
     """Return the text in one spelling: plain widths (NFKC), no accents, no signs that some leave out."""
     if text.isascii():
         return text
-    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
-    return _SILENT.sub("", unicodedata.normalize("NFC", apart))
+    apart = unicodedata.normalize("NFKD", text)
+    if _ACCENT.search(others := _others(apart)):
+        apart = _ACCENT.sub("", apart)
+    # by itself the one that is frequent: then most texts are composed, which takes a glance to see
+    composed = unicodedata.normalize("NFC", apart.replace("и\u0306", "й").replace("И\u0306", "Й"))
+    return _SILENT.sub("", composed) if _SILENT.search(others) else composed
+
+
+def _others(text: str) -> str:
+    """Return the characters of a text beyond ASCII, which are few in most, so that many searches need not pass it."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def index_text(text: str) -> str:
@@ -105,11 +121,34 @@ def index_text(text: str) -> str:
     """
     if "\0" in text:
         text = text.replace("\0", " ")
-    return text if text.isascii() else UNSPACED_RUN.sub(_spaced_pairs, _YOUNG.sub(" ", normalised(text)))
+    if text.isascii():
+        return text
+    plain = normalised(text)
+    others = _others(plain)
+    if _SIGN.search(others):
+        plain = _SIGN.sub(" ", plain)
+    return UNSPACED_RUN.sub(_spaced_pairs, plain) if UNSPACED_RUN.search(others) else plain
+
+
+def indexed_words(text: str) -> str:
+    """Return the words of a text in order, as the keyword index takes them, with blanks between.
+
+    They are cut and spelled as `index_text` does, in lower case, and marked.
+    """
+    plain = index_text(text).lower()
+    data = plain.encode("utf-8", "surrogatepass")
+    words = data.translate(_SIGNS_AS_BLANKS).decode("utf-8", "surrogatepass").split()
+    if not plain.isascii() and not _others(plain).isalnum():
+        # a sign may stand beside a word that is to be marked
+        return marked(" ".join(words))
+    return " ".join(map(NOT_STEMMED.get, words, words))
 
 
 def identifier_parts(text: str) -> str:
     """Return the parts of the compound identifiers in `text` (`maxResults` → `max Results`), space-separated."""
+    shapes = text.encode("utf-8", "surrogatepass").translate(_SHAPES)
+    if not any(hump in shapes for hump in _HUMPS):
+        return ""
     mixed = dict.fromkeys(_MIXED.findall(text))
     return " ".join(_HUMP.sub(" ", word) for word in mixed if _HUMP.search(word))
 
@@ -192,7 +231,10 @@ def _pairs(run: str) -> list[str]:
 
 def _spaced_pairs(match: re.Match[str]) -> str:
     run = match.group()
-    return f" {' '.join(_pairs(run))} {run[-1] if len(run) > 1 else ''} "
+    pairs = [" "] * (3 * len(run))
+    pairs[0::3] = run
+    pairs[1:-2:3] = run[1:]
+    return f" {''.join(pairs)}"
 
 
 HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -323,15 +365,16 @@ LEAST_LETTERS = 4
 """Of a word that these stem: a shorter one would lose what it means."""
 _LEAST_LETTERS_LEFT = 3
 
-_NOT_STEMMED = expression(
-    # what stands before is taken, not looked back at: from there on most of a text is skipped
-    r"[\W_](?:a(?:[ceghlprtuwy]|ndes|te)|b(?:[aiouy]|ios)|c(?:[aeiou]|ms)|d(?:[aei]|os)|e[adfhlmnprstvwxy]"
-    r"|f(?:[aei]|ps|ri)|g(?:[aei]|ps|ui)|h(?:[aio]|ar|erring)|i(?:[acilor]|de)|j[aou]|k[aiou]|l(?:[aeiouy]|en)"
-    r"|m(?:[aiou]|rs)|n(?:[aeiuy]|eg|ews)|o[bcdhklmvwxy]|p[aeiou]|r(?:[aiou]|el)|s(?:[aeiuy]|ed|kies|ms|os|pi)"
-    r"|t(?:[aeiuy]|hus|os|ri)|u(?:[bhklmnrst]|ps)|v[aeiou]|w(?:[aioy]|ed|it)|x[aeiou]|y[aeou]|z[aeiou])(?![^\W_])"
-)
+_NOT_STEMMED = """
+ac ae ag ah al andes ap ar at ate au aw ay ba bi bios bo bu by ca ce ci cms co cu da de di dos ea ed ef eh el em en ep
+er es et ev ew ex ey fa fe fi fps fri ga ge gi gps gui ha har herring hi ho ia ic ide ii il io ir ja jo ju ka ki ko ku
+la le len li lo lu ly ma mi mo mrs mu na ne neg news ni nu ny ob oc od oh ok ol om ov ow ox oy pa pe pi po pu ra rel
+ri ro ru sa se sed si skies sms sos spi su sy ta te thus ti tos tri tu ty ub uh uk ul um un ups ur us ut va ve vi vo
+vu wa wed wi wit wo wy xa xe xi xo xu ya ye yo yu za ze zi zo zu
+"""
 """Words of two letters that are the stem of others that mean something else, and words with the stem of such another:
 hi and his, US and use, new and news, guy and GUI. Not *ad*, *go* and their like, whose other forms are their own."""
+NOT_STEMMED = {word: f"{word}{MARK}" for word in _NOT_STEMMED.split()}
 _ENDINGS = {
     "fr": (expression(r"ees?\Z"), "e"),
     "pt": (expression(r"[ao]es\Z"), "ao"),
@@ -342,7 +385,7 @@ _LETTERS = expression(rf"(?<![^\W_])[^\W\d_]{{{LEAST_LETTERS},}}(?![^\W_])")
 
 def marked(text: str) -> str:
     """Return a text with marks at the words that FTS5 is not to stem, which are known in lower case."""
-    return _NOT_STEMMED.sub(rf"\g<0>{MARK}", f" {text}")[1:]
+    return _WORD.sub(lambda match: NOT_STEMMED.get(match[0], match[0]), text)
 
 
 def stems_of(text: str, language: str) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath, conversation_path
 from memoryd.domain.sessions.conversation_parts import ConversationPart
 from memoryd.store.database_file import reads, writes
-from memoryd.store.index.documents import FileContent, purge_files, put_file
+from memoryd.store.index.documents import FileContent, purge_files, put_files
 from memoryd.store.index.vectors import IndexTable
 
 
@@ -87,8 +87,7 @@ def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileCon
 
     `is_afresh`: parts that are not among these go, with the vectors that only they used.
     """
-    for content in parts:
-        put_file(db, content)
+    put_files(db, parts)
     if is_afresh:
         kept = {content.row.path for content in parts}
         purge_files(db, [path for path in part_paths(db, row.path) if path not in kept])

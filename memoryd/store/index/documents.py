@@ -21,7 +21,7 @@ from memoryd.store.connection import at_one_moment
 from memoryd.store.database_file import Table, file_stat_of, reads, stored_stat, writes
 from memoryd.store.index.passages import ChunkRow, Counts, PassageRow
 from memoryd.store.index.schema import drop_deleted_words
-from memoryd.store.index.stems import insert_words
+from memoryd.store.index.stems import ChunkText, insert_words
 from memoryd.store.index.vectors import IndexTable, drop_unused
 
 
@@ -109,10 +109,11 @@ _INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?,
 _DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
 _DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
 # the spaces are named so that the (space_id, hash) index serves
-_NOTE_LAST_USE = """
-UPDATE vectors SET used_at = unixepoch('subsec')
+_SELECT_USED = """
+SELECT id FROM vectors
 WHERE space_id IN (SELECT id FROM spaces) AND hash IN (SELECT hash FROM passages WHERE chunk_id = ?)
 """
+_NOTE_LAST_USE = "UPDATE vectors SET used_at = unixepoch('subsec') WHERE id = ?"
 _SELECT_HASHES = """
 SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 WHERE f.path IN (SELECT value FROM json_each(?))
@@ -128,7 +129,7 @@ SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
        f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker, f.flags
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
-_SELECT_CHUNKS = "SELECT c.id, c.text, c.heading FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?"
+_SELECT_CHUNKS = "SELECT c.id, c.heading, c.text FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?"
 _SELECT_PATHS = """
 SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
@@ -147,12 +148,24 @@ def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
-def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
-    """Make the index hold this file with these chunks. A chunk whose hash stays keeps its row and its words.
+_CHUNKS_AT_ONCE = 256
+"""So many are held until their words are written; a large note has many times as many."""
+
+
+def put_files(db: apsw.Connection, files: Sequence[FileContent]) -> list[Indexed]:
+    """Make the index hold these files with these chunks. A chunk whose hash stays keeps its row and its words.
 
     Not so one that states a memory now, or none any more, or another one, or stands under another scope: the same words
     may do so by their place.
     """
+    # FTS5 writes out the words that it holds, and merges them at length, where others go or a row is asked for
+    fresh: list[ChunkText] = []
+    done = [_put_file(db, file, fresh) for file in files]
+    insert_words(db, fresh)
+    return done
+
+
+def _put_file(db: apsw.Connection, file: FileContent, fresh: list[ChunkText]) -> Indexed:
     row, chunks = file.row, file.chunks
     if file.is_afresh:
         remove_files(db, [row.path])
@@ -172,7 +185,10 @@ def put_file(db: apsw.Connection, file: FileContent) -> Indexed:
                 db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, chunk_id))
             kept += 1
         else:
-            _insert_chunk(db, file_id, ordinal, entry, row.path)
+            fresh.append(ChunkText(_insert_chunk(db, file_id, ordinal, entry), entry.heading, entry.text, row.path))
+            if len(fresh) == _CHUNKS_AT_ONCE:
+                insert_words(db, fresh)
+                fresh.clear()
             added += 1
     gone = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
     _delete_chunks(db, gone)
@@ -191,9 +207,9 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     )
     _touch(db, new, known)
     # the words of a chunk hold its path, too
-    for chunk_id, text, heading in list(db.execute(_SELECT_CHUNKS, (new,))):
-        db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
-        insert_words(db, chunk_id, heading, text, new)
+    for row in list(db.execute(_SELECT_CHUNKS, (new,))):
+        db.execute(_DELETE_CHUNK_WORDS, row[:1])
+        insert_words(db, [ChunkText(*row, new)])
 
 
 def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
@@ -225,24 +241,23 @@ def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     return removed
 
 
-def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry, path: RelativePath) -> None:
+def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry) -> int:
     values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
     db.execute(_INSERT_CHUNK, values)
     chunk_id = db.last_insert_rowid()
-    insert_words(db, chunk_id, entry.heading, entry.text, path)
-    db.executemany(
-        _INSERT_PASSAGE, [(chunk_id, passage.start, passage.stop, passage.hash) for passage in entry.passages]
-    )
+    db.executemany(_INSERT_PASSAGE, [(chunk_id, one.start, one.stop, one.hash) for one in entry.passages])
     if entry.memory:
         db.execute(_INSERT_MEMORY, (chunk_id, entry.memory))
     if entry.scope:
         db.execute(_INSERT_SCOPE, (chunk_id, entry.scope))
+    return chunk_id
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
     for chunk_id in chunk_ids:
         db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
-        db.execute(_NOTE_LAST_USE, (chunk_id,))
+        # one by one: a statement that may change several rows has FTS5 write out the words that it holds
+        db.executemany(_NOTE_LAST_USE, db.execute(_SELECT_USED, (chunk_id,)).fetchall())
         db.execute(_DELETE_CHUNK, (chunk_id,))
 
 
@@ -316,7 +331,7 @@ class Documents(IndexTable):
 
     async def put(self, files: Sequence[FileContent]) -> list[Indexed]:
         """Make the index hold these files with these chunks, all or none; what is alike costs a third of many puts."""
-        return await self._database.write(lambda db: [put_file(db, file) for file in files], is_interruptible=True)
+        return await self._database.write(lambda db: put_files(db, files), is_interruptible=True)
 
     @writes
     def touch(self, db: apsw.Connection, path: RelativePath, known: Known) -> None:

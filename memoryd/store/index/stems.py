@@ -10,8 +10,9 @@ using a two-level retrieval process, 2003.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import apsw
 from msgspec import Struct
@@ -19,7 +20,7 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath, conversation_path, home_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.words import STEMMERS, identifier_parts, index_text, marked, stems_asked, stems_of
+from memoryd.domain.text.words import STEMMERS, identifier_parts, indexed_words, marked, stems_asked, stems_of
 
 _INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems) VALUES (?, ?, ?, ?, ?, ?)"
 _NOTE_LANGUAGE = "INSERT OR IGNORE INTO languages VALUES (?)"
@@ -28,26 +29,35 @@ _CHUNKS = "SELECT c.id, c.heading, c.text, f.path FROM chunks c JOIN files f ON 
 _PHRASE = expression(r'"([^"]*)"(\*?)')
 
 
-def insert_words(db: apsw.Connection, chunk_id: int, heading: str, text: str, path: RelativePath) -> None:
-    """Write what the word index has of a chunk: its words, those above it and in its path, parts of these, and stems.
+class ChunkText(NamedTuple):
+    """What of a chunk makes its words."""
 
-    The stems are of the text and its heading, by the language of both.
+    id: int
+    heading: str
+    text: str
+    path: RelativePath
+
+
+def insert_words(db: apsw.Connection, chunks: Iterable[ChunkText]) -> None:
+    """Write what the word index has of chunks: their words, those above and in their paths, parts of these, and stems.
+
+    The stems are of a text and its heading, by the language of both.
     """
-    parts = identifier_parts(f"{heading} {text}")
-    # the number of a part is no word of anybody, nor is who shares it: its words weigh as at home
-    told = home_path(conversation_path(path))
-    body, above, name = (index_text(one).lower() for one in (text, heading, told))
-    language = language_of(f"{text}\n{heading}")
-    if language in STEMMERS:
-        db.execute(_NOTE_LANGUAGE, (language,))
-    stems = " ".join(stems_of(f"{body}\n{above}", language))
-    db.execute(_INSERT, (chunk_id, *map(marked, (body, above, name, parts.lower(), stems))))
+    for number, heading, text, path in chunks:
+        parts = identifier_parts(f"{heading} {text}")
+        # the number of a part is no word of anybody, nor is who shares it: its words weigh as at home
+        told = home_path(conversation_path(path))
+        body, above, name = map(indexed_words, (text, heading, told))
+        language, stems = language_of(f"{text}\n{heading}"), ""
+        if language in STEMMERS:
+            db.execute(_NOTE_LANGUAGE, (language,))
+            stems = indexed_words(" ".join(stems_of(f"{body}\n{above}", language)))
+        db.execute(_INSERT, (number, body, above, name, parts and indexed_words(parts), stems))
 
 
 def rewrite_words(db: apsw.Connection) -> None:
     """Write the words of all chunks anew from their texts."""
-    for row in db.execute(_CHUNKS):
-        insert_words(db, *row)
+    insert_words(db, map(ChunkText._make, db.execute(_CHUNKS)))
 
 
 def languages_to_ask(db: apsw.Connection, language: str) -> Sequence[str]:

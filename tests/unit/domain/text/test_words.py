@@ -1,3 +1,4 @@
+import re
 import unicodedata
 
 import apsw
@@ -6,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
-from memoryd.domain.text.words import identifier_parts, index_text, joined_phrases, query_terms
+from memoryd.domain.text.words import (
+    NOT_STEMMED,
+    identifier_parts,
+    index_text,
+    indexed_words,
+    joined_phrases,
+    marked,
+    normalised,
+    query_terms,
+)
 from memoryd.store.index.words import any_of
 from tests.waiting import soon
 
@@ -162,3 +172,36 @@ def test_no_pair_crosses_a_particle() -> None:
 
 def test_nul_does_not_hide_what_follows() -> None:
     assert finds("lease", "before\0lease")
+
+
+ODD = st.text(st.sampled_from("usU9 _.-—’“、。日本й\u0306иéßßİΣ\u0301\u0338\ue000\u0939\u093f\ufe0f\u200b½✅\0\n"))
+PIECES = st.lists(st.one_of(st.sampled_from(["us", "His", "news", "maxResults", "w3"]), ODD, st.text(max_size=3)))
+
+
+@given(PIECES.map("".join))
+def test_words_of_the_index_are_those_of_the_text_as_it_is_spelled_and_marked(text: str) -> None:
+    assert _tokens(indexed_words(text)) == _tokens(marked(index_text(text).lower()))
+
+
+@given(PIECES.map("".join))
+def test_spelling_is_composed_without_accents(text: str) -> None:
+    apart = re.sub("[\u0300-\u036f](?<![иИ][\u0300-\u036f])", "", unicodedata.normalize("NFKD", text))
+    assert normalised(text).replace("\u200b", "") == unicodedata.normalize("NFC", apart).replace("\u200b", "")
+
+
+def test_marked_words_are_whole_ones() -> None:
+    assert marked("us use (us) US l’us us_us") == "{0} use ({0}) US l’{0} {0}_{0}".format(NOT_STEMMED["us"])
+
+
+@pytest.mark.parametrize("word", ["maxResults", "ID42x", "w3", "A1", "3D", "2B", "parseHTML"])
+def test_parts_stand_apart(word: str) -> None:
+    assert identifier_parts(f"a plain text with {word}, once").replace(" ", "") == word
+    assert identifier_parts("A Plain TEXT of 2026-05-04, (once) a_b") == ""
+
+
+def _tokens(text: str) -> list[str]:
+    db = apsw.Connection("")
+    db.execute(f'CREATE VIRTUAL TABLE words USING fts5(body, tokenize="{TOKENIZER}")')
+    db.execute("CREATE VIRTUAL TABLE found USING fts5vocab(words, instance)")
+    db.execute("INSERT INTO words VALUES (?)", (text,))
+    return [term for (term,) in db.execute("SELECT term FROM found ORDER BY offset")]
