@@ -91,6 +91,24 @@ def test_any_series_of_edits_gives_what_a_rebuild_gives(edits: list[tuple[str, s
     assert dump(db) == dump(rebuilt)
 
 
+def test_many_files_are_removed_by_as_many_statements_as_one() -> None:
+    """Between statements the word index may be merged anew, which takes longer than all of the removal."""
+    db, statements = new_index(), list[str]()
+    paths = [RelativePath(f"memory/{number}.md") for number in range(6)]
+    for path in paths:
+        put(db, path, note("rent", "boiler"))
+
+    def noted(_cursor: apsw.Cursor, statement: str, _values: object) -> bool:
+        statements.append(statement)
+        return True
+
+    db.exec_trace = noted
+    assert remove_files(db, paths[:1]) == 1
+    of_one, statements[:] = list(statements), []
+    assert remove_files(db, [*paths, RelativePath("memory/unknown.md")]) == 5
+    assert statements == of_one
+
+
 class TestDocuments:
     """The contract of the verbs."""
 

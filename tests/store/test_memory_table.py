@@ -189,9 +189,9 @@ class TestCandidateFilter:
     async def test_no_table_is_scanned_for_each_candidate(self, database: Database, admitted: CandidateFilter) -> None:
         """What a question asks for is looked up once, or by its key: a scan within a loop is quadratic."""
         clauses, values = words._clauses(admitted)
-        statement = words._CHUNKS.format(level="0", clauses=clauses)
+        statement = words._CHUNKS.format(clauses=clauses)
         plan = await database.read(
-            lambda db: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", ("quetzal", *values, 10))]
+            lambda db: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}", (b"", "quetzal", *values, 10))]
         )
         assert not [step for step in plan if "CORRELATED" in step], plan
         assert _scans(plan) <= 1, plan

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import phrase_words, query_terms
-from memoryd.store.index.words import all_of, all_phrases, any_of, any_phrase, one_of
+from memoryd.store.index.words import all_phrases, any_of, any_phrase, one_of
 
 DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
 IN_MAY = '"may 2023" OR "2023 年 5 月"*'
@@ -65,15 +65,6 @@ def test_words_that_say_nothing_without_their_date_are_left_to_it() -> None:
 def test_what_holds_a_date_holds_the_words_of_the_question_for_it() -> None:
     assert one_of("may", [MONTH]) == f'("may" OR (("2023 05") OR {IN_MAY}))'
     assert one_of("dentist", [MONTH]) == '"dentist"'
-    expression = f'"dentist" AND (("may" AND "2023") OR (("2023 05") OR {IN_MAY}))'
-    assert all_of(["dentist", "may", "2023"], [MONTH]) == (expression,)
-
-
-def test_all_terms_are_looked_for_whole_and_begun() -> None:
-    assert all_of(["lease", "oak"]) == ('"lease" AND "oak"',)
-    assert all_of(["lease", "a828e60"]) == ('"lease" AND "a828e60"', '"lease" AND ("a828e60" OR "a828e60"*)')
-    assert all_of(["a828e60"]) == ('"a828e60"', '("a828e60" OR "a828e60"*)')
-    assert all_of(["lease"]) == all_of([]) == ()
 
 
 def test_phrases_are_joined_by_what_they_are_for() -> None:
@@ -88,7 +79,7 @@ def test_no_question_is_read_as_syntax(text: str) -> None:
     db = apsw.Connection("")
     db.execute("CREATE VIRTUAL TABLE words USING fts5(body, heading, path)")
     terms, phrase, dates = query_terms(text), tuple(phrase_words(text)[:8]), dates_in(text)
-    asked = [any_of(terms, [phrase], dates), *all_of(terms, dates), all_phrases([phrase]), any_phrase([phrase])]
+    asked = [any_of(terms, [phrase], dates), all_phrases([phrase]), any_phrase([phrase])]
     asked += [one_of(term, dates) for term in terms]
     for expression in filter(None, asked):
         assert db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get == 0

@@ -17,6 +17,7 @@ from memoryd.store.connection import Connector, at_one_moment
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.index.conversations import Conversations
 from memoryd.store.index.documents import Documents, MemoryTable, chunk_paths, chunk_rows, passages_of_hashes
+from memoryd.store.index.holders import Holders
 from memoryd.store.index.passages import ChunkRow, PassageRow
 from memoryd.store.index.schema import check_tables, prepare_index, problems
 from memoryd.store.index.vectors import Purges, VectorBatch, Vectors, vectors_of_ids
@@ -30,8 +31,8 @@ from memoryd.store.index.words import (
 )
 from memoryd.store.pool import Returned
 
-MAX_COUNTED_PHRASES = 10_000
-"""Of the questions since the index was written; a megabyte."""
+MAX_HOLDERS = 1_000_000
+"""Of the phrases of the questions since the index was written; 4 MB."""
 
 
 class IndexReader(Struct, frozen=True):
@@ -41,8 +42,7 @@ class IndexReader(Struct, frozen=True):
     """
 
     _db: apsw.Connection
-    _holders: dict[str, int]
-    """How many chunks hold a phrase, as far as a question has asked since the index was written."""
+    _holders: Holders
 
     def best_matches(self, question: Question, limit: int, admitted: CandidateFilter) -> LexicalMatches:
         """Return the best `limit` chunks that hold a term, best first."""
@@ -57,7 +57,9 @@ class IndexReader(Struct, frozen=True):
         uncounted: Collection[int],
     ) -> TermStatistics:
         """Return how telling each term is, and which terms stand in which candidates."""
-        return term_statistics(self._db, question, candidates, commonness=commonness, uncounted=uncounted)
+        return term_statistics(
+            self._db, question, candidates, self._holders, commonness=commonness, uncounted=uncounted
+        )
 
     def holding(self, chunk_ids: Collection[int], admits: Callable[[tuple[str, str, str]], bool]) -> set[int]:
         """Return those of the chunks whose text, heading and path `admits` lets through."""
@@ -100,15 +102,15 @@ class Database(DatabaseFile):
         self.conversations = Conversations(self, purges)
         self.vectors = Vectors(self, purges)
         self.words = Words(self)
-        self._holders: dict[str, int] = {}
-        self._counted_at = (0, 0)
+        self._holders = Holders()
+        self._holders_at = (0, 0)
 
     async def look(self, step: Callable[[IndexReader], Returned]) -> Returned:
         """Run a step of several reads at one moment; when the caller is cancelled, the query is interrupted."""
-        # a dict for each moment: what is counted meanwhile is of this one or of a later one, never of one before
+        # others for each moment: what is found meanwhile is of this one or of a later one, never of one before
         moment = (self.epoch, self.writes)
-        if moment != self._counted_at or len(self._holders) > MAX_COUNTED_PHRASES:
-            self._counted_at, self._holders = moment, {}
+        if moment != self._holders_at or self._holders.size > MAX_HOLDERS:
+            self._holders_at, self._holders = moment, Holders()
         holders = self._holders
 
         def looked(db: apsw.Connection) -> Returned:

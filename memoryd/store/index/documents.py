@@ -106,14 +106,17 @@ INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash)
 _INSERT_MEMORY = "INSERT INTO memory_chunks (chunk_id, memory) VALUES (?, ?)"
 _INSERT_SCOPE = "INSERT INTO scoped_chunks (chunk_id, scope) VALUES (?, ?)"
 _INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
-_DELETE_CHUNK_WORDS = "DELETE FROM chunk_words WHERE rowid = ?"
-_DELETE_CHUNK = "DELETE FROM chunks WHERE id = ?"
+_DELETE_WORDS = "DELETE FROM chunk_words WHERE rowid IN (SELECT value FROM json_each(?))"
+_DELETE_CHUNKS = "DELETE FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 # the spaces are named so that the (space_id, hash) index serves
-_SELECT_USED = """
-SELECT id FROM vectors
-WHERE space_id IN (SELECT id FROM spaces) AND hash IN (SELECT hash FROM passages WHERE chunk_id = ?)
+_NOTE_LAST_USE = """
+UPDATE vectors SET used_at = unixepoch('subsec') WHERE space_id IN (SELECT id FROM spaces)
+AND hash IN (SELECT hash FROM passages WHERE chunk_id IN (SELECT value FROM json_each(?)))
 """
-_NOTE_LAST_USE = "UPDATE vectors SET used_at = unixepoch('subsec') WHERE id = ?"
+_CHUNKS_OF_FILES = """
+SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path IN (SELECT value FROM json_each(?))
+"""
+_DELETE_FILES = "DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))"
 _SELECT_HASHES = """
 SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 WHERE f.path IN (SELECT value FROM json_each(?))
@@ -207,9 +210,9 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     )
     _touch(db, new, known)
     # the words of a chunk hold its path, too
-    for row in list(db.execute(_SELECT_CHUNKS, (new,))):
-        db.execute(_DELETE_CHUNK_WORDS, row[:1])
-        insert_words(db, [ChunkText(*row, new)])
+    chunks = list(db.execute(_SELECT_CHUNKS, (new,)))
+    db.execute(_DELETE_WORDS, (json.dumps([row[0] for row in chunks]),))
+    insert_words(db, [ChunkText(*row, new) for row in chunks])
 
 
 def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
@@ -232,13 +235,10 @@ def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
 
 def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     """Drop files and everything that hangs on them, save vectors; return how many there were."""
-    removed = 0
-    for path in paths:
-        ids = db.execute("SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?", (path,))
-        _delete_chunks(db, [row[0] for row in ids])
-        db.execute("DELETE FROM files WHERE path = ?", (path,))
-        removed += db.changes()
-    return removed
+    names = json.dumps(list(paths))
+    _delete_chunks(db, [row[0] for row in db.execute(_CHUNKS_OF_FILES, (names,))])
+    db.execute(_DELETE_FILES, (names,))
+    return db.changes()
 
 
 def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry) -> int:
@@ -254,11 +254,12 @@ def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkE
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
-    for chunk_id in chunk_ids:
-        db.execute(_DELETE_CHUNK_WORDS, (chunk_id,))
-        # one by one: a statement that may change several rows has FTS5 write out the words that it holds
-        db.executemany(_NOTE_LAST_USE, db.execute(_SELECT_USED, (chunk_id,)).fetchall())
-        db.execute(_DELETE_CHUNK, (chunk_id,))
+    if not chunk_ids:
+        return
+    # all at once: between statements the word index writes down what it has, and merges what has lost a tenth
+    ids = json.dumps(list(chunk_ids))
+    for statement in (_DELETE_WORDS, _NOTE_LAST_USE, _DELETE_CHUNKS):
+        db.execute(statement, (ids,))
 
 
 def _chunk_row(row: Sequence[Any]) -> ChunkRow:

@@ -7,11 +7,11 @@ https://www.sqlite.org/fts5.html#full_text_query_syntax
 """
 
 import json
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import apsw
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,15 +22,9 @@ from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, le
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
+from memoryd.store.index.holders import Chunks, Holders, Selection, bounds_of, intersection, is_among, union
 from memoryd.store.index.schema import check_words, drop_deleted_words
-from memoryd.store.index.stems import (
-    ScoreBounds,
-    bounds_of,
-    each_with_stems,
-    have_same_phrases,
-    languages_to_ask,
-    with_stems,
-)
+from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 
 NAMES = "{heading path}"
 """The columns that name a chunk."""
@@ -67,16 +61,6 @@ def weighed_phrases(terms: Sequence[str], phrases: Sequence[Phrase], dates: Sequ
     return [*found, *(one for day in dates for one in _date_phrases(day))]
 
 
-def all_of(terms: Sequence[str], dates: Sequence[WrittenDate] = ()) -> tuple[str, ...]:
-    """Return the expressions that find what holds all terms: each as it is given, and each at least begun so.
-
-    One of them where they are the same; none for a single term of which both are what `any_of` finds. Dates are held
-    as `one_of` says.
-    """
-    found = dict.fromkeys(_all_by(each, terms, dates) for each in (_whole_word, one_of))
-    return tuple(found) if len(terms) > 1 or len(found) > 1 else ()
-
-
 def all_phrases(phrases: Sequence[Phrase]) -> str:
     """Return the expression that finds what holds each of the phrases, empty without any."""
     return " AND ".join(map(_phrase, phrases))
@@ -85,15 +69,6 @@ def all_phrases(phrases: Sequence[Phrase]) -> str:
 def any_phrase(phrases: Sequence[Phrase]) -> str:
     """Return the expression that finds what holds one of the phrases, empty without any."""
     return " OR ".join(map(_phrase, phrases))
-
-
-def _all_by(each: Callable[[str], str], terms: Sequence[str], dates: Sequence[WrittenDate]) -> str:
-    of_dates = {word for day in dates for word in day.words}
-    found = [each(term) for term in terms if term not in of_dates]
-    for day in dates:
-        words = " AND ".join(each(term) for term in terms if term in day.words)
-        found.append(f"(({words}) OR {_date_anywhere(day)})" if words else _date_anywhere(day))
-    return " AND ".join(found)
 
 
 def _date_phrases(day: WrittenDate) -> list[str]:
@@ -132,14 +107,6 @@ def _phrase(words: Phrase) -> str:
     return f'"{" ".join(words)}"{"*" if words and is_single(words[-1]) else ""}'
 
 
-LARGE = 20_000
-"""Chunks from which on it pays to count the holders of a question's phrases."""
-MANY = 4_000
-"""Holders of them all from which on it pays to tell by their numbers what must be weighed."""
-
-_COUNT_MATCHES = "SELECT count(*) FROM chunk_words WHERE chunk_words MATCH ?"
-# To count all that hold a usual word takes far longer than to see that there are enough.
-_HAS = "SELECT EXISTS (SELECT 1 FROM chunk_words WHERE chunk_words MATCH ? LIMIT 1 OFFSET ?)"
 _SCORES = f"""
 SELECT rowid, {RELEVANCE} FROM chunk_words
 WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
@@ -147,27 +114,30 @@ WHERE chunk_words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 
 
 def _with_neighbours(
-    db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase]
+    db: apsw.Connection, scores: Mapping[int, float], neighbours: Sequence[Phrase], holders: Holders
 ) -> dict[int, float]:
     """Add to each score (BM25 by chunk) a share of the BM25 of its neighbouring words that are significant here."""
-    significant = [words for words in neighbours if _is_significant(db, words)] if scores else []
+    significant = _significant(db, neighbours, holders) if scores and neighbours else []
     if not significant:
         return dict(scores)
     found = dict(db.execute(_SCORES, (with_stems(any_phrase(significant)), json.dumps(list(scores)))))
     return {chunk: score + SHARE * found.get(chunk, 0.0) for chunk, score in scores.items()}
 
 
-def _is_significant(db: apsw.Connection, words: Phrase) -> bool:
-    together: int = db.execute(_COUNT_MATCHES, (with_stems(_phrase(words)),)).get
-    enough = least_apart(together)
-    apart = (with_stems(f'"{word}"') for word in words)
-    return together > 0 and all(db.execute(_HAS, (one, enough - 1)).get for one in apart)
+def _significant(db: apsw.Connection, neighbours: Sequence[Phrase], holders: Holders) -> list[Phrase]:
+    words = list(dict.fromkeys(word for pair in neighbours for word in pair))
+    apart = dict(zip(words, map(len, holders.of(db, [with_stems(f'"{word}"') for word in words])), strict=True))
+    pairs = {pair: least for pair in neighbours if (least := min(apart[word] for word in pair))}
+    found = holders.of(db, [with_stems(_phrase(pair)) for pair in pairs])
+    together = zip(pairs.items(), map(len, found), strict=True)
+    return [pair for (pair, least), count in together if count and least >= least_apart(count)]
 
 
-# A plain rowid would make SQLite seek each candidate anew; so it reads the term's list once.
+# The first value says of each chunk, by its id, whether it is weighed, 0 for no, and its level, from 1. A list of them
+# would be looked up in a tree, which takes four times as long.
 _CHUNKS = f"""
-SELECT rowid, {RELEVANCE} AS score, {{level}} AS level FROM chunk_words
-WHERE chunk_words MATCH ? {{clauses}} ORDER BY level DESC, score DESC LIMIT ?
+SELECT rowid, {RELEVANCE} AS score, CAST(substr(?1, rowid + 1, 1) AS INTEGER) AS mark FROM chunk_words
+WHERE chunk_words MATCH ?2 AND substr(?1, rowid + 1, 1) > x'30' {{clauses}} ORDER BY mark DESC, score DESC LIMIT ?
 """
 _FOUND_BY = "+rowid IN (SELECT rowid FROM chunk_words WHERE chunk_words MATCH ?)"
 _OF_FILES = "+rowid IN (SELECT id FROM chunks WHERE file_id IN (SELECT value FROM json_each(?)))"
@@ -192,25 +162,14 @@ SELECT c.id, c.text, c.heading, f.path FROM chunks c JOIN files f ON f.id = c.fi
 WHERE c.id IN (SELECT value FROM json_each(?))
 """
 _WITH = "SELECT rowid FROM chunk_words WHERE chunk_words MATCH ? ORDER BY rowid LIMIT ?"
-# Counting reads the whole list of a term; so the candidates are picked from it on the way. All terms in one statement,
-# which makes its own list of the candidates once.
-_HOLDERS = """
-SELECT (
-    SELECT json_array(
-        count(*) {counted}, json_group_array(rowid) FILTER (WHERE +rowid IN (SELECT value FROM json_each(?1)))
-    ) FROM chunk_words WHERE chunk_words MATCH value
-) FROM json_each(?2)
-"""
 # One statement for all: the path to a term costs more than what is counted there, and most are rare.
 _RARITY = """
 SELECT (SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH value {clause} LIMIT ?1))
 FROM json_each(?2)
 """
-_COUNT_EACH = "SELECT (SELECT count(*) FROM chunk_words WHERE chunk_words MATCH value) FROM json_each(?)"
 _NOT_HIDDEN = "+rowid NOT IN (SELECT value FROM json_each(?3))"
-_COUNT_CHUNKS = "SELECT count(*) FROM chunks"
-# all are quickly counted, and of the few each is looked up
-_COUNT_OTHERS = f"SELECT ({_COUNT_CHUNKS}) - ({_COUNT_CHUNKS} WHERE id IN (SELECT value FROM json_each(?)))"
+# of the few each is looked up
+_COUNT_THESE = "SELECT count(*) FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class CandidateFilter(Struct, frozen=True):
@@ -291,74 +250,79 @@ def best_matches(
     question: Question,
     limit: int,
     admitted: CandidateFilter,
-    holders: dict[str, int] | None = None,
+    holders: Holders | None = None,
 ) -> LexicalMatches:
     """Return the best `limit` chunks that hold a term, best first: those of a higher level, then by BM25.
 
     A level is for holding all terms, another for holding all of them whole. Neighbouring words find nothing more:
-    of what is found, they lift what has them side by side. `holders` remembers how many chunks hold which phrase, as
-    long as nothing is written.
+    of what is found, they lift what has them side by side.
     """
-    rows = _best_rows(db, question, limit, admitted, {} if holders is None else holders)
-    bm25 = _with_neighbours(db, {row[0]: row[1] for row in rows}, question.neighbours)
+    holders = Holders() if holders is None else holders
+    rows = _best_rows(db, question, limit, admitted, holders)
+    bm25 = _with_neighbours(db, {row[0]: row[1] for row in rows}, question.neighbours, holders)
     found = LexicalMatches(bm25, {row[0]: row[2] for row in rows if row[2]})
     return found.only(found.order())
 
 
 def _best_rows(
-    db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter, holders: dict[str, int]
+    db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter, holders: Holders
 ) -> list[tuple[int, float, int]]:
-    """Return id, BM25 and level of the best; of a large index only what can be among them is weighed."""
+    """Return id, BM25 and level of the best; of many chunks only what can be among them is weighed."""
     languages = languages_to_ask(db, question.language)
-    clauses, values = _clauses(admitted)
-    complete = [with_stems(each, languages) for each in all_of(question.complete, question.dates)]
-    level_sql = " + ".join(f"({_FOUND_BY})" for _ in complete) or "0"
-    expression = with_stems(any_of(question.terms, question.joined, question.dates), languages)
-
-    def best(clause: str = "", *values_of_clause: str, among: str = expression) -> list[tuple[int, float, int]]:
-        statement = _CHUNKS.format(level=level_sql, clauses=clauses + clause)
-        return list(db.execute(statement, (*complete, among, *values, *values_of_clause, limit)))
-
-    bounds = _bounds(db, question, languages, holders) if admitted.is_wide else None
-    if bounds is None:
-        return best()
-    # what holds all terms is best whatever it scores; the last of these expressions finds the other's, too
-    whole = complete[-1:]
-    if whole and admitted.is_empty and db.execute(_HAS, (*whole, limit - 1)).get:
-        # of the same phrases the scores are the same
-        return best(among=whole[0]) if have_same_phrases(whole[0], expression) else best(f" AND {_FOUND_BY}", *whole)
-    score, rows, last = bounds.guessed_score(limit), list[tuple[int, float, int]](), ""
-    while score > 0 and (reaching := bounds.reaching(score)):
-        if reaching == last:
-            return rows
-        rows, last = best(f" AND {_FOUND_BY}", " OR ".join([reaching, *whole])), reaching
-        worst = min((score for _, score, level in rows if not level), default=math.inf)
-        if len(rows) < limit:
-            break
-        if worst >= score:
-            return rows
-        # the guess was too high: again with the worst score that was found
-        score = worst
-    return best()
-
-
-def _bounds(
-    db: apsw.Connection, question: Question, languages: Sequence[str], holders: dict[str, int]
-) -> ScoreBounds | None:
-    """Return how much the phrases weigh, None where to weigh all that holds any takes little time."""
-    chunks: int = db.execute(_COUNT_CHUNKS).get
-    if chunks < LARGE:
-        return None
     weighed = weighed_phrases(question.terms, question.joined, question.dates)
     phrases = [one for phrase in weighed for one in each_with_stems(phrase, languages)]
-    # to go over all words that may end such a phrase takes longer than the rest, and would be done three times
-    if any(" " in phrase and phrase.endswith("*") for phrase in phrases):
-        return None
-    if new := [phrase for phrase in dict.fromkeys(phrases) if phrase not in holders]:
-        counts = db.execute(_COUNT_EACH, (json.dumps(new),))
-        holders.update(zip(new, (row[0] for row in counts), strict=True))
-    bounds = bounds_of(phrases, holders, chunks)
-    return bounds if sum(bounds.holders.values()) >= MANY else None
+    found = zip(phrases, holders.of(db, phrases), strict=True)
+    # what stands nowhere adds nothing, and would be looked for once more
+    held = [(phrase, chunks) for phrase, chunks in found if len(chunks)]
+    if not held:
+        return []
+    complete = _complete(question, lambda phrases: holders.of_any(db, phrases, languages))
+    bounds = bounds_of([chunks for _, chunks in held], complete, holders.total(db))
+    clauses, values = _clauses(admitted)
+
+    def best(among: Selection) -> list[tuple[int, float, int]]:
+        # to go over what holds all phrases takes less than over what holds any; the scores are the same
+        count = np.count_nonzero(among)
+        is_in_each = all(len(chunks) >= count == np.count_nonzero(among[chunks]) for _, chunks in held)
+        expression = (" AND " if is_in_each else " OR ").join(phrase for phrase, _ in held)
+        rows = db.execute(_CHUNKS.format(clauses=clauses), (bounds.marks(among), expression, *values, limit))
+        return [(chunk, score, mark - 1) for chunk, score, mark in rows]
+
+    if admitted.is_empty and (among := bounds.of_level(limit)) is not None:
+        return best(among)
+    score = bounds.guessed_score(limit) if admitted.is_wide else 0.0
+    among = bounds.reaching(score)
+    while True:
+        rows = best(among)
+        # the guess may have been too high, and a filter may have left too few
+        worst = min((score for _, score, level in rows if not level), default=score)
+        score = min(score, worst) if len(rows) == limit else 0.0
+        more = bounds.reaching(score)
+        if np.array_equal(more, among):
+            return rows
+        among = more
+
+
+def _complete(question: Question, held: Callable[[str], Chunks]) -> list[Chunks]:
+    """Return the chunks that hold all terms, each as it is given, and each at least begun so.
+
+    One of them where they are the same; none for a single term of which both are what is weighed. `held` says which
+    chunks an expression finds. Dates are held as `one_of` says.
+    """
+    terms = question.complete
+    has_codes = any(map(is_code, terms))
+    if len(terms) < 2 and not has_codes:
+        return []
+    of_dates = {word for day in question.dates for word in day.words}
+
+    def all_by(each: Callable[[str], str]) -> Chunks:
+        found = [held(each(term)) for term in terms if term not in of_dates]
+        for day in question.dates:
+            words = [held(each(term)) for term in terms if term in day.words]
+            found.append(union([held(_date_anywhere(day)), *([intersection(words)] if words else [])]))
+        return intersection(found)
+
+    return [all_by(each) for each in ((_whole_word, one_of) if has_codes else (_whole_word,))]
 
 
 def holding(
@@ -385,6 +349,7 @@ def term_statistics(
     db: apsw.Connection,
     question: Question,
     candidates: Sequence[int],
+    holders: Holders | None = None,
     *,
     commonness: Callable[[str], float] = lambda _term: 0.0,
     uncounted: Collection[int] = (),
@@ -396,17 +361,20 @@ def term_statistics(
 
     Dates count as `one_of` says, in paths too: the note of a day answers what is asked about that day.
     """
-    ids = json.dumps(list(candidates))
-    hidden = (json.dumps(list(uncounted)),) if uncounted else ()
-    total: int = db.execute(_COUNT_OTHERS if uncounted else _COUNT_CHUNKS, hidden).get
-    statement = _HOLDERS.format(counted=f"FILTER (WHERE {_NOT_HIDDEN})" if uncounted else "")
+    holders = Holders() if holders is None else holders
+    total = holders.total(db)
+    hidden = np.array(sorted(uncounted), np.int32)
+    if uncounted:
+        total -= db.execute(_COUNT_THESE, (json.dumps(hidden.tolist()),)).get
     languages = languages_to_ask(db, question.language)
-    asked = json.dumps([with_stems(one_of(term, question.dates), languages) for term in question.terms])
+    asked = np.array(sorted(candidates), np.int32)
     counts: dict[str, int] = {}
-    holders: dict[str, Sequence[int]] = {}
-    for term, (row,) in zip(question.terms, db.execute(statement, (ids, asked, *hidden)), strict=True):
-        counts[term], holders[term] = json.loads(row)
-    return TermStatistics(idf(total, counts, commonness), terms_by_holder(holders))
+    held: dict[str, Sequence[int]] = {}
+    for term in question.terms:
+        found = holders.of_any(db, one_of(term, question.dates), languages)
+        counts[term] = len(found) - (int(np.count_nonzero(is_among(hidden, found))) if uncounted else 0)
+        held[term] = asked[is_among(asked, found)].tolist()
+    return TermStatistics(idf(total, counts, commonness), terms_by_holder(held))
 
 
 class Words(Table):
