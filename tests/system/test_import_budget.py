@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,11 +16,11 @@ CONFIG = "import memoryd.config.loading.load"
 VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
 
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
-HEAVY |= {"jinja2", "markdown_it", "nh3"}
+HEAVY |= {"jinja2", "markdown_it", "nh3", "yaml", "json5", "html", "watchfiles", "multiprocessing"}
 """Loaded where they are used first."""
 SLOW = {"click", "msgspec", "json", "re", "enum", "typing", "collections", "functools", "socket", "signal", "pathlib"}
 """What would take a hook longer to load than it takes to start."""
-SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn", "yaml"}
+SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn"}
 
 
 def loaded(program: str) -> set[str]:
@@ -36,13 +37,13 @@ def loaded(program: str) -> set[str]:
 @pytest.mark.parametrize(
     ("program", "without", "ours"),
     [
-        (APPLICATION, HEAVY, 417),
-        (SEARCH, HEAVY | SERVERS, 35),
-        (KNOWLEDGE, HEAVY | SERVERS | {"msgspec", "hashlib"}, 25),
+        (APPLICATION, HEAVY, 380),
+        (SEARCH, HEAVY | SERVERS, 23),
+        (KNOWLEDGE, HEAVY | SERVERS | {"msgspec", "hashlib"}, 24),
         (HELP, HEAVY | SERVERS, 33),
         (HOOK, HEAVY | SERVERS | SLOW, 4),
-        (HOOKS, HEAVY | SERVERS, 35),
-        (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 62),
+        (HOOKS, HEAVY | SERVERS, 17),
+        (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 50),
     ],
     ids=["daemon", "search", "knowledge", "help", "hook", "hooks", "config"],
 )
@@ -50,6 +51,15 @@ def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[
     modules = loaded(program)
     assert modules & without == set()
     assert len({name for name in modules if name.split(".")[0] == "memoryd"}) <= ours
+
+
+def test_package_that_lies_beside_us_extends_no_model(tmp_path: Path) -> None:
+    (tmp_path / "intruder.py").write_text("raise SystemExit('loaded')\n")
+    installed = tmp_path / "intruder-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: intruder\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[pydantic]\nintruder = intruder:plugin\n")
+    assert "memoryd.config.root" in loaded(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {CONFIG}")
 
 
 def test_who_is_in_no_team_loads_none_of_it() -> None:
