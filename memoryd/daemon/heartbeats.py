@@ -292,6 +292,20 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+M_ARENA_MAX = -8  # malloc.h
+HEAPS = 2
+
+
+def share_heaps() -> None:
+    """Have threads share `HEAPS` heaps: glibc gives each one of its own, and what one frees none of the others has.
+
+    Whoever sets MALLOC_ARENA_MAX knows better.
+    """
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, HEAPS)
+
+
 async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
     """Visit everything again and again, after a pause in seconds, unless work is going on."""
     look: Callable[[], object] = collect_frozen

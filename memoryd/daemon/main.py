@@ -108,8 +108,9 @@ def _serve(read: Callable[[], Loaded]) -> None:
 
 
 def _harden() -> None:
-    """Keep files private, leave no memory text in a core dump, and survive a reader that went away."""
+    """Keep files private and memory small, leave no text in a core dump, and survive a reader that went away."""
     os.umask(0o077)
+    heartbeats.share_heaps()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _raise_file_limit()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -1,7 +1,10 @@
-"""When the daemon looks for cyclic garbage."""
+"""When the daemon looks for cyclic garbage, and how many heaps it has."""
 
 import asyncio
 import gc
+import platform
+import subprocess
+import sys
 from collections.abc import Iterator
 from weakref import ref
 
@@ -79,3 +82,26 @@ async def test_garbage_of_the_start_goes_in_the_first_quiet_moment() -> None:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+HEAPS_OF_EIGHT = """
+import ctypes, threading
+from memoryd.daemon import heartbeats
+heartbeats.share_heaps()
+libc, held = ctypes.CDLL(None), threading.Barrier(9)
+libc.malloc.restype = ctypes.c_void_p
+def work():
+    libc.malloc(1000)
+    held.wait()
+for _ in range(8):
+    threading.Thread(target=work).start()
+held.wait()
+libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
+libc.fflush(None)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries have no heap for each thread")
+def test_threads_share_heaps() -> None:
+    run = subprocess.run([sys.executable, "-c", HEAPS_OF_EIGHT], capture_output=True, text=True, check=True)
+    assert run.stdout.count("<heap ") == heartbeats.HEAPS
