@@ -11,9 +11,9 @@ SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.sear
 KNOWLEDGE = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.knowledge"
 HOOK = "import memoryd.hooks.hook_run"
 HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
-HELP = "from memoryd.cli.main import run; run(['--help'])"
+HELP = "from memoryd.cli.main import run; run(['search', '--help'])"
 CONFIG = "import memoryd.config.loading.load"
-VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
+AT_ONCE = "import sys; sys.argv[1:] = ['{}']; import memoryd.cli.__main__ as it; it.main()"
 
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
 HEAVY |= {"jinja2", "markdown_it", "nh3", "yaml", "json5", "html", "watchfiles", "multiprocessing"}
@@ -40,7 +40,7 @@ def loaded(program: str) -> set[str]:
         (APPLICATION, HEAVY, 380),
         (SEARCH, HEAVY | SERVERS, 23),
         (KNOWLEDGE, HEAVY | SERVERS | {"msgspec", "hashlib"}, 24),
-        (HELP, HEAVY | SERVERS, 33),
+        (HELP, HEAVY | SERVERS, 23),
         (HOOK, HEAVY | SERVERS | SLOW, 4),
         (HOOKS, HEAVY | SERVERS, 17),
         (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 50),
@@ -72,9 +72,7 @@ def test_text_of_no_line_loads_no_masked_arrays() -> None:
     assert "numpy.ma" not in loaded(analysed)
 
 
-def test_version_is_told_before_anything_is_imported() -> None:
-    assert {name for name in loaded(VERSION) if name.split(".")[0] in ("memoryd", "click", "msgspec")} == {
-        "memoryd",
-        "memoryd.cli",
-        "memoryd.cli.__main__",
-    }
+@pytest.mark.parametrize(("option", "needs"), [("--version", set()), ("--help", {"overview"}), ("-h", {"overview"})])
+def test_version_and_help_are_told_before_anything_is_imported(option: str, needs: set[str]) -> None:
+    modules = {name for name in loaded(AT_ONCE.format(option)) if name.split(".")[0] in ("memoryd", "click", "msgspec")}
+    assert modules == {"memoryd", "memoryd.cli", "memoryd.cli.__main__", *(f"memoryd.cli.{one}" for one in needs)}
