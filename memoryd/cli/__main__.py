@@ -1,4 +1,4 @@
-"""The first step of memoryctl: scripts ask for its version, which needs nothing of what commands import."""
+"""The first step of memoryctl: its version and its help need nothing of what commands import."""
 
 import gc
 import sys
@@ -7,10 +7,16 @@ from memoryd import __version__
 
 
 def main() -> None:
-    """Tell the version, or run the command line."""
-    if sys.argv[1:] == ["--version"] and sys.stdout is not None:
+    """Tell the version or the overview, or run the command line."""
+    if sys.argv[1:] in (["--version"], ["--help"], ["-h"]) and sys.stdout is not None:
         try:
-            print(f"memoryctl {__version__}", flush=True)  # noqa: T201
+            if sys.argv[1] == "--version":
+                told = f"memoryctl {__version__}"
+            else:
+                from memoryd.cli.overview import page
+
+                told = page()
+            print(told, flush=True)  # noqa: T201
             return
         except OSError:
             pass  # told below, as for every command

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from memoryd.cli import terminal
+from memoryd.cli.overview import OPTIONS
 from memoryd.errors import UnknownAgent
 from memoryd.wire import LISTED_MAX, Exit
 
@@ -142,19 +143,19 @@ json_option = _kept_option(
     "is_json",
     is_flag=True,
     is_eager=True,  # known before another option is found wrong
-    help="Print the answer, or the error, as JSON.",
+    help=OPTIONS["--json"],
 )
 socket_option = _kept_option(
     "--socket",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Socket of the daemon (else $MEMORYD_SOCKET, else that of your user).",
+    help=OPTIONS["--socket PATH"],
 )
 agent_option = _kept_option(
     "--agent",
     type=_folded,
     metavar="ID",
-    help="Ask as this agent (else $MEMORYD_AGENT_ID, else the default or all, as the command has it).",
+    help=OPTIONS["--agent ID"],
 )
 key_option = _kept_option(
     "--key",

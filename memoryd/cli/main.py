@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from memoryd import __version__
 from memoryd.cli import terminal
 from memoryd.cli.invocation import HELP, Invocation, shared
+from memoryd.cli.overview import ABOUT, GROUPS, OPTIONS, page
 from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.wire import Exit
 
@@ -45,67 +46,7 @@ class Command(NamedTuple):
         return command
 
 
-GROUPS = {
-    "Ask": (
-        Command("search", "memory.search", "Find what notes and conversations say about a question"),
-        Command("recall", "memory.search", "Recall memories about a question, the current ones first"),
-        Command("get", "memory.search", "Print a document of the memory, or cited lines, exactly"),
-        Command("memories", "memory.memories", "Show memories one by one; pin, edit and delete them"),
-        Command("entities", "memory.knowledge", "Show what memories are about; merge and split names"),
-        Command("opinions", "memory.knowledge", "Show opinions, their confidence, and why they are held"),
-        Command("sessions", "memory.conversations", "List, read and forget conversations and transcripts"),
-    ),
-    "Remember": (
-        Command("remember", "memory.retain", "Remember a text: an important note in today's log"),
-        Command("retain", "memory.retain", "State a memory as a bullet in today's log"),
-        Command("capture", "memory.retain", "Keep what a message states, as in a turn of its owner"),
-        Command("replace", "memory.retain", "Replace what a memory says"),
-        Command("core", "memory.retain", "Show and edit MEMORY.md, which every session sees"),
-        Command("qa", "memory.conversations", "Add turns of conversations, and find them in their order"),
-        Command("team", "local.team", "Share memories with the people of a team"),
-        Command("import", "memory.transfer", "Take in memories and notes of other programs"),
-    ),
-    "Look after": (
-        Command("status", "memory.status", "Show what is well, at work or wrong, and what to do"),
-        Command("web", "memory.index", "Open the page that shows the memory, in a browser"),
-        Command("top", "memory.top", "Show requests, queues and caches as they change, until q"),
-        Command("changes", "memory.changes", "List what memoryd wrote into the workspace"),
-        Command("undo", "memory.changes", "Take back a change where its lines still stand"),
-        Command("forget", "memory.changes", "Take a memory out of notes, indexes and turns for good"),
-        Command("verify", "memory.changes", "Tell whether cited lines still stand, moved or are gone"),
-        Command("reflect", "memory.knowledge", "Bring pages and opinions up to date, and make proposals"),
-        Command("proposals", "memory.knowledge", "Look at what reflect proposes, and accept or reject it"),
-        Command("disagreements", "memory.knowledge", "List memories that may contradict, and say which hold"),
-        Command("conflicts", "memory.changes", "Show two versions of a note at once, and settle them"),
-        Command("eval", "memory.evaluation", "Ask questions whose answers you know; try a change"),
-        Command("sync", "memory.index", "Read what changed on disk and wait until it is indexed"),
-        Command("index", "memory.index", "Index all notes, vectors included, and wait for it"),
-        Command("reindex", "memory.index", "Bring the index in step with the disk"),
-    ),
-    "Connect": (
-        Command("init", "local.init", "Write a first configuration, and say what comes next"),
-        Command("config", "local.config", "Check and show the configuration, or write its schema"),
-        Command("reload", "memory.index", "Read the configuration again while all goes on"),
-        Command("service", "local.service", "Have systemd or launchd run memoryd for you"),
-        Command("models", "local.models", "List, fetch, check and remove embedding models"),
-        Command("mcp", "local.mcp", "Serve the memory to a client of Model Context Protocol"),
-        Command("hooks", "local.hooks", "Let an agent program ask memoryd at its own events"),
-        Command("http", "local.config", "Look after the port on loopback"),
-        Command("qmd", "local.models", "Work with the qmd index of an agent by hand"),
-        Command("completion", "local.completion", "Print the script by which a shell completes commands"),
-    ),
-    "Repair and move": (
-        Command("doctor", "local.doctor", "Say what is missing or broken, and how to mend it"),
-        Command("logs", "local.logs", "Show what memoryd said"),
-        Command("backup", "local.backup", "Write all that cannot be made anew into one file"),
-        Command("restore", "local.backup", "Bring a backup back"),
-        Command("export", "memory.transfer", "Write every memory: JSON, Markdown or OKF"),
-        Command("workspace", "local.backup", "Show workspaces, and move one with all of its history"),
-        Command("version", "local.completion", "Print the versions of memoryctl and of memoryd"),
-    ),
-}
-"""The commands by purpose, in the order in which help lists them."""
-COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
+COMMANDS = {name: Command(name, place, purpose) for group in GROUPS.values() for name, place, purpose in group}
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -136,23 +77,16 @@ class LazyGroup(click.Group):
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(command.name, help=command.purpose) for command in begun), *options]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, each below what it is for."""
-        width = max(map(len, COMMANDS))
-        for title, group in GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl([(command.name.ljust(width), f"{command.purpose}.") for command in group])
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the overview: who asks for nothing else is told it before all this is loaded."""
+        return page()
 
 
-@click.command(cls=LazyGroup, context_settings=HELP)
-@click.version_option(__version__, prog_name="memoryctl", message="%(prog)s %(version)s")
+@click.command(cls=LazyGroup, context_settings=HELP, help="\n\n".join(ABOUT))
+@click.version_option(__version__, prog_name="memoryctl", message="%(prog)s %(version)s", help=OPTIONS["--version"])
 @shared
 def memoryctl() -> None:
-    """Ask memoryd, the long-term memory of your agents.
-
-    Exit codes: 0 done, 1 error, 2 usage, 3 nothing found that answers, 4 incomplete answer with --strict, 69 memoryd
-    is not running, 77 not permitted, 78 wrong configuration.
-    """
+    """Take the options that hold for all commands."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

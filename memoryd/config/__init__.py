@@ -2,3 +2,8 @@
 
 Exports nothing, so that the command line can import `memoryd.config.paths` without pydantic.
 """
+
+import os
+
+# before pydantic makes its first model: it would look through every package installed beside us for what extends it
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

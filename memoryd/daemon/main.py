@@ -85,7 +85,6 @@ def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_le
 def _serve(read: Callable[[], Loaded]) -> None:
     if resource.RLIM_INFINITY != resource.getrlimit(resource.RLIMIT_AS)[0] < NEEDED_MB << 20:
         raise MemoryError
-    heartbeats.share_heap()
     loaded = read()
     log.configure(loaded.config.log.level)
     log.take_in_libraries()
@@ -109,8 +108,9 @@ def _serve(read: Callable[[], Loaded]) -> None:
 
 
 def _harden() -> None:
-    """Keep files private, leave no memory text in a core dump, and survive a reader that went away."""
+    """Keep files private and memory small, leave no text in a core dump, and survive a reader that went away."""
     os.umask(0o077)
+    heartbeats.share_heap()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _raise_file_limit()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)

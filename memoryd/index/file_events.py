@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from pathlib import Path
 from typing import Protocol
 
-import watchfiles
 from inotify_simple import Event, INotify, flags
 from msgspec import Struct
 
@@ -239,6 +238,9 @@ class WatchfilesEvents:
         on_events: Callable[[FileEvents], None],
     ) -> None:
         """Tell of events in these folders, as `EventSource` says."""
+        # here: with what it imports it takes as long as numpy, and Linux has no use for it
+        import watchfiles
+
         try:
             # one that goes between this look and the arming fails the arming, which is tried again
             present = await asyncio.to_thread(lambda: [folder for folder in folders if Path(folder).is_dir()])

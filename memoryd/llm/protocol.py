@@ -37,7 +37,7 @@ class AnswerShape(BaseModel):
     Bound every text and list, so that an answer ends. Keys are neither missing nor more than these.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 Answer = TypeVar("Answer", bound=AnswerShape)

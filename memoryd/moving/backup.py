@@ -40,7 +40,8 @@ from memoryd.moving.archive import (
     scratch_folder,
 )
 from memoryd.moving.replacing import Replacement
-from memoryd.store.ledger.file import LEDGER, LOGS, carry_marks, copy_ledger, figures, is_ledger_name
+from memoryd.store.ledger.database import LEDGER
+from memoryd.store.ledger.file import LOGS, carry_marks, copy_ledger, figures, is_ledger_name
 
 KEY_SUFFIX = ".forgotten-key"
 

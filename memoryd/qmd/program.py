@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-import yaml
 from msgspec import Struct
 
 from memoryd.config.paths import qmd_variables
@@ -209,6 +208,8 @@ class QmdHome:
 
     def configured(self) -> set[str]:
         """Return the names of the collections in the file; nothing if it is missing or broken."""
+        import yaml  # here and below: most have no qmd
+
         try:
             config = yaml.safe_load(self.config_file.read_text(encoding="utf-8"))
         except (OSError, ValueError, yaml.YAMLError):
@@ -278,6 +279,8 @@ def _config_yaml(notes: Path, collections: Sequence[Collection], models: Mapping
         },
         "models": {role: str(path) for role, path in models.items()},
     }
+    import yaml
+
     text: str = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=10_000)
     return text.encode()
 

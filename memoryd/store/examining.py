@@ -17,7 +17,7 @@ from memoryd.errors import DamagedDatabase, ForeignDatabase
 from memoryd.store.connection import Connector, broken_parts, make_private_file, mapped_errors
 from memoryd.store.index.documents import known_files
 from memoryd.store.index.schema import FileKind, check_tables, problems, recognise, set_aside
-from memoryd.store.ledger.file import LEDGER, aside
+from memoryd.store.ledger.database import LEDGER, aside
 from memoryd.store.opening import Check, WriteAheadLog, close_all, log_of, open_to_read, read_header, version_of
 
 __all__ = ["ExaminedLedger", "FileKind", "IndexFile", "copy_index", "ledger_state", "set_aside"]

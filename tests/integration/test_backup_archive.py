@@ -18,7 +18,7 @@ from memoryd.errors import InvalidRequest, MemorydError
 from memoryd.moving.archive import BackupManifest, BackupPlaces, BackupWorkspace, BackupWriter, open_backup, place_of
 from memoryd.moving.backup import Restored, backup_sources, staged
 from memoryd.moving.replacing import Replacement
-from memoryd.store.ledger.file import LEDGER
+from memoryd.store.ledger.database import LEDGER
 from memoryd.store.migrations import History, new_database
 
 SESSION, TOPICS = "workspaces/0/memory/sessions/s.json", "workspaces/0/memory/topics.txt"

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from memoryd.config.paths import workspace_state_dir
-from memoryd.store.ledger.file import LEDGER
+from memoryd.store.ledger.database import LEDGER
 from memoryd.store.migrations import new_database
 from memoryd.wire import Exit
 from tests.warm.programs import ran

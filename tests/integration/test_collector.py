@@ -1,4 +1,4 @@
-"""When the daemon looks for cyclic garbage."""
+"""When the daemon looks for cyclic garbage, and how many heaps it has."""
 
 import asyncio
 import ctypes

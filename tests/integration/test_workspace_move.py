@@ -13,7 +13,8 @@ from memoryd.config.loading.masking import namings
 from memoryd.config.paths import workspace_state_dir
 from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.workspace_move import carry_out, known_workspaces, move_plan
-from memoryd.store.ledger.file import LEDGER, figures
+from memoryd.store.ledger.database import LEDGER
+from memoryd.store.ledger.file import figures
 from memoryd.store.migrations import new_database
 
 

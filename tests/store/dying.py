@@ -10,7 +10,7 @@ import apsw
 
 from memoryd.store.connection import Connector
 from memoryd.store.index.database import Database
-from memoryd.store.ledger.file import LEDGER, keep_copy
+from memoryd.store.ledger.database import LEDGER, keep_copy
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, Migration, migrate
 from tests.store.rows import note, put_note

@@ -14,7 +14,7 @@ from memoryd.domain.memories.changes.diffs import hunks_between
 from memoryd.errors import Denied
 from memoryd.store.ledger.changes import KEPT_CHARS, MAX_ROWS, MAX_TOTAL_BYTES, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.conversations import HoldingLimits
-from memoryd.store.ledger.file import empty_ledger
+from memoryd.store.ledger.database import empty_ledger
 from memoryd.store.ledger.ledger import Ledger
 from tests.fakes import FakeClock
 from tests.waiting import eventually_async

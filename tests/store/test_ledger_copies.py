@@ -7,7 +7,8 @@ import apsw
 import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
-from memoryd.store.ledger.file import LEDGER, carry_marks, copy_ledger, figures, rename_workspace
+from memoryd.store.ledger.database import LEDGER
+from memoryd.store.ledger.file import carry_marks, copy_ledger, figures, rename_workspace
 from memoryd.store.ledger.ledger import count_history, history_reply
 from memoryd.store.migrations import History, new_database
 

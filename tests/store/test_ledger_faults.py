@@ -16,7 +16,7 @@ import pytest
 
 from memoryd.errors import ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.index.database import Database
-from memoryd.store.ledger.file import LEDGER, MAX_SET_ASIDE, aside, copies
+from memoryd.store.ledger.database import LEDGER, MAX_SET_ASIDE, aside, copies
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, Migration
 from memoryd.store.opening import log_of, read_header

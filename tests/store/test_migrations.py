@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
 from memoryd.store.connection import PAGE_BYTES, Connector
-from memoryd.store.ledger.file import LEDGER, copies, keep_copy
+from memoryd.store.ledger.database import LEDGER, copies, keep_copy
 from memoryd.store.migrations import History, Migration, migrate, new_database, read_migrations
 from memoryd.store.opening import FileHeader, log_of, read_header, version_of
 from tests.fault.faults import has_strace, most_calls, ran_traced

@@ -13,7 +13,7 @@ from memoryd.domain.documents import transcript_path, turns_path
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.sessions.withheld import WithheldConversations
 from memoryd.store.ledger.conversations import WithheldKind, read_marks
-from memoryd.store.ledger.file import LEDGER, aside
+from memoryd.store.ledger.database import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, new_database
 from memoryd.store.opening import log_of, seal_of, sealed

@@ -14,7 +14,7 @@ from memoryd.errors import Denied
 from memoryd.memory.touches import tier_changes
 from memoryd.store.connection import PAGE_BYTES
 from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeState
-from memoryd.store.ledger.file import LEDGER
+from memoryd.store.ledger.database import LEDGER
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.usage import UsageRows

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,16 +11,16 @@ SEARCH = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.sear
 KNOWLEDGE = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.knowledge"
 HOOK = "import memoryd.hooks.hook_run"
 HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
-HELP = "from memoryd.cli.main import run; run(['--help'])"
+HELP = "from memoryd.cli.main import run; run(['search', '--help'])"
 CONFIG = "import memoryd.config.loading.load"
-VERSION = "import sys; sys.argv[1:] = ['--version']; import memoryd.cli.__main__ as it; it.main()"
+AT_ONCE = "import sys; sys.argv[1:] = ['{}']; import memoryd.cli.__main__ as it; it.main()"
 
 HEAVY = {"anthropic", "httpx", "llama_cpp", "mcp", "openai", "prometheus_client", "psutil", "rich"}
-HEAVY |= {"jinja2", "markdown_it", "nh3"}
+HEAVY |= {"jinja2", "markdown_it", "nh3", "yaml", "json5", "html", "watchfiles", "multiprocessing"}
 """Loaded where they are used first."""
 SLOW = {"click", "msgspec", "json", "re", "enum", "typing", "collections", "functools", "socket", "signal", "pathlib"}
 """What would take a hook longer to load than it takes to start."""
-SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn", "yaml"}
+SERVERS = {"apsw", "numpy", "pydantic", "starlette", "uvicorn"}
 
 
 def loaded(program: str) -> set[str]:
@@ -36,13 +37,13 @@ def loaded(program: str) -> set[str]:
 @pytest.mark.parametrize(
     ("program", "without", "ours"),
     [
-        (APPLICATION, HEAVY, 417),
-        (SEARCH, HEAVY | SERVERS, 35),
-        (KNOWLEDGE, HEAVY | SERVERS | {"msgspec", "hashlib"}, 25),
-        (HELP, HEAVY | SERVERS, 33),
+        (APPLICATION, HEAVY, 380),
+        (SEARCH, HEAVY | SERVERS, 23),
+        (KNOWLEDGE, HEAVY | SERVERS | {"msgspec", "hashlib"}, 24),
+        (HELP, HEAVY | SERVERS, 23),
         (HOOK, HEAVY | SERVERS | SLOW, 4),
-        (HOOKS, HEAVY | SERVERS, 35),
-        (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 62),
+        (HOOKS, HEAVY | SERVERS, 17),
+        (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 50),
     ],
     ids=["daemon", "search", "knowledge", "help", "hook", "hooks", "config"],
 )
@@ -50,6 +51,15 @@ def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[
     modules = loaded(program)
     assert modules & without == set()
     assert len({name for name in modules if name.split(".")[0] == "memoryd"}) <= ours
+
+
+def test_package_that_lies_beside_us_extends_no_model(tmp_path: Path) -> None:
+    (tmp_path / "intruder.py").write_text("raise SystemExit('loaded')\n")
+    installed = tmp_path / "intruder-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: intruder\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[pydantic]\nintruder = intruder:plugin\n")
+    assert "memoryd.config.root" in loaded(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {CONFIG}")
 
 
 def test_who_is_in_no_team_loads_none_of_it() -> None:
@@ -62,9 +72,7 @@ def test_text_of_no_line_loads_no_masked_arrays() -> None:
     assert "numpy.ma" not in loaded(analysed)
 
 
-def test_version_is_told_before_anything_is_imported() -> None:
-    assert {name for name in loaded(VERSION) if name.split(".")[0] in ("memoryd", "click", "msgspec")} == {
-        "memoryd",
-        "memoryd.cli",
-        "memoryd.cli.__main__",
-    }
+@pytest.mark.parametrize(("option", "needs"), [("--version", set()), ("--help", {"overview"}), ("-h", {"overview"})])
+def test_version_and_help_are_told_before_anything_is_imported(option: str, needs: set[str]) -> None:
+    modules = {name for name in loaded(AT_ONCE.format(option)) if name.split(".")[0] in ("memoryd", "click", "msgspec")}
+    assert modules == {"memoryd", "memoryd.cli", "memoryd.cli.__main__", *(f"memoryd.cli.{one}" for one in needs)}

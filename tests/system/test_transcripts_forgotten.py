@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow
-from memoryd.store.ledger.file import aside as set_aside
+from memoryd.store.ledger.database import aside as set_aside
 from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.hasty import HASTY

@@ -35,3 +35,7 @@ def test_packages_whose_internals_are_used_end_at_the_minor_version_that_is_test
     for name in WITHIN:
         major, minor, *_ = map(int, versions[name].split("."))
         assert not requirements()[name].specifier.contains(f"{major}.{minor + 1}.0"), name
+
+
+def test_package_that_is_imported_on_every_system_is_installed_on_every_system() -> None:
+    assert [name for name, requirement in requirements().items() if requirement.marker] == []

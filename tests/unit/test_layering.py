@@ -76,7 +76,7 @@ MAY_REPLACE = {
     "models/fetching.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
     "models/packaged.py: made.replace(out)": "a model likewise",
     "store/index/schema.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
-    "store/ledger/file.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
+    "store/ledger/database.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
     "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: draft.rename(new)": "a folder, to where there is none",
     "moving/workspace_move.py: plan.old_state.rename(plan.new_state)": "a folder, to where there is none",

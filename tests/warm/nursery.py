@@ -137,10 +137,13 @@ def use() -> None:
     from memoryd.config.loading.load import loaded_of
     from memoryd.config.loading.raw import ConfigText
     from memoryd.domain.expressions import _Deferred
-    from memoryd.store.ledger.file import LEDGER
-    from memoryd.store.ledger.ledger import _nothing
+    from memoryd.domain.text.markdown import front_matter
+    from memoryd.domain.text.sanitizing import in_markup
+    from memoryd.store.ledger.database import LEDGER, _nothing
     from memoryd.store.migrations import _tables_of
 
+    front_matter("---\na: b\n---\n")
+    in_markup("")
     # in memory, both
     _nothing()
     _tables_of(LEDGER)

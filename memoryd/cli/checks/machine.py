@@ -22,7 +22,7 @@ from memoryd.files.machine_journals import read_journals
 from memoryd.files.roots import roots_and_rules
 from memoryd.files.scanner import Scan, scan
 from memoryd.store.index.schema import APPLICATION_ID
-from memoryd.store.ledger.file import LEDGER
+from memoryd.store.ledger.database import LEDGER
 from memoryd.store.opening import read_header
 
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)

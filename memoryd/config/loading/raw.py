@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import json5
 from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
@@ -133,6 +132,8 @@ def _decode(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError:
+        import json5  # here: not each file needs it
+
         return json5.loads(text, object_pairs_hook=_without_repeats)
 
 
@@ -280,9 +281,9 @@ def _name(token: re.Match[str]) -> str:
     written = token[0]
     if token.lastgroup == "word":
         return written
-    for decode in (json.loads, json5.loads) if "\\" in written else ():
+    if "\\" in written:
         with contextlib.suppress(ValueError):
-            return str(decode(written))
+            return str(_decode(written))
     return written[1:-1]
 
 

@@ -17,7 +17,6 @@ Shapes: https://platform.openai.com/docs/api-reference/chat, https://docs.anthro
 https://ai.google.dev/api/generate-content; that of rsclaw is the hidden field that its recall fills.
 """
 
-import html
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import date
 from enum import StrEnum
@@ -37,7 +36,7 @@ from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.memories.tiers import Tier, first_tier
 from memoryd.domain.memories.versions import Older, newness
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.sanitizing import without_unseen
+from memoryd.domain.text.sanitizing import in_markup
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import STOP_WORDS, spoken_words
 
@@ -185,7 +184,7 @@ def bundle(
 
 def harmless(text: str) -> str:
     """Return a text that cannot end the block around it: markup escaped, unseen signs left out, line ends made one."""
-    return html.escape(without_unseen(text.replace("\r\n", "\n").replace("\r", "\n")), quote=False)
+    return in_markup(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _split_repeated(recalled: Sequence[BundlePart], stable: StableBlock) -> tuple[list[BundlePart], list[PartReport]]:
@@ -245,9 +244,7 @@ def _first_lines(part: BundlePart, lines: Sequence[str], count: int) -> str:
 
 def _render_part(part: BundlePart) -> str:
     values = (("source", part.source), ("about", part.note))
-    attributes = [
-        f' {name}="{html.escape(" ".join(without_unseen(value).split()))}"' for name, value in values if value
-    ]
+    attributes = [f' {name}="{" ".join(in_markup(value, quote=True).split())}"' for name, value in values if value]
     return f"<note{''.join(attributes)}>\n{harmless(part.text).rstrip()}\n</note>\n"
 
 

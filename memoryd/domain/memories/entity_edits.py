@@ -8,7 +8,6 @@ be edited safely, are refused.
 import json
 from collections.abc import Sequence
 
-import yaml
 from msgspec import Struct
 
 from memoryd.domain.documents import SUFFIX, RelativePath, is_conflict_copy
@@ -36,13 +35,28 @@ class AliasEditError(ValueError):
     """The front matter cannot be edited safely; the text says what to do."""
 
 
+class _Name(Struct, frozen=True):
+    """A name, or null, and where it stands in the front matter."""
+
+    text: str
+    start: int
+    end: int
+
+
 class _FrontMatter(Struct, frozen=True):
-    """The front matter of a page: its text, where it stands, and the value of the key, None if it has none."""
+    """The front matter of a page: its text, and where it stands; from `key_end` on what the key says, 0: it has none.
+
+    That is null, one name, or a list of names, which `is_flow` if it has brackets.
+    """
 
     body: str
     start: int
-    value: yaml.Node | None
     key_end: int = 0
+    value_start: int = 0
+    names: Sequence[_Name] = ()
+    is_list: bool = False
+    is_flow: bool = False
+    is_null: bool = False
 
 
 def with_alias(text: str | None, name: str, alias: str) -> str:
@@ -95,74 +109,83 @@ def _read_front_matter(text: str) -> _FrontMatter:
     body = text[start:close]
     if body.count("[") + body.count("{") > MAX_BRACKETS:
         raise AliasEditError("the front matter has too many brackets: edit its aliases by hand")
+    import yaml  # here: who reads a page, as the index does, needs none of it
+
     try:
         root = yaml.compose(body, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as exc:
         raise AliasEditError("the front matter is no YAML: mend it by hand") from exc
     if root is None:
-        return _FrontMatter(body, start, None)
+        return _FrontMatter(body, start)
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
         raise AliasEditError("the front matter is no list of keys, one on a line: mend it by hand")
     values = [(key, value) for key, value in root.value if key.value == KEY]
     if len(values) > 1:
         raise AliasEditError(f"the front matter has {KEY} twice: mend it by hand")
-    return (
-        _FrontMatter(body, start, values[0][1], values[0][0].end_mark.index)
-        if values
-        else _FrontMatter(body, start, None)
+    if not values:
+        return _FrontMatter(body, start)
+    key, value = values[0]
+    is_list = isinstance(value, yaml.SequenceNode)
+    items = value.value if is_list else [value]
+    if not all(isinstance(one, yaml.ScalarNode) for one in items):
+        raise AliasEditError(f"{KEY} is no list of names: mend it by hand")
+    return _FrontMatter(
+        body,
+        start,
+        key_end=key.end_mark.index,
+        value_start=value.start_mark.index,
+        names=[_Name(one.value, one.start_mark.index, one.end_mark.index) for one in items],
+        is_list=is_list,
+        is_flow=is_list and bool(value.flow_style),
+        is_null=value.tag.endswith(":null"),
     )
 
 
 def _add(found: _FrontMatter, alias: str) -> str:
     """Return the front matter with one more alias, in the style that its list has."""
-    body, value = found.body, found.value
-    if value is None:
+    body, names = found.body, found.names
+    if not found.key_end:
         return body + _lines(alias)
-    start, end = value.start_mark.index, value.end_mark.index
-    if isinstance(value, yaml.ScalarNode):
-        if value.tag.endswith(":null"):
-            colon = body.index(":", found.key_end) + 1
-            return f"{body[:colon]} [{_quote(alias)}]{body[colon:]}"
-        return f"{body[:start]}[{_quote(value.value)}, {_quote(alias)}]{body[end:]}"
-    items = _items(value)
-    if _is_flow(value):
-        at = items[-1].end_mark.index if items else start + 1
-        return f"{body[:at]}{', ' if items else ''}{_quote(alias)}{body[at:]}"
-    at = body.find("\n", items[-1].end_mark.index) + 1
-    return f"{body[:at]}{_dash(body, items[-1])}{_quote(alias)}\n{body[at:]}"
+    if found.is_null:
+        colon = body.index(":", found.key_end) + 1
+        return f"{body[:colon]} [{_quote(alias)}]{body[colon:]}"
+    if not found.is_list:
+        return f"{body[: names[0].start]}[{_quote(names[0].text)}, {_quote(alias)}]{body[names[0].end :]}"
+    if found.is_flow:
+        at = names[-1].end if names else found.value_start + 1
+        return f"{body[:at]}{', ' if names else ''}{_quote(alias)}{body[at:]}"
+    at = body.find("\n", names[-1].end) + 1
+    return f"{body[:at]}{_dash(body, names[-1])}{_quote(alias)}\n{body[at:]}"
 
 
 def _remove(found: _FrontMatter, slug: EntitySlug) -> str:
-    body, value = found.body, found.value
-    if value is None:
-        return body
-    start, end = value.start_mark.index, value.end_mark.index
-    if isinstance(value, yaml.ScalarNode):
-        return f"{body[:start]}[]{body[end:]}" if slug_of(value.value) == slug else body
-    items = _items(value)
-    for number in reversed([at for at, one in enumerate(items) if slug_of(one.value) == slug]):
-        body = _without_item(body, items, number) if _is_flow(value) else _without_line(body, items[number])
-    is_left = any(slug_of(one.value) != slug for one in items)
-    return body if is_left or _is_flow(value) else _without_key(body, found.key_end)
+    body, names = found.body, found.names
+    going = [number for number, one in enumerate(names) if slug_of(one.text) == slug]
+    if going and not found.is_list:
+        return f"{body[: names[0].start]}[]{body[names[0].end :]}"
+    for number in reversed(going):
+        body = _without_item(body, names, number) if found.is_flow else _without_line(body, names[number])
+    is_left = len(going) < len(names)
+    return body if is_left or found.is_flow or not going else _without_key(body, found.key_end)
 
 
-def _without_item(body: str, items: Sequence[yaml.ScalarNode], number: int) -> str:
-    begin, stop = start, end = items[number].start_mark.index, items[number].end_mark.index
+def _without_item(body: str, names: Sequence[_Name], number: int) -> str:
+    begin, stop = start, end = names[number].start, names[number].end
     if number:
-        start = items[number - 1].end_mark.index
-    elif len(items) > 1:
-        end = items[1].start_mark.index
+        start = names[number - 1].end
+    elif len(names) > 1:
+        end = names[1].start
     # a name may hold the sign of a comment
     if "#" in body[start:begin] + body[stop:end] or "\n" in body[start:end]:
         raise AliasEditError("the list of aliases goes over several lines: take it out by hand")
     return body[:start] + body[end:]
 
 
-def _without_line(body: str, item: yaml.ScalarNode) -> str:
-    """Take an item out of its line; a comment behind it stays."""
-    dash = _dash(body, item)
-    start, end = item.start_mark.index - len(dash), body.find("\n", item.end_mark.index) + 1
-    rest = body[item.end_mark.index : end]
+def _without_line(body: str, name: _Name) -> str:
+    """Take a name out of its line; a comment behind it stays."""
+    dash = _dash(body, name)
+    start, end = name.start - len(dash), body.find("\n", name.end) + 1
+    rest = body[name.end : end]
     return body[:start] + (rest.lstrip(" \t") if rest.strip() else "") + body[end:]
 
 
@@ -180,21 +203,9 @@ def _without_block(behind: str) -> str:
     return "" if is_name else text
 
 
-def _is_flow(value: yaml.Node) -> bool:
-    return isinstance(value, yaml.SequenceNode) and bool(value.flow_style)
-
-
-def _items(value: yaml.Node) -> list[yaml.ScalarNode]:
-    items = value.value if isinstance(value, yaml.SequenceNode) else [value]
-    if not all(isinstance(one, yaml.ScalarNode) for one in items):
-        raise AliasEditError(f"{KEY} is no list of names: mend it by hand")
-    return list(items)
-
-
-def _dash(body: str, item: yaml.ScalarNode) -> str:
-    """Return what stands before an item on its line."""
-    start = item.start_mark.index
-    dash = body[body.rfind("\n", 0, start) + 1 : start]
+def _dash(body: str, name: _Name) -> str:
+    """Return what stands before a name on its line."""
+    dash = body[body.rfind("\n", 0, name.start) + 1 : name.start]
     if not _ITEM.match(dash):
         raise AliasEditError("the list of aliases is written unusually: edit it by hand")
     return dash

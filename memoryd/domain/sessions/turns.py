@@ -10,7 +10,6 @@ record nor begin another turn, nor pass for an instruction or for us; control ch
 are left out.
 """
 
-import html
 import re
 import sys
 import unicodedata
@@ -26,7 +25,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import ALL_TURNS, SeqRange, SessionId, turn_address
 from memoryd.domain.expressions import expression
-from memoryd.domain.text.sanitizing import without_unseen
+from memoryd.domain.text.sanitizing import in_markup
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.text.words import normalised
 
@@ -258,7 +257,7 @@ def recalled(session: SessionId, turns: Sequence[Turn], *, budget: int, is_curre
     An answer that does not fit is left out, its question stays; what is older goes first. The newest question is cut
     if it alone does not fit.
     """
-    head = f'<recalled-conversation session="{html.escape(session)}">\n{_HERE if is_current else _ELSEWHERE}'
+    head = f'<recalled-conversation session="{in_markup(session, quote=True)}">\n{_HERE if is_current else _ELSEWHERE}'
     tail = "</recalled-conversation>"
     left = budget - estimate(f"{head}\n{tail}\n")
     rendered: list[str] = []
@@ -280,8 +279,7 @@ def _renderings(session: SessionId, turn: Turn) -> list[str]:
 
 
 def _escape(text: str) -> str:
-    lines = html.escape(without_unseen(text), quote=False).split("\n")
-    return "\n    ".join(lines)
+    return "\n    ".join(in_markup(text).split("\n"))
 
 
 def _cut(text: str, budget: int) -> str:

@@ -6,13 +6,17 @@ Headings count front matter as a part of the text behind it.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import yaml
 from msgspec import Struct
 
 from memoryd.domain.text.lines import PADDING, tabulate
 from memoryd.domain.text.structure import Structure, analyse
+
+if TYPE_CHECKING:
+    from yaml import Node, SafeLoader, ScalarNode
 
 FRONT_MATTER_CHARS = 16 * 1024
 """A front matter block that is not closed within this many characters is ordinary text."""
@@ -40,31 +44,34 @@ class FrontMatter(Struct, frozen=True):
     end: int
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """Reads YAML without anchors, aliases and tags, nested to a fixed depth: small in, small out."""
+@cache
+def _plain_loader() -> "type[SafeLoader]":
+    """Return what reads YAML without anchors, aliases and tags, nested to a fixed depth: small in, small out."""
+    import yaml  # here: a memory without front matter starts without it
 
-    depth = 0
+    class PlainLoader(yaml.SafeLoader):
+        depth = 0
 
-    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]  # no types in the stubs
-        if getattr(event, "anchor", None) or getattr(event, "tag", None) or self.depth > _MAX_DEPTH:
-            raise yaml.YAMLError("anchors, aliases, tags and deep nesting are refused")
-        self.depth += 1
-        try:
-            return super().compose_node(parent, index)  # type: ignore[arg-type]  # the stubs lack None
-        finally:
-            self.depth -= 1
+        def compose_node(self, parent: "Node | None", index: object) -> "Node | None":
+            event = self.peek_event()  # type: ignore[no-untyped-call]  # no types in the stubs
+            if getattr(event, "anchor", None) or getattr(event, "tag", None) or self.depth > _MAX_DEPTH:
+                raise yaml.YAMLError("anchors, aliases, tags and deep nesting are refused")
+            self.depth += 1
+            try:
+                return super().compose_node(parent, index)  # type: ignore[arg-type]  # the stubs lack None
+            finally:
+                self.depth -= 1
+
+    PlainLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+    return PlainLoader
 
 
-def _timestamp(loader: _PlainLoader, node: yaml.ScalarNode) -> object:
+def _timestamp(loader: "SafeLoader", node: "ScalarNode") -> object:
     """Return the date that a value is, or the text where no calendar has it: one slip must not cost all keys."""
     try:
         return loader.construct_yaml_timestamp(node)
     except (ValueError, OverflowError):
         return node.value
-
-
-_PlainLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
 
 
 def front_matter(text: str) -> FrontMatter:
@@ -95,8 +102,11 @@ def _parse(block: str) -> dict[str, object]:
     body = block.rstrip()[:-3]
     values: object = None
     if body.count("[") + body.count("{") <= _MAX_BRACKETS:
-        with suppress(yaml.YAMLError, ValueError, OverflowError, RecursionError):
-            values = yaml.load(body, _PlainLoader)
+        loader = _plain_loader()
+        from yaml import YAMLError, load
+
+        with suppress(YAMLError, ValueError, OverflowError, RecursionError):
+            values = load(body, loader)
     if isinstance(values, dict):
         return {str(key): value for key, value in values.items()}
     pairs = (line.partition(":") for line in body.split("\n") if line[:1].isalpha())

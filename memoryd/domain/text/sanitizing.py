@@ -109,6 +109,13 @@ def without_unseen(text: str) -> str:
     return SURPLUS.sub("", UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
 
 
+def in_markup(text: str, *, quote: bool = False) -> str:
+    """Return a text for a prompt as it stands between two tags, or with `quote` in an attribute: it ends neither."""
+    from html import escape  # here: the names of all entities come with it
+
+    return escape(without_unseen(text), quote)
+
+
 def with_cuts(text: str) -> str:
     """Return a harmless text with `CUT` at each place where something was taken out."""
     shown = _INVISIBLE.sub(lambda found: found[1] or CUT, _ESCAPES.sub(CUT, text))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from datetime import datetime
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,8 +35,16 @@ from memoryd.store.ledger.conversations import (
     release,
     withhold,
 )
-from memoryd.store.ledger.database import SHORT_BUSY_MS, LedgerDatabase, SetAsideLedgers
-from memoryd.store.ledger.file import LEDGER, delete_copies, empty_ledger, is_there, set_aside
+from memoryd.store.ledger.database import (
+    LEDGER,
+    SHORT_BUSY_MS,
+    LedgerDatabase,
+    SetAsideLedgers,
+    delete_copies,
+    is_there,
+    on_nothing,
+    set_aside,
+)
 from memoryd.store.migrations import History
 from memoryd.store.pool import Returned, Transaction
 
@@ -309,7 +317,7 @@ class Ledger:
         """Run a step on the open file; on an empty ledger if there is none and none is to be made."""
         with self._noting_failure():
             if not await self._ready(makes_file=makes_file):
-                return _on_nothing(step)
+                return on_nothing(step)
             epoch = self._file.epoch
             try:
                 result = await run(step)
@@ -319,7 +327,7 @@ class Ledger:
                     raise
                 # it is broken, or was opened anew by another caller: once more on what can be opened
                 if not await self._ready(makes_file=makes_file):
-                    return _on_nothing(step)
+                    return on_nothing(step)
                 result = await run(step)
         self._failure = ""
         return result
@@ -334,7 +342,7 @@ class Ledger:
                 if not self._aside.is_settled(self._file):
                     # also where their owner may have taken them away
                     await self._aside.settle(self._file, is_read_only=self._is_read_only)
-                result = _on_nothing(step) if self._aside.has_unread else await run(step)
+                result = on_nothing(step) if self._aside.has_unread else await run(step)
                 # else it was begun anew meanwhile, and that one was not told the marks of the one before
                 if self._aside.has_unread or self._aside.is_settled(self._file):
                     return result
@@ -405,23 +413,6 @@ class Ledger:
         if reason != self._failure:
             log.warning("the ledger cannot be used", reason=reason, path=str(self.path))
         self._failure = reason
-
-
-@cache
-def _nothing() -> apsw.Connection:
-    database = apsw.Connection(":memory:")
-    database.deserialize("main", empty_ledger())
-    database.execute("UPDATE hash_key SET bytes = x''")
-    return database
-
-
-def _on_nothing(step: Transaction[Returned]) -> Returned:
-    """Run a step on a ledger in memory in which nothing stands, and nothing stays: that takes microseconds."""
-    _nothing().execute("BEGIN IMMEDIATE")
-    try:
-        return step(_nothing())
-    finally:
-        _nothing().execute("ROLLBACK")
 
 
 AnyRows = TypeVar("AnyRows", bound="WorkspaceRows")

@@ -8,7 +8,8 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from memoryd.cli.main import COMMANDS, GROUPS, memoryctl
+from memoryd.cli import overview
+from memoryd.cli.main import COMMANDS, memoryctl
 from tests.docs.commands import page
 from tests.package_trees import TREES
 
@@ -33,7 +34,7 @@ def test_help_completion_and_reference_have_the_rows_in_their_order() -> None:
     assert [line.rpartition("  ")[2] for line in described.splitlines() if line.startswith("  ")] == [
         f"{row.purpose}." for row in COMMANDS.values()
     ], "each on one line"
-    assert ["Ask", *re.findall(r"^(\w[\w ]+):$", described, re.MULTILINE)] == list(GROUPS)
+    assert ["Ask", *re.findall(r"^(\w[\w ]+):$", described, re.MULTILINE)] == list(overview.GROUPS)
     completed = ShellComplete(memoryctl, {}, "memoryctl", "_MEMORYCTL_COMPLETE").get_completions([], "")
     assert [one.value for one in completed] == NAMES
     assert re.findall(r"^## memoryctl (\w+)$", page(), re.MULTILINE) == NAMES
@@ -68,3 +69,12 @@ def test_no_command_stands_outside_of_the_table() -> None:
         if isinstance(one, click.Command) and one is not memoryctl and id(one) not in known
     ]
     assert outside == []
+
+
+@pytest.mark.parametrize(("columns", "width"), [("20", 50), ("60", 58), ("80", 78), ("200", 78)])
+def test_overview_is_as_wide_as_the_terminal(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = overview.page().split("\n")
+    assert max(map(len, lines[:20])) <= width
+    monkeypatch.setenv("COLUMNS", "80")
+    assert " ".join(lines).split() == overview.page().split()

@@ -40,6 +40,7 @@ HOLD_NONE = {
     "domain/memories/unasked/concepts.py": {"_table", "_unspaced_words"},
     "domain/ranking/filters.py": {"date_in_name"},
     "domain/text/languages.py": {"_languages_by_letter", "_languages_by_word"},
+    "domain/text/markdown.py": {"_plain_loader"},
     "domain/text/words.py": {"_stemmer"},
     "embed/remote/http.py": {"tls"},
     "files/reading.py": {"_syscall", "has_openat2"},
@@ -50,13 +51,13 @@ HOLD_NONE = {
     "sessions/transcripts/folders.py": {"_listed_as_generated"},
     "sidecar/process.py": {"_short_leash"},
     "store/connection.py": {"checksum_vfs"},
-    "store/ledger/ledger.py": {"_nothing"},
+    "store/ledger/database.py": {"_nothing"},
     "store/index/schema.py": {"_tables_we_make"},
     "store/migrations.py": {"_tables_of"},
     "store/index/words.py": {"_as_set", "_as_json"},
     "web/rendering.py": {"_markdown", "static_file", "templates"},
 }
-"""They hold paths, patterns, commands, numbers, days and tables."""
+"""They hold paths, patterns, commands, numbers, days, tables and classes."""
 REMEMBERING = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
 
 
