@@ -31,7 +31,11 @@ def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, ste
         waited = time.monotonic() - start
         if waited > seconds:
             raise AssertionError(f"not within {seconds:g} s: {condition}")
-        time.sleep(step or min(max(STEPS[0], waited / 20), STEPS[1]))
+        time.sleep(step or _pause(waited))
+
+
+def _pause(waited: float) -> float:
+    return min(max(STEPS[0], waited / 20), STEPS[1])
 
 
 @contextlib.contextmanager
@@ -43,15 +47,16 @@ def soon(seconds: float = LINEAR_SECONDS) -> Iterator[None]:
 
 
 async def eventually_async(
-    condition: Callable[[], object | Awaitable[object]], *, seconds: float = SECONDS, step: float = 0.01
+    condition: Callable[[], object | Awaitable[object]], *, seconds: float = SECONDS, step: float | None = None
 ) -> None:
     """Wait likewise and let the event loop go on; what `condition` returns is awaited if it can be."""
-    end = time.monotonic() + seconds
+    start = time.monotonic()
     while True:
         with contextlib.suppress(FileNotFoundError):
             found = condition()
             if await found if isinstance(found, Awaitable) else found:
                 return
-        if time.monotonic() > end:
+        waited = time.monotonic() - start
+        if waited > seconds:
             raise AssertionError(f"not within {seconds:g} s: {condition}")
-        await asyncio.sleep(step)
+        await asyncio.sleep(step or _pause(waited))

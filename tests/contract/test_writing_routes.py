@@ -126,7 +126,10 @@ def on_port(daemon: RunningDaemon) -> httpx.Client:
     port = daemon.client().status()["http"]
     assert port is not None
     return httpx.Client(
-        base_url=f"http://{port['address']}", headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE
+        base_url=f"http://{port['address']}",
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=PATIENCE,
+        verify=False,
     )
 
 

@@ -27,6 +27,16 @@ OFTEN = (
     *(command.module for command in COMMANDS.values()),
 )
 """What programs of ours import."""
+LATER = (
+    "encodings.utf_8_sig",
+    "memoryd.agents.team",
+    "memoryd.cli.written_file",
+    "memoryd.embed.remote.http",
+    "numpy.ma",
+    "psutil",
+    "uvicorn.lifespan.off",
+)
+"""What most of them import when they first need it, or others do for them."""
 PROTOCOL = ("anyio._backends._asyncio", "memoryd.mcp.server")
 """What `memoryctl mcp` imports besides: most of those that fork never run it."""
 SIZE = 1 << 17
@@ -169,7 +179,7 @@ def use() -> None:
 
 
 if __name__ == "__main__":
-    read(OFTEN)
+    read((*OFTEN, *LATER))
     use()
     # the last that this process does, at the end of its stack: a program ends by leaving it
     run_and_leave(serve(socket.socket(fileno=int(sys.argv[1])))["argv"])

@@ -4,29 +4,28 @@
 "wait" for something else to be said.
 Every run leaves a line in `calls.jsonl`. Uses nothing but the standard library and runs as `python -IS`.
 """
-# ruff: noqa: T201  it is a program, so it prints
+# ruff: noqa: T201, PTH108, PTH109, PTH110, PTH118, PTH123  it is a program, so it prints; and it is started hundreds of times, so it imports little
 
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-HERE = Path(sys.argv[1])
+HERE = sys.argv[1]
 ARGUMENTS = sys.argv[2:]
 FLOOD = 20 * 1024 * 1024
 
 
 def behaviour() -> dict[str, object]:
-    held: dict[str, object] = json.loads((HERE / "behaviour.json").read_text())
+    with open(f"{HERE}/behaviour.json", encoding="utf-8") as file:
+        held: dict[str, object] = json.load(file)
     return held
 
 
 def note(**fields: object) -> None:
-    with (HERE / "calls.jsonl").open("a") as file:
+    with open(f"{HERE}/calls.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps({"pid": os.getpid(), "argv": ARGUMENTS, **fields}) + "\n")
 
 
@@ -65,12 +64,12 @@ def stop() -> None:
 
 
 def leave_grandchild() -> None:
-    subprocess.Popen(["sleep", "600"])
+    os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "600")
     print(results(), flush=True)
 
 
 def hang_with_grandchild() -> None:
-    subprocess.Popen(["sh", "-c", "trap '' TERM; sleep 600"])
+    os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", "trap '' TERM; sleep 600")
     time.sleep(600)
 
 
@@ -87,14 +86,16 @@ def delete_models() -> None:
     """Delete whatever the configuration names as a model, as qmd does with one that it takes for broken."""
     for role in ("embed", "generate", "rerank"):
         path = configured_model(role)
-        note(deleted=[role, str(path), str(path.resolve())], found=path.exists())
-        path.unlink(missing_ok=True)
+        is_found = os.path.exists(path)
+        note(deleted=[role, path, os.path.realpath(path)], found=is_found)
+        if os.path.lexists(path):
+            os.unlink(path)
     sys.exit("Error: invalid GGUF file, deleted")
 
 
-def configured_model(role: str) -> Path:
-    text = (Path(os.environ["XDG_CONFIG_HOME"]) / "qmd" / "index.yml").read_text()
-    return Path(next(line.partition(": ")[2] for line in text.splitlines() if line.startswith(f"  {role}: ")))
+def configured_model(role: str) -> str:
+    with open(os.path.join(os.environ["XDG_CONFIG_HOME"], "qmd", "index.yml"), encoding="utf-8") as file:
+        return next(line.partition(": ")[2].rstrip("\n") for line in file if line.startswith(f"  {role}: "))
 
 
 WAYS: dict[str, Callable[[], object]] = {
@@ -166,7 +167,7 @@ def mcp_results(held: dict[str, object]) -> list[object]:
 def main() -> None:
     words = ARGUMENTS[2:] if ARGUMENTS[:1] == ["--index"] else ARGUMENTS
     command = words[0] if words else ""
-    note(environment=dict(os.environ), directory=str(Path.cwd()), descriptors=open_descriptors())
+    note(environment=dict(os.environ), directory=os.getcwd(), descriptors=open_descriptors())
     while (way := str(behaviour().get(command.removeprefix("--"), "ok"))) == "wait":
         time.sleep(0.02)
     if command == "--version" and way == "ok":
@@ -174,8 +175,8 @@ def main() -> None:
     elif command == "mcp" and way == "ok":
         serve()
     elif command in ("status", "update", "embed", "collection") and way == "ok":
-        index = Path(os.environ["XDG_CACHE_HOME"]) / "qmd" / "index.sqlite"
-        index.touch()
+        with open(os.path.join(os.environ["XDG_CACHE_HOME"], "qmd", "index.sqlite"), "ab"):
+            pass
         print("  Vectors:  5 embedded")
     elif command == "--version":
         print(f"qmd {way}") if way[0].isdigit() else act(way)
