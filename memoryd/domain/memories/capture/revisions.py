@@ -19,6 +19,7 @@ from memoryd.domain.memories.capture.cues import (
     CORRECTION,
     FROM_TO,
     FROM_WHEN,
+    GERMAN_VERB,
     NO_LONGER,
     NOT_BUT,
     NOW,
@@ -46,6 +47,7 @@ _VERB = caseless(
     r"|weren['’]t|doesn['’]t|don['’]t|didn['’]t|hasn['’]t|haven['’]t|can['’]t|won['’]t|\w+['’](?:re|ve|m|ll|d)|no"
     r"|not|now|never|always"
     r"|usually|got|went|came|took|left|became|moved|began|made|gave|on|in|at|by|with|from|through|via|under|until"
+    rf"|{GERMAN_VERB}|um|jetzt"
     r"|between|to|that|which|who|need|run|come|go|live|work|use|take|get|open|close|start|meet|keep|cost|[,;:])\Z"
 )
 """A verb that is none else, or what follows one: a preposition, an adverb."""
@@ -109,7 +111,7 @@ _OF_TASK = caseless(
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
 _IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: (?!(?:already|late|over)\b)[^\s,;]+){1,4}\W*")
-_AUTHOR = caseless(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
+_AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
 _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
@@ -118,7 +120,8 @@ _PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|
 _STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
     r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
-    r"|\b(?:i|we|they|you) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
+    rf"|\b(?:{GERMAN_VERB})\b"
+    r"|\b(?:i|we|they|you|ich|wir) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
 )
 """What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
 _SAYS_SO = caseless(

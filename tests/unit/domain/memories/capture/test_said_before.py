@@ -12,6 +12,7 @@ from tests.unit.domain.memories.books import book_from
 SWIMMING = "remember that the swim class is on Monday at 16:00"
 DENTIST = "My dentist is Dr. Weiss"
 PHONE = "记住，老师的电话是13900001111"
+KLEMPNER = "Vergiss nicht: Der Klempner kommt am Montag zwischen 8 und 10 Uhr"
 OTHERS = ["The stand-up is at 9:30.", "The choir rehearses on Monday.", "My doctor is Dr. Ames."]
 ANSWER = "Noted."
 CORRECTED = [
@@ -25,6 +26,8 @@ CORRECTED = [
     (SWIMMING, "they moved it to 17:30", "remember that the swim class is on Monday at 17:30"),
     (DENTIST, "no, Dr. Weber, not Dr. Weiss", "My dentist is Dr. Weber"),
     (DENTIST, "no, Dr. Weber", "My dentist is Dr. Weber"),
+    (KLEMPNER, "nein, doch Dienstag", "Vergiss nicht: Der Klempner kommt am Dienstag zwischen 8 und 10 Uhr"),
+    (KLEMPNER, "ach nein, Dienstag", "Vergiss nicht: Der Klempner kommt am Dienstag zwischen 8 und 10 Uhr"),
     (PHONE, "不对，是13900002222", "记住，老师的电话是13900002222"),
 ]
 OTHERWISE = [
@@ -43,6 +46,8 @@ OTHERWISE = [
     "wait till Tuesday!",
     "actually, great Tuesday",
     "oops, it's 17:00 already",
+    "wait, it's 17:00",
+    "wait, it's already 5 pm!",
     "oops, late for 17:00",
 ]
 """What denies another value, orders, asks, or says something else."""
