@@ -23,7 +23,8 @@ from memoryd.domain.memories.capture.values import content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
 _BARE_NAME = expression(
-    r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for)\b)"
+    r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for"
+    r"|der|die|das|eine?|meine?|unsere?|ich|wir|es|im|am|bei)\b)"
     r"[A-Z][\w-]*(?:['’]s)?(?= (?!are |were |have |run |(?:is|was) \w+(?:ed|en|ne|de|pt|ilt|ent|un|ht)\b))"
 )
 """What is done with a thing stands in the passive, and things come in numbers."""
@@ -33,6 +34,7 @@ _OF_KIN = caseless(
     r"|wife|husband|partner|aunt|uncle|cousin|niece|nephew|grand\w+|friend|girlfriend|boyfriend|boss|manager"
     r"|colleague|neighbou?r|flatmate|roommate|landlord|landlady"
     r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))"
+    r"|(?:mein|unser|sein|ihr)e? (?:schwester|bruder|mutter|vater|mann|frau|sohn|tochter|oma|opa|chef(?:in)?)\b"
 )
 _KIN = (
     "爸|妈|爷|奶|姥|外公|外婆|哥|姐|弟|妹|叔|伯|姑|姨|舅|儿子|女儿|孙|老公|老婆|丈夫|妻子|老伴|爱人|男友|女友|同事"
