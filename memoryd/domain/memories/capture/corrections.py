@@ -153,7 +153,7 @@ _ASKS_NAME = caseless(
 
 
 def clause_starts(plain: str) -> list[int]:
-    """Return where a main clause of the author may begin in a sentence, in either language."""
+    """Return where a main clause of the author may begin in a sentence, in any language."""
     return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
 
 

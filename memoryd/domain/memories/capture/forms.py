@@ -1,4 +1,4 @@
-"""Forms of statements in both languages: first test of a message, clauses of the first person, what is unreal."""
+"""Forms of statements in all languages: first test of a message, clauses of the first person, what is unreal."""
 
 import re
 from collections.abc import Callable, Sequence
