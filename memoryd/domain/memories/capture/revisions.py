@@ -1,6 +1,6 @@
 """Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
 
-A sentence counts by its cue, one of two closed classes, each in English, German and Chinese: a correction that says so, not X but Y, a
+A sentence counts by its cue, one of closed classes in three languages: a correction that says so, not X but Y, a
 negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer. What
 it revises is looked for among the memories; alone it says nothing.
 """

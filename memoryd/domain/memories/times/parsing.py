@@ -1,4 +1,4 @@
-"""When something was, as a text tells it: spans of days, in English, German and Chinese, relative to the day it was written.
+"""When something was, as a text tells it: spans of days, in three languages, relative to the day it was written.
 
 A number alone is no year, a date that no calendar has is none, and a year that is missing is the one nearest to the
 day. In doubt nothing is said: a time that was guessed finds what nobody asked for.

@@ -2,8 +2,8 @@
 
 Weeks begin on Monday (ISO 8601). Work is due once a day, also after the machine slept or a clock was set.
 
-Below is what English, German and Chinese times share: the mention of a time, parts of months, seasons, and what names a day but
-is no time of an event. `see memory/2025-11-27.md` is a place in a file; `every Monday` and `每周三` name
+Below is what times of all languages share: the mention of a time, parts of months and years, seasons, and what names a
+day but is no time of an event. `see memory/2025-11-27.md` is a place in a file; `every Monday` and `每周三` name
 no day of the calendar. Seasons are those north of the equator: spring from March, winter from December of the year in
 which it begins.
 """
