@@ -152,7 +152,7 @@ _FORMS = (
     StatementForm(
         "我的…是",
         Kind.FACT,
-        expression(rf"我(?:(?:{_KIN}|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"),
+        expression(rf"我(?:(?:{_KIN}|们家|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"),
         _is_fact,
     ),
     StatementForm(

@@ -41,7 +41,7 @@ def is_own_clause(plain: str) -> bool:
 
 
 _MARKERS = caseless(
-    r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
+    r"\b(?:my|our|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
     r"|i(?:['’]ve moved|['’]m| am)(?: \w+){0,2} (?:an?|to)|we (?:\w+ )?use|(?:always|never) [a-z]+ \w+"
     r"|i can['’]?t stand|i no longer|i (?:don['’]?t|do not)(?: \w+)? like"
     r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|(?:keep|bear) (?:\w+ )?in mind"
@@ -49,7 +49,7 @@ _MARKERS = caseless(
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
     r"|colou?r[- ]?blind|merke? (?:dir|es dir)|vergiss|vergessen|denke? (?:bitte )?d(?:ar|r)an|erinnere dich|notiere?"
     r"|ich hei(?:ß|ss)e|mein name|nenne? mich|(?:ich|wir) (?:\w+ ){0,3}(?:wohnen?|arbeite|bin|mag|hasse|liebe|bevorzuge"
-    r"|vertrage|essen?|trinken?|rauche)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我的|我家|我妻子"
+    r"|vertrage|essen?|trinken?|rauche)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
     r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话"
 )
