@@ -29,7 +29,7 @@ from memoryd.domain.memories.capture.cues import (
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.values import content, values_in
-from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT
+from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
@@ -118,7 +118,8 @@ _ELIDED = caseless(
 """What people tell of themselves without saying so."""
 _PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]")
 _STATES = caseless(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
+    rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
     r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
     rf"|\b(?:{GERMAN_VERB})\b"
     r"|\b(?:i|we|they|you|ich|wir) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"

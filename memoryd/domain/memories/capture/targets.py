@@ -324,7 +324,7 @@ class _Search:
     def _was_answered_wrong(self, one: _Candidate) -> bool:
         """Tell whether what was said before is what a memory says, and the sentence has another value for it.
 
-        An answer says it in words of its own; of what the author said it is what was kept.
+        An answer says it in words of its own and of what was asked; of what the author said it is what was kept.
         """
         if not self._is_answer:
             return False
@@ -336,7 +336,7 @@ class _Search:
             return False
         return one.text.casefold() in self._said or (
             _says(self._answer, pair[0].text)
-            and any(self._share(self._in_answer, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
+            and any(self._share(self._before, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
         )
 
     def _says_more(self, start: int, one: _Candidate) -> bool:

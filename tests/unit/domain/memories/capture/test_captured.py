@@ -66,6 +66,7 @@ STATED = [
     ("Bob's mail is bob@example.com.", "entity", "e-mail address", False),
     ("Our new doctor is Dr. Brandt.", "fact", "my … is", False),
     ("Our rent is 1,180 euros.", "fact", "my … is", False),
+    ("我女儿对榛子过敏", "fact", "我对…过敏", False),
     ("我们家的新医生是白大夫。", "fact", "我的…是", False),
     ("Merk dir, dass der Schlüssel bei Frau Yilmaz ist.", "note", "merk dir", False),
     ("Merk dir bitte: Die Mülltonne wird am Montag geleert.", "note", "merk dir", False),

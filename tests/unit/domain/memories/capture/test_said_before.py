@@ -13,6 +13,8 @@ SWIMMING = "remember that the swim class is on Monday at 16:00"
 DENTIST = "My dentist is Dr. Weiss"
 PHONE = "记住，老师的电话是13900001111"
 KLEMPNER = "Vergiss nicht: Der Klempner kommt am Montag zwischen 8 und 10 Uhr"
+TONNE = "Merk dir, dass die Mülltonne am Montag geleert wird"
+BINS = "remember that the bins are emptied on Tuesdays"
 OTHERS = ["The stand-up is at 9:30.", "The choir rehearses on Monday.", "My doctor is Dr. Ames."]
 ANSWER = "Noted."
 CORRECTED = [
@@ -70,6 +72,28 @@ def revised(message: str, memory: str, *, said: str, answer: str = ANSWER) -> Ca
 @pytest.mark.parametrize(("memory", "message", "now"), CORRECTED)
 def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: str, now: str, answer: str) -> None:
     (item,) = revised(message, memory, said=f"Hello! {memory}.", answer=answer).kept
+
+    assert (item.text, len(item.supersedes)) == (now, 1)
+
+
+@pytest.mark.parametrize(
+    ("memory", "question", "answer", "message", "now"),
+    [
+        (BINS, "which day are the bins emptied?", "On Tuesdays.", "no, Wednesdays", BINS.replace("Tues", "Wednes")),
+        (
+            BINS,
+            "what about the bins?",
+            "They are emptied on Tuesdays.",
+            "No, Wednesdays.",
+            BINS.replace("Tues", "Wednes"),
+        ),
+        (TONNE, "wann wird die Mülltonne geleert?", "Am Montag.", "Nein, am Dienstag.", TONNE.replace("Mon", "Diens")),
+    ],
+)
+def test_short_answer_is_corrected_by_what_was_asked(
+    memory: str, question: str, answer: str, message: str, now: str
+) -> None:
+    (item,) = revised(message, memory, said=question, answer=answer).kept
 
     assert (item.text, len(item.supersedes)) == (now, 1)
 
