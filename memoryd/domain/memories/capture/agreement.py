@@ -17,6 +17,7 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
+    SLIP,
 )
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
 from memoryd.domain.memories.capture.values import content, new_value, values_in
@@ -71,7 +72,7 @@ _HAN_PERSON = expression(
 )
 _STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
-_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
+_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, SLIP})
 
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:

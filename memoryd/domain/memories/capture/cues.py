@@ -22,6 +22,7 @@ AGAIN = "… again"
 NEW = "a new …"
 NEWS = "just learned"
 ANSWER = "the answer was wrong"
+SLIP = "actually …"
 
 _LEAD = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way| time)|nope|nah|wrong|incorrect"

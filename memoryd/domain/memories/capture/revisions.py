@@ -23,6 +23,7 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
+    SLIP,
     behind_leads,
     cues_in,
 )
@@ -314,13 +315,15 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
             for key, value in groups.items():
                 named[key][value] = None
     has_verb = bool(_STATES.search(plain))
+    is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     if "own" in leads:
         forms.insert(0, CORRECTION)
     elif has_answer and ("wrong" in leads or _is_value_instead(plain, forms, leads, has_verb=has_verb)):
         forms.insert(0, ANSWER)
+    elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
+        forms.append(SLIP)
     if not forms:
         return None
-    is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))
     return Revision(
         text=text,

@@ -61,6 +61,8 @@ REVISED = [
         "",
         "Die Winterreifen liegen nicht mehr bei Reifen Busch, sondern bei Autohaus Meyer.",
     ),
+    ("The plumber comes on Monday.", "", "actually the plumber comes on Tuesday"),
+    ("The gym costs 39 euros a month.", "", "Sorry, the gym costs 45 euros a month."),
     ("Das Internet kommt von Vodafone.", "", "Wir nehmen jetzt Telekom statt Vodafone."),
     ("Die Probe ist am Montag um 19 Uhr.", "", "Die Probe ist auf Mittwoch verschoben."),
     ("Die Miete kostet 900 Euro.", "Die Miete kostet 900 Euro.", "Falsch, die Miete kostet 950 Euro."),
@@ -203,6 +205,11 @@ REVISED = [
 FIRST = 64
 """As many memories stand beside the others while something is said in passing."""
 IN_PASSING = [
+    ("The plumber comes on Monday.", "actually my sister comes on Tuesday"),
+    ("The plumber comes on Monday.", "Sorry, the plumber also comes on Tuesday."),
+    ("The plumber comes on Monday.", "actually the plumber called on Tuesday"),
+    ("The plumber comes on Monday.", "wait, the party on Tuesday is at the plumber's"),
+    ("The gym costs 39 euros a month.", "Sorry, the pool costs 45 euros a month."),
     ("", "The printer is broken again."),
     ("", "The office printer is out of paper now."),
     ("", "The build is green now."),
