@@ -108,8 +108,8 @@ def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
     reply = invocation.memory.session_lines(citation, context=wanted)
     following = reply.get("nextLine")
     cited = conversation_cited(citation)
-    is_whole = cited is None or cited.start_line is None
-    is_cut = following is not None and (is_whole or following < cited.start_line + cited.line_count)
+    end = cited.start_line + cited.line_count if cited is not None and cited.start_line is not None else None
+    is_cut = following is not None and (end is None or following < end)
     # a range, for the very line may say nothing
     lines = f"{reply['id']}#L{following}-L{(following or 0) + 999}"
     rest = f"cut short; go on with: memoryctl sessions show {shlex.quote(lines)}"
