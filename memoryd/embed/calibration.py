@@ -155,6 +155,7 @@ STORED_TOLERANCE = 0.01
 _TEXTS = (*SPACED, *UNSPACED)
 _QUESTIONS = (*ASKED_SPACED, *ASKED_UNSPACED)
 _DIGEST_BYTES = 32
+_REFUSES = "the model gives no vector for a plain sentence"
 
 LANGUAGES = ("en", "zh")
 """Of the texts in either kind of script."""
@@ -171,6 +172,8 @@ class UnrelatedTexts:
         self._known: dict[Fingerprint, tuple[Strangers, ...]] = {}
         self._not_before: dict[Fingerprint, float] = {}
         """When a model may be asked (monotonic clock)."""
+        self._refusing: set[Fingerprint] = set()
+        """Those that gave no vector for a plain sentence when they were asked last."""
         self._wanted: asyncio.Queue[Embedder] = asyncio.Queue(1)
 
     def known(self, fingerprint: Fingerprint) -> tuple[Strangers, ...]:
@@ -186,6 +189,11 @@ class UnrelatedTexts:
             return None
         spaced, unspaced = known
         return unspaced if is_unspaced(question) else spaced
+
+    def is_owed(self, embedder: Embedder) -> bool:
+        """Tell whether they are not known, and no answer can count on that: the model may give them at any time."""
+        fingerprint = embedder.identity.fingerprint
+        return fingerprint not in self._known and fingerprint not in self._refusing
 
     async def run(self) -> None:
         """Learn what was missed when somebody asked."""
@@ -210,6 +218,10 @@ class UnrelatedTexts:
             except EmbeddingError as exc:
                 log.info("how near strangers come is not known yet", model=identity.model, reason=str(exc))
                 return
+            if rows is None:
+                self._refusing.add(fingerprint)
+                log.warning("how near strangers come is not known", model=identity.model, reason=_REFUSES)
+                return
             await asyncio.to_thread(_keep, path, identity, rows)
         self._known[fingerprint] = _strangers(rows)
 
@@ -221,12 +233,12 @@ async def speed_of(embedder: Embedder) -> float:
     return len(_TEXTS) / (time.perf_counter() - start)
 
 
-async def _measure(embedder: Embedder) -> Rows:
-    """Return the vectors of the texts, then those of the questions; raises EmbeddingError."""
+async def _measure(embedder: Embedder) -> Rows | None:
+    """Return the vectors of the texts, then those of the questions, None if one has none; raises EmbeddingError."""
     vectors = await embedder.embed_documents([Passage(text) for text in _TEXTS])
     rows = [vector for vector in vectors if not isinstance(vector, Unembeddable)]
     if len(rows) < len(_TEXTS):
-        raise EmbeddingError("the model gives no vector for a plain sentence")
+        return None
     rows += [await embedder.embed_query(question) for question in _QUESTIONS]
     return np.stack(rows).astype(np.float32)
 

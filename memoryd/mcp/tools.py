@@ -383,8 +383,8 @@ async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> Wri
 async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
     """Take the lines of a memory out."""
     reply = await caller.write(Client.delete_memory, arguments.id)
-    notes = [*reply["lines"], *reply["notes"]]
-    return _written_answer(caller, "deleted", reply["changes"], reply["run"], id=reply["id"], notes=notes or None)
+    done = f"deleted from {', '.join(reply['lines'])}"
+    return _written_answer(caller, done, reply["changes"], reply["run"], id=reply["id"], notes=reply["notes"] or None)
 
 
 async def memory_promote(arguments: PromoteArguments, caller: ToolCaller) -> WrittenAnswer:

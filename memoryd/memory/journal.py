@@ -315,7 +315,7 @@ class Journal:
             await self.changes.settle(row.id, ChangeState.DONE)
         else:
             log.warning("a change was cut short and its note was edited since", path=row.path)
-            self._unknown[row.path] = now or b""
+            self._unknown |= {row.path: now} if now else {}  # of one that is gone nothing is left to look at
             await self.changes.settle(row.id, ChangeState.UNKNOWN)
 
     async def _in_thread(self, work: Callable[[], Done]) -> Done:

@@ -276,7 +276,7 @@ class SessionLinesReply(TypedDict):
     lines: list[SessionLineReply]
     """The lines, in order."""
     nextLine: int | None
-    """Where to go on if there was no room for all; null if there was."""
+    """Where the conversation goes on behind them; null at its end."""
 
 
 class SessionSyncReply(TypedDict):

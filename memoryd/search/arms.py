@@ -161,7 +161,9 @@ class QuestionVector(Struct, frozen=True):
     language: str
     """That of the question, empty if unknown."""
     strangers: Strangers | None
-    """What has nothing to do with any question, in the same space; None: not known yet."""
+    """What has nothing to do with any question, in the same space; None: not known."""
+    is_owed: bool
+    """Whether they are not known yet: verdicts go by the usual noise until then, and may be others afterwards."""
 
 
 class _Sieve(Struct, frozen=True):
@@ -207,8 +209,10 @@ class VectorArm(Struct, kw_only=True):
             return Arm(ArmState.OK), None
         vector = await self.slot.embed_question(embedder, question.text)
         # after the question itself, which is owed first: what is missing is learned behind it
-        strangers = self.slot.strangers.of(embedder, question.text) if self.slot.strangers else None
-        return Arm(ArmState.OK), QuestionVector(vector, index, question.language, strangers)
+        texts = self.slot.strangers
+        strangers = texts.of(embedder, question.text) if texts else None
+        is_owed = texts is not None and texts.is_owed(embedder)
+        return Arm(ArmState.OK), QuestionVector(vector, index, question.language, strangers, is_owed)
 
     async def matches(
         self, asked: QuestionVector, question: Question, depth: int, admitted: CandidateFilter
@@ -242,9 +246,7 @@ class VectorArm(Struct, kw_only=True):
             if nearest_of[chunk].is_foreign and noise.deviations(nearest_of[chunk].cosine) >= floor
         )
         cosines = {chunk: nearest_of[chunk].cosine for chunk in best}
-        # verdicts go by the usual noise until then, and may be others once it is known
-        is_judged = asked.strangers is not None or self.slot.strangers is None
-        arm = Arm(ArmState.OK) if is_judged else Arm(ArmState.PARTIAL, NOT_MEASURED)
+        arm = Arm(ArmState.PARTIAL, NOT_MEASURED) if asked.is_owed else Arm(ArmState.OK)
         return arm, VectorMatches(cosines, noise, size, passages, foreign)
 
     async def _sieve(self, index: VectorIndex, admitted: CandidateFilter) -> NDArray[np.int64] | None:

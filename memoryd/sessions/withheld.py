@@ -158,7 +158,9 @@ class WithheldConversations(Struct, eq=False):
         A key that the owner withholds is not stored again for the agent, whose own are limited in number.
         """
         await self._ready()
-        if not is_owners and self.has_key(key):
+        # what the ledger before holds counts for good, and is not counted twice
+        older = [] if self.before is None else self.before._marks_of(key)
+        if (not is_owners and self.has_key(key)) or any(kind is WithheldKind.KEY for kind, _ in older):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
         if not await self._put(WithheldName(kind, self._hashed_key(key), time.time())):

@@ -296,6 +296,28 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     assert not again.trouble
 
 
+async def test_a_note_that_is_gone_after_a_kill_is_not_to_be_looked_at(
+    journal: Journal, workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor
+) -> None:
+    row = ChangeRow(
+        run="",
+        agent="",
+        writer="retain",
+        why="a test",
+        path=PATH,
+        at=1.0e9,
+        hash_before=sha256(b"before\n").digest(),
+        hash_after=sha256(b"after\n").digest(),
+        hunks=hunks_between("before\n", "after\n"),
+    )
+    number = await journal.changes.intend(row)
+    again = journal_of(workspace, ledger, executor)
+    await again.settle()
+    found = await again.changes.one(number)
+    assert (found and found.state) is ChangeState.UNKNOWN
+    assert not again.trouble
+
+
 async def test_trouble_of_a_ledger_is_over_when_it_can_be_used_again(
     workspace: Path, tmp_path: Path, executor: ThreadPoolExecutor
 ) -> None:

@@ -118,6 +118,13 @@ async def test_vectors_take_part_in_part_until_it_is_measured_what_strangers_com
     assert (await stage.search.search(Query("gateway"))).arms["vector"].state is ArmState.OK
 
 
+async def test_what_can_never_be_measured_leaves_no_answer_in_part(stage: Stage, tmp_path: Path) -> None:
+    stage.slot.strangers = strangers = UnrelatedTexts(tmp_path / "strangers")
+    stage.embedder.unfit = frozenset({"plum"})
+    await strangers.learn(stage.embedder)
+    assert (await stage.search.search(Query("gateway"))).arms["vector"].state is ArmState.OK
+
+
 @pytest.mark.parametrize("phase", [ModelPhase.OFF, ModelPhase.FAILED, ModelPhase.DOWNLOADING])
 async def test_missing_embedder_is_named_with_its_reason(stage: Stage, phase: ModelPhase) -> None:
     await stage.slot.become(phase, "because of the test")

@@ -89,7 +89,8 @@ async def test_long_transcript_is_shown_to_its_end_over_lines_that_say_nothing(t
             first = reply["nextLine"] or 0
 
         assert lines == [1502 + 3 * number for number in range(700)] + [5102]
-        assert (await shown.show(f"{LOG}#L1502-L1502", around=1))["nextLine"] is None
+        assert (await shown.show(f"{LOG}#L1502-L1502", around=1))["nextLine"] == 1505
+        assert (await shown.show(f"{LOG}#L5102", around=1))["nextLine"] is None
 
         text, first = "", 1
         while first:

@@ -216,6 +216,8 @@ async def test_marks_of_the_ledger_that_was_shared_before_hold_beside_those_of_t
     assert marks.has_key(KEY)
     assert marks.has_key("cli:own")
     assert marks.count_keys() == 3
+    await marks.withhold_key(KEY)
+    assert marks.count_keys() == 3, "the owner marks again what is marked in the other ledger"
     assert marks.withholds_path(PATH)
     assert marks.withholds_path(turns_path("s1"))
     assert (found := marks.withheld_transcript(PATH)) is not None

@@ -114,3 +114,19 @@ def test_what_is_asked_of_a_day_is_neither_put_off_nor_of_another_tomorrow(tmp_p
     assert [one["content"] for one in best if one["verdict"] == "answerable"] == [
         f"The plumber comes on {next_day} at 8:00."
     ]
+
+
+def test_a_date_alone_is_asked_of_the_memory_in_a_message(tmp_path: Path) -> None:
+    day = datetime.now().astimezone().date() - timedelta(days=20)
+    logs = tmp_path / "ws" / "memory"
+    logs.mkdir(parents=True)
+    (logs / f"{day}.md").write_text("## Retain\n\n- W: The boiler was serviced by Ines Dufresne.\n")
+    with RunningDaemon(tmp_path, write_config(tmp_path, tmp_path / "ws", None), tmp_path / "ws") as running:
+        client = running.client()
+        client.sync()
+        asked = (f"what was on {day:%d %B %Y}?", f"was war am {day:%d.%m.%Y}?")
+        told = [str(client.turn(one, session_key=f"agent:main:{number}")["bundle"]) for number, one in enumerate(asked)]
+        other = str(client.turn(f"who won the election on {day:%d %B %Y}?", session_key="agent:main:x")["bundle"])
+
+    assert ["boiler" in one for one in told] == [True, True]
+    assert "boiler" not in other

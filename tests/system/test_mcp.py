@@ -226,11 +226,17 @@ def test_memory_is_added_pinned_read_unpinned_and_deleted(mcp_daemon: RunningDae
     assert (read["memory"]["pinned"], read["memory"]["id"]) == (True, added["id"])
     unpinned = writing.answer("memory_unpin", id=added["id"])
     deleted = writing.answer("memory_delete", id=added["id"])
+    assert deleted["done"].startswith("deleted from memory/")
     assert writing.call("memory_get", id=added["id"]).is_error
     assert writing.call("memory_delete", id=added["id"]).is_error
     for change in (*deleted["changes"], *unpinned["changes"], *pinned["changes"], *added["changes"]):
         mcp_daemon.client().undo(change)
     assert files_of(mcp_daemon) == before
+
+
+def test_a_cited_turn_says_where_the_conversation_goes_on(asked: DrivenByProtocol) -> None:
+    assert asked.answer("memory_get", path="session:lighthouses#Q3")["next_from"] == 7
+    assert "next_from" not in asked.answer("memory_get", path="session:lighthouses#Q30")
 
 
 def test_what_a_model_adds_is_noted_as_from_the_agent(mcp_daemon: RunningDaemon, writing: DrivenByProtocol) -> None:

@@ -51,7 +51,7 @@ def _lines_reply(citation: Citation, texts: Mapping[int, str], wanted: range, ci
     for number, text in sorted(texts.items()):
         left -= len(text)
         if number not in wanted or (left < 0 and lines):
-            return {**reply, "nextLine": number if number in cited else None}
+            return {**reply, "nextLine": number}
         lines.append(SessionLineReply(line=number, text=text, cited=number in cited))
     return reply
 

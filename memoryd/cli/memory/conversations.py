@@ -41,7 +41,7 @@ from memoryd.cli.terminal import (
 )
 from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
 from memoryd.client import Client
-from memoryd.domain.documents import TurnAddress, parse_address, parse_seqs
+from memoryd.domain.documents import TurnAddress, conversation_cited, parse_address, parse_seqs
 from memoryd.replies.conversations import (
     QaAddReply,
     QaSessionReply,
@@ -107,10 +107,13 @@ def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
     wanted = around if around is not None else NEIGHBOURS if is_marked else 0
     reply = invocation.memory.session_lines(citation, context=wanted)
     following = reply.get("nextLine")
+    cited = conversation_cited(citation)
+    end = cited.start_line + cited.line_count if cited is not None and cited.start_line is not None else None
+    is_cut = following is not None and (end is None or following < end)
     # a range, for the very line may say nothing
     lines = f"{reply['id']}#L{following}-L{(following or 0) + 999}"
     rest = f"cut short; go on with: memoryctl sessions show {shlex.quote(lines)}"
-    return invocation.show(reply, _lines(reply, is_marked=is_marked), [rest] * bool(following))
+    return invocation.show(reply, _lines(reply, is_marked=is_marked), [rest] * is_cut)
 
 
 @sessions_command.command("sync")

@@ -176,7 +176,13 @@ taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys beli
 want wants mind write wrote written note notes noted memory memories
 """
 _ASKING = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
-_ASKING_OF_DAYS = _ASKING | {"calendar", "agenda", "planned"}
+_GERMAN_ASKING = """
+war waren gab gibt los passiert gemacht machen mache geplant steht stehen an vor los alles denn gestern vorgestern heute
+morgen ubermorgen letzte letzten letzter letztes vorige vorigen nachste nachsten nachstes nachster diese diesen dieser
+dieses den am im seit bis tag tage tagen woche wochen wochenende monat monate jahr jahres abend montag dienstag mittwoch
+donnerstag freitag samstag sonnabend sonntag januar februar marz mai juni juli oktober dezember okt dez er wo
+"""
+_ASKING_OF_DAYS = _ASKING | {"calendar", "agenda", "planned"} | frozenset(_GERMAN_ASKING.split())
 """Of somebody these are words of their own: `where is Lina's calendar?`"""
 _EASTERN_ASKING = expression(
     r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"

@@ -1,6 +1,7 @@
 """Dates that a question names, and how notes write them: `7 May 2023` is the day of `memory/2023-05-07.md`.
 
-English, Chinese, Japanese, Korean, ISO 8601, and numbers with slashes where only one reading is a date. Versions
+English, German, Chinese, Japanese, Korean, ISO 8601, numbers with dots (`5.11.2025`, and behind a word that leads to a
+day `5.11.`), and numbers with slashes where only one reading is a date. Versions
 (`v2023.5.7`), verbs (`it may 5 times`), clock times and days that no calendar has are none.
 """
 
@@ -19,8 +20,13 @@ _LEAP_YEAR = 2024
 """In which a day without a year is looked up, so that 29 February is one."""
 _ENGLISH_MONTHS = "january february march april may june july august september october november december"
 _MONTHS = _ENGLISH_MONTHS.split()
-MONTH = f"(?:{'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-"""The name of a month, in full or cut short, in a pattern."""
+_OTHER_NAMES = {"mai": 5, "okt": 10, "dez": 12, "mae": 3, "mär": 3}
+"""The beginnings of German names of months that no English one has."""
+MONTH = (
+    "(?:jan(?:uary?)?|feb(?:ruary?)?|m(?:ar(?:ch|z)?|a[iy]|aerz|ärz)|apr(?:il)?|ju(?:ne?|ni|ly?|li)|aug(?:ust)?"
+    "|sep(?:t(?:ember)?)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+)
+"""The name of a month, English or German, in full or cut short, in a pattern."""
 _NUMERALS = {sign: value for value, sign in enumerate("零一二三四五六七八九十")} | {"〇": 0, "○": 0}
 
 # After `normalised` what is no ASCII is no part of a word here: in `在2023-05-07我` the date stands alone.
@@ -34,15 +40,20 @@ _ISO = expression(
     _FLAGS,
 )
 _SLASHED = expression(rf"(?<![\w./-])(?P<first>{_DAY})/(?P<second>{_DAY})/(?P<year>{_YEAR})(?!\w|[-./][0-9])", _FLAGS)
+_DOTTED = expression(
+    r"(?P<lead>\b(?:am|vom|zum|bis|seit|ab|de[nmr]|\w{2,7}tag|mittwoch|on|since|until|from|to|\w{2,6}day),?\s)?"
+    rf"(?<![\w./-])(?P<day>{_DAY})\.\s?(?P<month>{_DAY})\.(?:\s?(?P<year>{_YEAR})(?!\w|[-./][0-9])|(?!\s?[0-9]))",
+    _FLAGS,
+)
+_MAY_HOLD_DOTTED = expression(r"[0-9]\.\s?[0-9]{1,2}\.")
 _EASTERN = expression(
     rf"(?<![\w.{_NUMERAL[1:-1]}])(?:(?P<year>{_YEAR}|{_NUMERAL}{{4}})\s?[年년]的?\s?)?"
     rf"(?P<month>{_DAY}|{_NUMERAL}{{1,2}})\s?[月월]份?(?:\s?(?P<day>{_DAY}|{_NUMERAL}{{1,3}})\s?[日号號일])?",
     _FLAGS,
 )
 _ENGLISH = expression(
-    rf"(?:(?<![\w./:-])(?<![0-9],)(?P<day>{_DAY})(?:st|nd|rd|th)?(?P<of>(?:\sof)?\s|-))?"
-    r"(?<!\w)(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?!\w)\.?"
+    rf"(?:(?<![\w./:-])(?<![0-9],)(?P<day>{_DAY})(?:st|nd|rd|th|\.(?!\s?(?:may|mar|march)\b))?(?P<of>(?:\sof)?\s|-))?"
+    rf"(?<!\w)(?P<name>{MONTH})(?!\w)\.?"
     rf"(?(day)|(?:[\s-](?P<late_day>{_DAY})(?P<ordinal>st|nd|rd|th)?(?!\w|[.:/][0-9]|-[0-9]{{1,2}}(?!\w)|,[0-9]{{3}}(?!\w)|\s?%))?)"
     rf"(?:(?:,\s?|-|\s(?:(?:of|in)\s)?)(?P<year>{_YEAR})(?!\w|[.,:/-][0-9]))?",
     _FLAGS,
@@ -115,6 +126,9 @@ def placed_dates(text: str) -> Iterator[PlacedDate]:
         if max(first, second) > len(_MONTHS) or first == second:
             month, day = sorted((first, second))
             yield from _dates(match, match["year"], month, str(day))
+    for match in _DOTTED.finditer(text) if _MAY_HOLD_DOTTED.search(text) else ():
+        if match["year"] or match["lead"]:
+            yield from _dates(match, match["year"], int(match["month"]), match["day"], start=match.start("day"))
     for match in _EASTERN.finditer(text):
         yield from _dates(match, match["year"], eastern_number(match["month"]), match["day"])
     for match in _ENGLISH.finditer(text):
@@ -123,8 +137,9 @@ def placed_dates(text: str) -> Iterator[PlacedDate]:
 
 
 def month_named(name: str) -> int:
-    """Return the number of a month, 1 to 12, by its English name or the first three letters of it."""
-    return next(at for at, month in enumerate(_MONTHS, 1) if month.startswith(name[:3].lower()))
+    """Return the number of a month, 1 to 12, by its English or German name or the first three letters of it."""
+    short = name[:3].lower()
+    return _OTHER_NAMES.get(short) or next(at for at, month in enumerate(_MONTHS, 1) if month.startswith(short))
 
 
 def eastern_number(text: str) -> int:
@@ -137,8 +152,10 @@ def eastern_number(text: str) -> int:
     return (_NUMERALS[tens] if tens else 1) * 10 * bool(ten) + (_NUMERALS[ones] if ones else 0)
 
 
-def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) -> Iterator[PlacedDate]:
-    """Yield the date if the calendar has it, and it is more than the name of a month."""
+def _dates(
+    match: re.Match[str], year: str | None, month: int, day: str | None, *, start: int | None = None
+) -> Iterator[PlacedDate]:
+    """Yield the date if the calendar has it, and it is more than the name of a month; it begins at `start`."""
     if year is None and day is None:
         return
     number = None if day is None else eastern_number(day)
@@ -148,9 +165,10 @@ def _dates(match: re.Match[str], year: str | None, month: int, day: str | None) 
         date(_LEAP_YEAR if years is None else years, month, 1 if number is None else number)
     except ValueError:
         return
-    written = phrase_words(match[0].rstrip("日号號일"))
-    found = WrittenDate(month, number, years, tuple(query_terms(match[0])), tuple(written))
-    yield *match.span(), found
+    start = match.start() if start is None else start
+    said = match.string[start : match.end()]
+    found = WrittenDate(month, number, years, tuple(query_terms(said)), tuple(phrase_words(said.rstrip("日号號일"))))
+    yield start, match.end(), found
 
 
 def _is_verb(match: re.Match[str], text: str) -> bool:

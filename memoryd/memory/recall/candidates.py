@@ -281,7 +281,8 @@ def earned(
     near = _without_digests(near)
     evidence = None if asking.is_bare else _evidence(reading, eligible.book, near.ranking)
     if evidence is None:
-        may_tell = asking.is_bare and reading.message.aim is not Aim.GENERAL
+        # who asks what was on some days, and nothing else, asks what is kept
+        may_tell = asking.is_bare and (asking.is_of_days or reading.message.aim is not Aim.GENERAL)
         told = [one for one in near.ordered if may_tell and one.placed.verdict is Verdict.ANSWERABLE]
         return told, [one for one in near.ordered if one not in told]
     memories, passages, parts = _weigh(evidence, near, eligible.versions.above)

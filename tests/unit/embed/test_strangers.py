@@ -99,6 +99,16 @@ async def test_model_that_gives_none_is_asked_again_later(tmp_path: Path, embedd
     assert known.of(embedder, "Who?") is not None
 
 
+async def test_model_that_refuses_a_plain_sentence_owes_nothing(tmp_path: Path) -> None:
+    known, refusing = UnrelatedTexts(tmp_path), FakeEmbedder(unfit=frozenset({"plum"}))
+    down = FakeEmbedder(name="down", is_down=True)
+    for embedder in (refusing, down):
+        assert known.is_owed(embedder)
+        await known.learn(embedder)
+    assert known.is_owed(down)
+    assert not known.is_owed(refusing)
+
+
 async def test_who_comes_second_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "AGAIN_SECONDS", 900.0)
     known, embedder = UnrelatedTexts(tmp_path), FakeEmbedder()

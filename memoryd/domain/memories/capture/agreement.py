@@ -17,13 +17,15 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
+    SLIP,
 )
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
 from memoryd.domain.memories.capture.values import content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
 _BARE_NAME = expression(
-    r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for)\b)"
+    r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for"
+    r"|der|die|das|eine?|meine?|unsere?|ich|wir|es|im|am|bei)\b)"
     r"[A-Z][\w-]*(?:['’]s)?(?= (?!are |were |have |run |(?:is|was) \w+(?:ed|en|ne|de|pt|ilt|ent|un|ht)\b))"
 )
 """What is done with a thing stands in the passive, and things come in numbers."""
@@ -33,6 +35,7 @@ _OF_KIN = caseless(
     r"|wife|husband|partner|aunt|uncle|cousin|niece|nephew|grand\w+|friend|girlfriend|boyfriend|boss|manager"
     r"|colleague|neighbou?r|flatmate|roommate|landlord|landlady"
     r"|teacher|doctor|parents?)s?(?:-in-law)?\b(?!['’]s? (?:name|number))"
+    r"|(?:mein|unser|sein|ihr)e? (?:schwester|bruder|mutter|vater|mann|frau|sohn|tochter|oma|opa|chef(?:in)?)\b"
 )
 _KIN = (
     "爸|妈|爷|奶|姥|外公|外婆|哥|姐|弟|妹|叔|伯|姑|姨|舅|儿子|女儿|孙|老公|老婆|丈夫|妻子|老伴|爱人|男友|女友|同事"
@@ -69,7 +72,7 @@ _HAN_PERSON = expression(
 )
 _STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
-_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
+_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, SLIP})
 
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:

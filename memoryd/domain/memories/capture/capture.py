@@ -44,6 +44,8 @@ _COURTESY = caseless(
     r"|thank you|so much|very much|a lot|for everything|and|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice"
     r"|perfect|fine|good|bye|see you|please|sorry|welcome|by the way|btw|fyi|well|oh|actually|never"
     r"|just so you know|you know|cheers|as well"
+    r"|hallo|moin|servus|guten (?:morgen|tag|abend)|gute nacht|danke(?: dir| schön| sehr)?|vielen dank|bitte|ja|nein"
+    r"|gut|super|prima|alles klar|tschüss|bis (?:später|dann|morgen)|lg|freut mich|übrigens"
     r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
     r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+"
 )

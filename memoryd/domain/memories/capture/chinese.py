@@ -152,7 +152,7 @@ _FORMS = (
     StatementForm(
         "我的…是",
         Kind.FACT,
-        expression(rf"我(?:(?:{_KIN}|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"),
+        expression(rf"我(?:(?:{_KIN}|们家|家)?的(?P<noun>[^，,。.!！？\s是]{{1,16}})|(?P<kin>{_KIN}))是"),
         _is_fact,
     ),
     StatementForm(
@@ -209,7 +209,9 @@ _FORMS = (
     StatementForm(
         "我对…过敏",
         Kind.FACT,
-        expression(rf"我{_OFTEN}对(?P<what>[^，,。.!！？\s]{{1,24}}?)(?:严重|有点|轻微|会|都|也|很|有){{0,3}}过敏"),
+        expression(
+            rf"我(?:家?的?{_KIN})?{_OFTEN}对(?P<what>[^，,。.!！？\s]{{1,24}}?)(?:严重|有点|轻微|会|都|也|很|有){{0,3}}过敏"
+        ),
         _is_allergy,
     ),
     StatementForm("我对…过敏", Kind.FACT, expression(rf"我(?:从小)?(?P<what>{_ALLERGENS})过敏(?=\W|\Z)"), _is_allergy),

@@ -19,6 +19,7 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
 from memoryd.domain.memories.capture.forms import StatementForm, form_in
+from memoryd.domain.memories.capture.german import GERMAN
 from memoryd.domain.memories.capture.identifiers import identifier_in
 from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id
@@ -54,13 +55,15 @@ _WRONG = expression(
     r"\A\W*(?:no|nope|wrong|incorrect|not (?:quite|right|correct|exactly)|that['’]?s (?:not (?:right|correct|true"
     r"|it)|wrong|incorrect|false)|that is (?:not (?:right|correct|true)|wrong|incorrect)"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you (?:got|have) (?:it|that|this) wrong|you misunderstood"
-    r"|actually)\b[\s,.!:;—–-]*(?P<rest>.*)",
+    r"|actually|nein|nee|falsch"
+    r"|stimmt nicht|das (?:stimmt (?:so )?nicht|ist (?:falsch|nicht richtig)))\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _TELLS_AGENT = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
     r"| meant| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
-    r"|they are)\b.*\bnow\b)"
+    r"|they are)\b.*\bnow\b|(?:der|die|das|mein|meine|unser|unsere|sein|seine|ihr|ihre)\b.{1,60}?"
+    r"\b(?:ist|sind|hat|haben|kommt|heißt|beginnt|kostet)\b)"
 )
 """What is right instead names what it is about, or says since when: `it is three, not four` says nothing tomorrow."""
 _MEANT = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
@@ -132,13 +135,14 @@ PINS_OF_A_KIND = 3
 """Captured pins of one kind, names or phone numbers, that are in the core block; the newest."""
 NOT_ADDRESSED = "not pinned: nothing says that this name is told to the agent"
 NAME = "name"
-LANGUAGES = (ENGLISH, CHINESE)
+LANGUAGES = (ENGLISH, CHINESE, GERMAN)
 _NAMES = tuple(form for language in LANGUAGES for form in language.forms if form.is_pinned)
 NAME_FORMS = frozenset(form.name for form in _NAMES)
 _ADDRESSES = caseless(
     r"\b(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|please|pls|thanks|thank you|nice to meet"
     r"|you (?:can|may|could|should)|from now on|for short|in (?:the )?future|by the way|btw|just call|fyi"
     r"|let me introduce|for the record|(?:just )?so you know)\b"
+    r"|\b(?:hallo|moin|guten (?:morgen|tag|abend)|bitte|danke|übrigens|freut mich|du kannst|ab jetzt)\b"
     r"|你好|您好|嗨|哈喽|大家好|早上好|下午好|晚上好|请|麻烦|可以|以后|今后|就(?:好|行|成)|吧|幸会|很高兴|自我介绍"
     r"|顺便|对了"
 )
@@ -149,7 +153,7 @@ _ASKS_NAME = caseless(
 
 
 def clause_starts(plain: str) -> list[int]:
-    """Return where a main clause of the author may begin in a sentence, in either language."""
+    """Return where a main clause of the author may begin in a sentence, in any language."""
     return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
 
 
@@ -185,7 +189,11 @@ def pin_kind(text: str) -> str:
 
 CHARS_MAX = 500
 """Longer texts are no plain statements."""
-_SINGLE = frozenset({"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"})
+_SINGLE = frozenset(
+    {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
+) | {
+    *("ich heiße", "nenn mich", "ich wohne in", "ich arbeite bei"),
+}
 _OWN = frozenset({"my … is", "我的…是", "我的…叫"})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
 _SHAPES = (
@@ -199,7 +207,7 @@ _UNNAMED = expression(
     r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
 """A place or employer that is described: `a small flat` takes the place of no town, and no town that of a flat."""
-_OF_AUTHOR = caseless(r"\b(?:my|i|call me)\b|我")
+_OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|mein|unser|nenne? mich)\b|我")
 """Stands in all that has one of the forms."""
 _DESCRIBES = expression(r"的[。.!！\s]*\Z")
 

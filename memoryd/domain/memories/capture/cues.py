@@ -1,4 +1,4 @@
-"""The cues by which a sentence says that something is no longer as it was: two closed classes, English and Chinese.
+"""The cues by which a sentence says that something is no longer as it was: closed classes, English, German and Chinese.
 
 A cue is a form with its pattern. Those of what held name it `old`; what is said of is its `subject` or `about`, and
 what holds now is `new`. A pattern that is about the whole of a clause has it as `said`.
@@ -22,6 +22,7 @@ AGAIN = "… again"
 NEW = "a new …"
 NEWS = "just learned"
 ANSWER = "the answer was wrong"
+SLIP = "actually …"
 
 _LEAD = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way| time)|nope|nah|wrong|incorrect"
@@ -32,18 +33,23 @@ _LEAD = caseless(
     r"|true)(?: any ?more)?"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you(?:['’]ve| have)? (?:got|have|had|remembered) (?:it|that|this) wrong"
     r"|i meant(?: to (?:say|write|type)|(?! to\b))(?=[^:]*\Z)"
+    r"|nee|falsch|stimmt nicht|das stimmt (?:so )?nicht|das ist (?:falsch|nicht richtig)|nicht (?:ganz )?richtig|nein"
     r"|(?:不对|不是的|错了|不正确)(?![\u4e00-\u9fff])|你(?:记|说|弄|搞|写)错了?|(?:这|那)(?:个)?(?:不对|错了"
     r"|过时了)|不是这样的?)"
     r"|(?P<own>(?:small |quick |one |a )*(?:correction|update|typo|errata|change of plan)|i (?:misspoke|mistyped"
     r"|was wrong|was mistaken)(?: that| it| this)?(?: about [\w' -]{1,30}?(?=[:,;.]))?"
     r"|i (?:had|got|told you|wrote|said) (?:that|it|this) wrong(?:ly)?|my (?:mistake|bad)|scratch that"
+    r"|korrektur|ich habe mich (?:vertan|geirrt|verschrieben)|mein fehler"
     r"|let me correct (?:that|myself|this)|i (?:have|need|want) to correct (?:that|myself|something|this)"
     r"|(?:更正|纠正|更新|订正)(?:一下|一点)?|我?(?:刚才|之前|上次|前面)?(?:说|记|写|弄|搞|讲)(?:错|反)了|口误|笔误"
     r"|我(?:错了|搞混了))"
-    r"|(?P<slip>actually|sorry|oops|wait|i mean)"
+    r"|(?P<slip>actually|sorry|oops|wait(?!\W+it['’]?s "
+    r"(?:already |only )?\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m| o['’]clock)?\W*\Z)"
+    r"|i mean|ach nein|quatsch|moment|ich meine)"
     r"|(?P<idle>in fact|well|oh|ah|hey|hi|hello|ok|okay|btw|by the way|fyi|for the record"
     r"|for your information|yes|yeah|so|and"
     r"|but|also|just so you know|you know|heads[- ]up|quick note|please note(?: that)?|note(?: that)?"
+    r"|also|übrigens|ach ja|hallo|danke|doch|leider"
     r"|one more thing|um+|hmm+|thanks|thank you"
     r"|good (?:news|morning|evening|afternoon)|to be precise|remember(?: that)?"
     r"|其实|事实上|对了|顺便(?:说一下|说一句|提一下)?|嗯|哦|啊|抱歉|不好意思|准确地?说|确切地?说|应该说|你好"
@@ -183,6 +189,36 @@ _ENGLISH_NEW = (
         r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
     ),
 )
+_MOVED_GERMAN = "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|umgezogen|erhöht|gesenkt|verlängert)"
+GERMAN_VERB = (
+    "ist|sind|haben|wird|wurde|kommt|kommen|kostet|kosten|beträgt|heißt|bleibt|bleiben|gilt|läuft|laufen|findet|beginnt"
+    "|endet|dauert|wohnt|liegt|liegen|steht|stehen|fährt|fahren|geht|gehen|braucht|öffnet|schließt"
+)
+_GERMAN_OLD = (
+    (
+        FROM_TO,
+        rf"\A{_WHO}\s?\bvon (?P<old>[^,;]{{1,60}}?) (?:auf|zu[rm]?|nach|in) (?P<new>[^,;]{{1,60}}?) {_MOVED_GERMAN}\b",
+    ),
+    (
+        FROM_TO,
+        r"\A(?:wir|ich) (?:nehmen?|nutzen?|benutzen?|verwenden?|haben?|trinken?|essen?|fahren?|kaufen?)\b(?: jetzt)?"
+        r" (?P<new>[^,;]{1,60}?) (?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)",
+    ),
+    (NOT_BUT, r"\bnicht (?:mehr )?(?P<old>[^,;]{1,60}?)[,;] sondern\b"),
+    (NOT_BUT, r"\A(?P<said>[^;]{1,80}?), (?:und )?nicht (?P<old>[^,;]{1,60})\W*\Z"),
+    (NO_LONGER, rf"\A{_WHO}\s?\b(?:nicht mehr (?P<old>[^,;]{{2,60}}?)|kein\w{{0,2}} [^,;]{{2,60}}? mehr)\W*\Z"),
+    (NOT_BUT, r"\b(?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)"),
+)
+_GERMAN_NEW = (
+    (
+        CHANGE,
+        rf"\A{_WHO}\s\b(?:ist|sind|wurde|wird) (?:jetzt )?(?:auf|in|nach) (?P<new>[^,;]{{1,60}}?) {_MOVED_GERMAN}\b",
+    ),
+    (
+        NOW,
+        rf"\b(?:jetzt|ab sofort|neuerdings|von nun an)\b|\bab (?:\d|heute|morgen|{WEEKDAY}|{MONTH})",
+    ),
+)
 _CHANGED = (
     "(?:(?:换|改|搬|调|转|移|迁|挪|升级|调整|更换|更改|修改|变更|推迟|提前|延期|延后|顺延|延长|缩短|涨|降|升|减|加"
     "|变|切)(?:成|到|为|至|去|在|用|由|叫|给|了)|换|改用|(?:移|转)?交给|改(?=(?:周|星期|礼拜|上午|下午|早上|晚上|明早)"
@@ -263,8 +299,8 @@ def _compiled(make: Callable[[str], re.Pattern[str]], rows: Iterable[tuple[str, 
     return [(form, make(pattern)) for form, pattern in rows]
 
 
-_OLD = (*_compiled(caseless, _ENGLISH_OLD), *_compiled(expression, _HAN_OLD))
-_NEW = (*_compiled(caseless, _ENGLISH_NEW), *_compiled(expression, _HAN_NEW))
+_OLD = (*_compiled(caseless, (*_ENGLISH_OLD, *_GERMAN_OLD)), *_compiled(expression, _HAN_OLD))
+_NEW = (*_compiled(caseless, (*_ENGLISH_NEW, *_GERMAN_NEW)), *_compiled(expression, _HAN_NEW))
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:

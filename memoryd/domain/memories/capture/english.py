@@ -241,7 +241,7 @@ _FORMS = (
     StatementForm(
         "my … is",
         Kind.FACT,
-        caseless(r"my (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
+        caseless(r"(?:my|our) (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
         _is_fact,
     ),
 )

@@ -1,4 +1,4 @@
-"""Forms of statements in both languages: first test of a message, clauses of the first person, what is unreal."""
+"""Forms of statements in all languages: first test of a message, clauses of the first person, what is unreal."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,6 +14,8 @@ _OWN = caseless(
     r"|receive\w*"
     r"|read|found|saw|see|heard|hear|wrote|write|quote|have to|copied|copy|paste\w*|say|said|wonder|call)\b)\w"
     r"|(?:i['’]m|we['’]re|i['’]ve|we['’]ve)\b|(?:my|our) [\w'’-]+(?: [\w'’-]+){0,4}? (?:is|are)\b)"
+    r"|\W*(?:(?:ich|wir) (?!(?:will|brauche|möchte|muss|lese|sage|schreibe)\b)\w|(?:mein|unser)e? [\w-]+(?: [\w-]+)?"
+    r" (?:ist|sind|hei(?:ß|ss)t)\b)"
     r"|\W*我(?:们)?(?!们?(?:[想要会听读写问说]|收到|看到|找到|听到|正在?[写读翻]))"
     r"|\W*(?:今年|现年|来自|在|是)[\u4e00-\u9fff0-9]"
 )
@@ -21,6 +23,7 @@ _STAGED = caseless(
     r"(?<!\bmy )\b(?:e-?mails?|mails?)\b|\b(?:letters?|messages?|texts?|sentences?|essays?|chapters?|applicants?"
     r"|dialog(?:ue)?s?|persona|bio|biography|characters?|exercises?|following|below|above|this|story|stories|novels?"
     r"|scenes?|scripts?|lines?|quotes?|lyrics|poems?|post|comment|subtitles?|waiter|play|playing|role|translat\w+"
+    r"|geschichte|gedicht|roman|brief|satz|sätze|nachricht|entwurf|beispiel|übersetz\w*|rolle"
     r"|diary|transcript|test data|fixture|placeholder|draft|sample|example|practice|practis\w+|practic\w+)\b"
     r"|邮件|短信|留言|消息|作文|课文|句|台词|剧本|小说|故事|设定|角色|扮演|背诵|翻译|阅读|题目|材料|原文|例|下面"
     r"|以下|练习|对话"
@@ -38,13 +41,15 @@ def is_own_clause(plain: str) -> bool:
 
 
 _MARKERS = caseless(
-    r"\b(?:my|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
+    r"\b(?:my|our|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
     r"|i(?:['’]ve moved|['’]m| am)(?: \w+){0,2} (?:an?|to)|we (?:\w+ )?use|(?:always|never) [a-z]+ \w+"
     r"|i can['’]?t stand|i no longer|i (?:don['’]?t|do not)(?: \w+)? like"
     r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|(?:keep|bear) (?:\w+ )?in mind"
     r"|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
-    r"|colou?r[- ]?blind)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我的|我家|我妻子"
+    r"|colou?r[- ]?blind|merke? (?:dir|es dir)|vergiss|vergessen|denke? (?:bitte )?d(?:ar|r)an|erinnere dich|notiere?"
+    r"|ich hei(?:ß|ss)e|mein name|nenne? mich|(?:ich|wir) (?:\w+ ){0,3}(?:wohnen?|arbeite|bin|mag|hasse|liebe|bevorzuge"
+    r"|vertrage|essen?|trinken?|rauche)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
     r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话"
 )

@@ -24,7 +24,7 @@ _INTERNATIONAL = expression(
 _NATIONAL = expression(r"(?<![\w.+/-])\(?\d{2,5}\)?(?:[ /.-]?\d){4,11}(?!\w|[.,/-]\d)")
 _PHONE_WORD = caseless(
     r"\b(?:phone|tel(?:ephone)?|mobile|cell(?:phone)?|landline|whats ?app|call|calls|ring|dial|text|sms|fax"
-    r"|reach(?:ed|able)?|number|hotline|signal|contact)\b|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线"
+    r"|telefon\w*|handy\w*|nummer|festnetz|anruf\w*|erreich\w*|reach(?:ed|able)?|number|hotline|signal|contact)\b|电话|手机|号码|致电|打给|打我|座机|微信|联系|热线"
 )
 _OTHER_NUMBER = caseless(
     r"\b(?:order|ticket|invoice|tracking|case (?:number|no)|issue|commit|port|account|serial|model|version|build"
@@ -60,6 +60,8 @@ _FIRST_PERSON = caseless(
     r"|find|whatsapp) me (?:directly )?(?:at|on|under|via|by|:)"
     r"|\bi(?:['’]m| am) (?:reachable|available) (?:at|on|under)|\b(?:send|forward) it to me at|\bmy (?:contact"
     r"|address) (?:is|details are)"
+    r"|\bmeine (?:neue |private )?(?:handy|telefon|mobil|festnetz)?-?(?:nummer|(?:e-?)?mail(?:-?adresse)?)"
+    r"(?: ist| lautet|:)(?: jetzt)?"
     r"|我的?(?:新|私人|工作|常用|个人)?(?:的)?(?:电话|手机|号码|邮箱|邮件|电邮|座机|联系方式|联系电话|email|Email|E-mail|身份证|微信)(?:号码?|地址|账号)?(?:现在|已经"
     r"|就)?(?:是|为|换成了?|改成了?|改为|[:：])"
     r"|我的?(?:私人|工作)?(?:电话|手机|号码|邮箱|邮件|电邮|微信)(?:号码?|地址)?(?:换|改|变)了[，,]?\s*(?:新的?|现在)?(?:是|为|用|[:：])"

@@ -34,6 +34,8 @@ _UNWANTED = caseless(
     r"|that|it)|keep (?:this|that|it)|learn (?:this|that|it))\b"
     r"|\byou (?:don['’]?t|do not) (?:have|need) to (?:remember|save|store|memori[sz]e|keep|note)\b"
     r"|(?<!don't )(?<!don’t )(?<!dont )(?<!never )(?<!(?<!if )not )\bforget (?:that|what|this|it|everything|all)\b"
+    r"|\b(?:merke? dir (?:das|es|bitte)* ?nicht|nicht (?:merken|speichern|notieren))\b"
+    r"|\bvergiss (?:das|es|alles|was)\b(?! bitte nicht| nicht)"
     r"|\boff the record\b|\bnot for (?:your )?memory\b"
     r"|(?:别|不要|不用|不必|无需|请勿|不需要)(?:再|帮我|给我|把[^，。]{1,12})?(?:记(?!得|错)|保存|存下|存储|记录)|不要把[^。]{1,30}记|忘(?:掉|了)(?:这|那|我刚|刚才"
     r"|吧)"
@@ -43,6 +45,7 @@ _TASK = caseless(
     r"|\bsummari[sz]e (?:this|the|following|below)\b|\bhow (?:do|would|can|to) (?:you |i |we |one )?say\b"
     r"|\b(?:fix|correct|check|improve|polish|edit) (?:the |my |this |following )*(?:grammar|spelling|sentence"
     r"|english|german|french|chinese|wording|text|paragraph)\b|\bwhat does\b.{0,80}\bmean\b"
+    r"|\b(?:übersetz\w*|korrigier\w*|formulier\w*|umschreiben|fass\w* .{0,40}zusammen|wie sagt man)\b"
     r"|翻译(?:一下|成|为|这|下|以下|给|[:：])|(?:请|帮我|帮忙|麻烦|怎么|如何)翻译|把[^。]{1,40}翻译|翻成|译成|润色|改写|校对|病句"
     r"|(?:用|拿)[^，。]{0,6}(?:英语|英文|法语|德语|日语|中文)[^，。]{0,4}怎么说|造句|续写|仿写"
 )
@@ -53,10 +56,13 @@ _PLAY = caseless(
     r"|suppos(?:e|ing)|in (?:the|this|my|our|a) (?:story|novel|game|script|scene|play|dream|film|movie|song)"
     r"|(?:write|continue|finish|tell)\b.{0,50}\b(?:story|poem|song|lyrics|dialogue|scene|screenplay|script|novel"
     r"|monologue|fiction))\b"
+    r"|\b(?:stell dir vor|tu so,? als|rollenspiel|spiel(?:e|en wir)? (?:den|die|einen|eine)|angenommen|schreib\w*"
+    r" .{0,50}(?:geschichte|gedicht|lied|dialog|roman))\b"
     r"|假装|扮演|角色扮演|想象|假设|假定|(?:小说|故事|游戏|剧本|电影|梦|歌)里|梦见|台词|歌词|(?:写|编|讲)[^，。]{0,12}(?:故事|小说|诗|剧本|对白|对话|歌词)"
 )
 _JOKE = caseless(
     r"\b(?:(?:just |only )?kidding|j/?k|joking|(?:just|only|as) a joke|sarcasm|gotcha|april fools?)\b"
+    r"|\b(?:scherz|witz|(?:nur|bloß) spa(?:ß|ss))\b"
     r"|开玩笑|逗你|骗你|玩笑话?|瞎说|胡说"
 )
 _PASTED = expression(
@@ -84,6 +90,7 @@ _INTRODUCED = caseless(
     r"|(?:写|说|重复|解释|分析|提取|回复|回答|修改|检查|告诉(?:他|她|他们))[^:：。]{0,30}[:：]"
 )
 _ABOUT_OWN = caseless(
+    r"\b(?:merke? dir|vergiss (?:bitte )?nicht|nicht vergessen|denke? (?:bitte )?d(?:ar|r)an|notiere?)\b[^:]{0,30}:|"
     r"\b(?:remember|(?:keep|bear) in mind|(?:don['’]?t|do not) forget)\b[^:：]{0,30}[:：]"
     r"|\babout (?:me|myself)\b|\bfyi\b|\bnote (?:this|that)\b|记住|备注"
 )
@@ -124,11 +131,14 @@ def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
 SENTENCE_CHARACTERS_MAX = 400
 _ASKS = caseless(
     r"\A\W*(?:(?:and|so|but|ok|okay|hey|hi|hello|also|please|well|then|now|sorry|thanks)\b[,!.]* *)*"
-    r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am|was|were|do(?! not forget\b)|does"
+    r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am(?= i\b)|was|were|do(?! not forget\b)|does"
     r"|did|can|could|would|will|should|shall"
     r"|may|has|have|had|isn['’]t|aren['’]t|don['’]t (?:you|i)|didn['’]t|won['’]t|wouldn['’]t|can['’]t you|tell me"
     r"|guess|any idea|do you)\b|\bi (?:was )?wonder(?:ing)?\b|\bdo you (?:know|remember|recall|think)\b"
     r"|\b(?:you (?:still )?remember|what|whether) my\b"
+    r"|\A\W*(?:(?:und|aber|also|ok|hallo|hey|bitte|sag mal)\b[,!.]* *)*(?:was|wer|wen|wem|wann|wo|woher|wohin|wie|warum"
+    r"|wieso|weshalb|welche\w?|hast|bist|kannst|könntest|weißt|gibt es|sag mir"
+    r"|(?:ist|sind|war|hat|kann|soll|muss)\w{0,2} (?:ich|du|er|sie|es|wir|das|der|die|mein\w?))\b"
 )
 _ASKS_CHINESE = expression(
     r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
@@ -138,6 +148,8 @@ _SUPPOSES = caseless(
     r"\b(?:if|unless|whether|provided|as long as|assum(?:e|ing)|suppos(?:e|ing)|imagine|what if|would|could|might|maybe"
     r"|perhaps|possibly|probably|i (?:think|guess|suppose|assume|believe|wish|hope|doubt|dreamt|dreamed)|if only"
     r"|in theory|someday|one day|as if|as though|pretend|not sure|for (?:example|instance)|e\.g|such as)\b"
+    r"|\b(?:wenn|falls|ob|sofern|vielleicht|wahrscheinlich|vermutlich|womöglich|würde\w*|könnte\w*|hätte\w*|wäre\w*"
+    r"|ich (?:glaube|denke|vermute|hoffe|wünschte)|als ob|zum beispiel|z\.\s?b)\b"
     r"|如果|要是|假如|假设|假使|倘若|若是|若(?=我)|万一|除非|的话|也许|可能|或许|大概|好像|似乎|估计|希望|但愿|我猜|我想我|应该是|说不定|一旦|比如|例如|比方|不确定|不一定"
 )
 _POLITE = caseless(
@@ -152,6 +164,7 @@ _OWN_WORDS = caseless(
 _REPORTS = caseless(
     r"\b(?:said|says|say|saying|told|tells|asked|asks|wrote|writes|claim(?:s|ed)?|according to|quot(?:e|es|ed|ing)"
     r"|repl(?:ied|ies)"
+    r"|sagte\w?|sagt|gesagt|meinte|fragte|schrieb|schreibt|erzählt\w?|behauptet|laut"
     r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"
     r"|her)self)\b"
     r"|(?:[他她它们人妈爸哥姐弟妹友户婆]|老公|老师|老板|同事|先生|太太|经理|客服|总|小[\u4e00-\u9fff])[^，,。\s]{0,4}?[说问唱喊念]|告诉|写道|写着|转告|听(?:见|到|[他她谁人])|唱(?:道|着)|表示|自称|自我介绍"
@@ -162,7 +175,8 @@ _OWN_LABEL = caseless(
     r"\A[ \t]*(?:note|notes|fyi|btw|by the way|ps|p\.s\.?|please note|update"
     r"|(?:please )?(?:remember|(?:keep|bear) in mind|(?:don['’]?t|do not) forget)(?: this| that)?"
     r"|correction|reminder|important"
-    r"|about me|also|me|hi|hello|one thing|for the record|just so you know|my [\w ]{1,24}|i(?:['’]m"
+    r"|(?:bitte )?(?:merke? dir|vergiss nicht|nicht vergessen|denke? d(?:ar|r)an|notiere?)(?: bitte| mal)?|wichtig"
+    r"|mein\w? [\w ]{1,24}|about me|also|me|hi|hello|one thing|for the record|just so you know|my [\w ]{1,24}|i(?:['’]m"
     r"| am)? [\w ]{1,24}|e-?mail|phone|tel|mobile|(?:请|帮我|你要)?记住|备注|注意|另外|补充|提醒|对了|更正|说明"
     r"|我的[\u4e00-\u9fff]{1,6}|我[\u4e00-\u9fff]{1,6}|电话|手机|邮箱)[ \t]*[:：]"
 )
@@ -181,6 +195,8 @@ _PASSWORDS = caseless(
     r"|\b(?:lock(?:er)?|padlock|bike lock|safe|vault|suitcase)(?:['’]s)? combination\b"
     r"|\bcombination (?:to|of|for) (?:my|our|the) (?:lock(?:er)?|padlock|bike lock|safe|vault|suitcase)\b"
     r"|\b(?:safe|vault|locker|padlock|lock|door|gate|garage|alarm) (?:is )?(?:open|unlock|disarm)(?:s|ed)? with\b"
+    r"|\b(?:passw(?:o|ö)rt\w*|kennw(?:o|ö)rt\w*|geheimzahl|(?:ec|konto|handy|karten|sim)-?pin|\w*schlüssel(?:code|kombination)|tür-?code|kontonummer"
+    r"|kreditkarte\w*|zugangsdaten)\b"
     r"|密码|口令|密钥|私钥|助记词|验证码|门禁码|开门码|备用码|恢复码|动态码|银行卡|信用卡|卡号|银行账[号户]"
 )
 """What is said of these is not kept, whether or not the secret itself is known by its form."""

@@ -1,6 +1,6 @@
 """Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
 
-A sentence counts by its cue, one of two closed classes, English and Chinese: a correction that says so, not X but Y, a
+A sentence counts by its cue, one of closed classes in three languages: a correction that says so, not X but Y, a
 negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer. What
 it revises is looked for among the memories; alone it says nothing.
 """
@@ -19,16 +19,18 @@ from memoryd.domain.memories.capture.cues import (
     CORRECTION,
     FROM_TO,
     FROM_WHEN,
+    GERMAN_VERB,
     NO_LONGER,
     NOT_BUT,
     NOW,
+    SLIP,
     behind_leads,
     cues_in,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.values import content, values_in
-from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT
+from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
@@ -46,6 +48,7 @@ _VERB = caseless(
     r"|weren['’]t|doesn['’]t|don['’]t|didn['’]t|hasn['’]t|haven['’]t|can['’]t|won['’]t|\w+['’](?:re|ve|m|ll|d)|no"
     r"|not|now|never|always"
     r"|usually|got|went|came|took|left|became|moved|began|made|gave|on|in|at|by|with|from|through|via|under|until"
+    rf"|{GERMAN_VERB}|um|jetzt"
     r"|between|to|that|which|who|need|run|come|go|live|work|use|take|get|open|close|start|meet|keep|cost|[,;:])\Z"
 )
 """A verb that is none else, or what follows one: a preposition, an adverb."""
@@ -109,16 +112,18 @@ _OF_TASK = caseless(
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
 _IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: (?!(?:already|late|over)\b)[^\s,;]+){1,4}\W*")
-_AUTHOR = caseless(r"\W*(?:(?:i|we)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
+_AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
 _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
 """What people tell of themselves without saying so."""
 _PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]")
 _STATES = caseless(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b|(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
+    rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
     r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
-    r"|\b(?:i|we|they|you) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
+    rf"|\b(?:{GERMAN_VERB})\b"
+    r"|\b(?:i|we|they|you|ich|wir) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
 )
 """What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
 _SAYS_SO = caseless(
@@ -310,13 +315,15 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
             for key, value in groups.items():
                 named[key][value] = None
     has_verb = bool(_STATES.search(plain))
+    is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     if "own" in leads:
         forms.insert(0, CORRECTION)
     elif has_answer and ("wrong" in leads or _is_value_instead(plain, forms, leads, has_verb=has_verb)):
         forms.insert(0, ANSWER)
+    elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
+        forms.append(SLIP)
     if not forms:
         return None
-    is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))
     return Revision(
         text=text,

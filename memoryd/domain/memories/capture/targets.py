@@ -21,7 +21,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other
 from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
-from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT
+from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT, SLIP
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
 from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
@@ -181,6 +181,8 @@ class _Search:
         return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
     def _fit(self, one: _Candidate) -> float:
+        if SLIP in self._revision.forms and not self._rest <= one.words | self._values:
+            return 0.0
         rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
         if not any(fits(one) for fits in rules):
             return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
@@ -312,6 +314,11 @@ class _Search:
         )
 
     @cached_property
+    def _values(self) -> frozenset[str]:
+        """The words of the values that the sentence says."""
+        return content(" ".join(value.text for value in self._values_in(self._revision.rest)))
+
+    @cached_property
     def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
         """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
         words, signs = content(self._clause), frozenset(HAN_SIGN.findall(self._clause))
@@ -324,7 +331,7 @@ class _Search:
     def _was_answered_wrong(self, one: _Candidate) -> bool:
         """Tell whether what was said before is what a memory says, and the sentence has another value for it.
 
-        An answer says it in words of its own; of what the author said it is what was kept.
+        An answer says it in words of its own and of what was asked; of what the author said it is what was kept.
         """
         if not self._is_answer:
             return False
@@ -336,14 +343,13 @@ class _Search:
             return False
         return one.text.casefold() in self._said or (
             _says(self._answer, pair[0].text)
-            and any(self._share(self._in_answer, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
+            and any(self._share(self._before, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
         )
 
     def _says_more(self, start: int, one: _Candidate) -> bool:
         """Tell whether a sentence of few words is about something else than its value: `no lunch on Tuesday`."""
-        rest = self._revision.rest
-        values = content(" ".join(value.text for value in self._values_in(rest)))
-        return _OF_OTHER.search(rest[:start]) is not None or not self._rest <= values | one.words | self._before
+        before = self._revision.rest[:start]
+        return _OF_OTHER.search(before) is not None or not self._rest <= self._values | one.words | self._before
 
 
 _OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: the)?\s*\Z")

@@ -237,6 +237,9 @@ please correction sorry typo wrong right new old last next ago week month year y
 going come comes came since everything else everyone same stay stays thing one use uses using used mr mrs ms dr let's
 it's that's there's she's he's they're i'm i've we're we've isn't aren't wasn't weren't doesn't don't didn't hasn't
 haven't can't another ll isn wasn aren doesn don didn weren hasn haven its
+remember remind forget
+jetzt nun ab doch nein statt anstatt sondern mehr wieder wurde auf nehmen nehme nutzen nutze benutzen verwenden
+verschoben verlegt geändert gewechselt umgestiegen kommt kommen die den in an im am um uhr merk dir vergiss denk daran
 """)
 """Beside those of the index: what a correction says of no thing, and what all of one kind are called."""
 _HAN_STOPS = expression(

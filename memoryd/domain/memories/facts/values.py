@@ -29,7 +29,9 @@ _SLOT = "\x00"
 
 HAN = "\u4e00-\u9fff"
 HAN_SIGN = expression(f"[{HAN}]")
-WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+WEEKDAY = (
+    "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?)"
+)
 _MONTH = rf"{MONTH}\.?"
 _NUMERAL = (
     "(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"

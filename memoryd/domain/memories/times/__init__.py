@@ -1,1 +1,1 @@
-"""Times as people write them, in English and Chinese, as spans of days."""
+"""Times as people write them, in English, German and Chinese, as spans of days."""

@@ -105,6 +105,13 @@ _BARE_MONTH = expression(
     f"(?:份|(?![0-9{_WEEKDAYS}十亮饼球光票供]))(?![0-9])"
 )
 _BARE_YEAR = expression(r"(?<![0-9.])(?P<year>(?:19|20)[0-9]{2})\s?年(?!代|\s?的?\s?[0-9一二三四五六七八九十])")
+_QUARTERS = expression(
+    r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年|(?P<near>去年|今年|明年))?的?(?<![上下每])第?(?P<number>[一二三四1-4])季度"
+)
+_END_OF_IT = expression(
+    r"(?<![0-9一二三四五六七八九十几半多每个個年月青少老童成中])(?P<unit>[年月])(?=[初底末])(?![初底末][0-9一二三四五六七八九十])"
+)
+"""`年底`, `月初`: of this year or month, and `part_named` says which part."""
 _DAYS_OF_MONTH = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
@@ -227,6 +234,16 @@ def _bare_year(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:
     return year_of(int(match["year"]))
 
 
+def _quarters(match: re.Match[str], calendar: Calendar) -> DaySpan:
+    year = int(match["year"]) if match["year"] else None
+    year = calendar.day.year + YEARS_AWAY[match["near"]] if match["near"] else year
+    return calendar.quarter(eastern_number(match["number"]), year)
+
+
+def _end_of_it(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+    return unit_away(calendar.day, 0, _UNITS[match["unit"]])
+
+
 def _days_of_month(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     month, first, last = (eastern_number(match[name]) for name in ("month", "first", "last"))
     return days_of_month(calendar, match["year"], month, first, last) if 1 <= month <= 12 else None
@@ -261,5 +278,7 @@ _RULES = (
     (_BARE_MONTH, _bare_month),
     (_BARE_YEAR, _bare_year),
     (_BARE_DAY, _bare_day),
+    (_QUARTERS, _quarters),
+    (_END_OF_IT, _end_of_it),
     (CHINESE_SEASON, chinese_season),
 )

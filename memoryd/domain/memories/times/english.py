@@ -63,7 +63,8 @@ _NAMED_DAY = expression(
 _DAYS_AWAY = {"yesterday": -1, "last night": -1, "tomorrow": 1, "before yesterday": -2, "after tomorrow": 2}
 _UNIT_NEXT_TO = expression(
     r"\b(?P<which>last|past|previous|this|current|next|coming)\s(?P<unit>week|month|year|weekend)\b(?!-)"
-    rf"(?!\s(?:of|in)\s{MONTH}\b)|\bthe\s(?P<before>week|month|year|weekend)\sbefore\slast\b",
+    rf"(?!\s(?:of|in)\s{MONTH}\b)|\bthe\s(?P<before>week|month|year|weekend)\sbefore\slast\b"
+    r"|\b(?:beginning|start|middle|end)\sof\s(?P<whole>the\s(?P<now>month|year))\b(?!-)",
     _FLAGS,
 )
 _NEAR_WEEKEND = expression(
@@ -109,11 +110,19 @@ _DAYS_OF_MONTH = expression(
     _FLAGS,
 )
 _YEARS = expression(
-    rf"\b(?:in|during|since|until|till|before|after|early|mid|late|spring|summer|autumn|fall|winter|(?:the\s)?year)(?:\sof)?[\s-]"
+    r"\b(?:in|during|since|until|till|before|after|early|mid|late|(?:beginning|start|middle|end)(?=\sof)|spring|summer|autumn"
+    r"|fall|winter|(?:the\s)?year)(?:\sof)?[\s-]"
     rf"(?P<year>{_YEAR})(?=\s*(?:[^\w\s.,:/%°$€£+-]|[.,](?![0-9])|\Z)"
     r"|\s(?:and|or|but|we|i|you|he|she|they|it|the|my|our|his|her|their|when|to|was|were|did|with|at|on|for|as|there|by)\b)",
     _FLAGS,
 )
+_QUARTERS = expression(
+    rf"\b(?P<lead>(?:in|during|for|since|until|till|by|before|after|of|this|last|next)\s(?:the\s)?)?"
+    rf"(?P<it>(?:(?P<first>{_YEAR})[\s-]?)?(?:(?-i:Q)(?P<number>[1-4])|(?P<name>first|second|third|fourth)\squarter)"
+    rf"(?:(?:\s|/|-)?(?:of\s)?(?:(?P<year>{_YEAR}){_ENDS}|(?P<which>last|this|next)\syear\b))?)(?![\w-])",
+    _FLAGS,
+)
+"""`Q1 2026`, `the first quarter of next year`; without a year behind a word that leads to a time."""
 _OF_NEAR_YEAR = expression(
     rf"\b(?:(?P<in>(?:in|of|since|until|till|before|after|early|mid|late)[\s-])?"
     rf"(?:(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?(?P<name>{MONTH})\b(?:\.(?!\s(?-i:[A-Z])))?"
@@ -171,7 +180,10 @@ def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan:
     return one_day(shifted(calendar.day, _DAYS_AWAY.get(said, 0)))
 
 
-def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _unit_next_to(match: re.Match[str], calendar: Calendar) -> TimeReading:
+    if match["now"]:
+        now = unit_away(calendar.day, 0, Unit(match["now"].lower()))
+        return now and TimeMention(*match.span("whole"), now)
     if match["before"]:
         return unit_away(calendar.day, -2, Unit(match["before"].lower()))
     return unit_away(calendar.day, AWAY[match["which"].lower()], _unit(match))
@@ -251,6 +263,15 @@ def _years(match: re.Match[str], _calendar: Calendar) -> TimeMention | None:
     return None if span is None else TimeMention(*match.span("year"), span)
 
 
+def _quarters(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+    said = match["first"] or match["year"]
+    year = int(said) if said else _near_year(match["which"], calendar)
+    if year is None and match["lead"] is None:
+        return None
+    number = int(match["number"]) if match["number"] else _QUARTER_NAMES.index(match["name"].lower()) + 1
+    return TimeMention(*match.span("it"), calendar.quarter(number, year))
+
+
 def _of_near_year(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     year, day = _near_year(match["which"] or match["before"], calendar), match["day"] or match["late_day"]
     name = match["name"] or match["behind"]
@@ -306,7 +327,25 @@ _WEEKDAYS_BY_NAME = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 _LEANS = dict.fromkeys(("last", "past", "since"), Lean.PAST) | dict.fromkeys(
     ("next", "coming", "until", "till", "by"), Lean.FUTURE
 )
-_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_QUARTER_NAMES = ("first", "second", "third", "fourth")
+_NAMES = (
+    "jan",
+    "feb",
+    "mar",
+    "may",
+    "mai",
+    "maerz",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "okt",
+    "nov",
+    "dec",
+    "dez",
+)
 _OF_UNITS = ("day", "week", "month", "year")
 _RULES = (
     (_NAMED_DAY, _named_day, ("day", "tomorrow", "night", "this")),
@@ -324,6 +363,7 @@ _RULES = (
     (_DAYS_OF_IT, _days_of_it, ("the ",)),
     (_OF_NEAR_YEAR, _of_near_year, (" year",)),
     (_YEARS, _years, ("19", "20")),
+    (_QUARTERS, _quarters, ("q1", "q2", "q3", "q4", "quarter")),
     (_ISO_MONTH, _iso_month, ("-0", "-1")),
 )
 """Each with the rule, what it makes of a match, and what of a text must be there for it: looked for much faster."""

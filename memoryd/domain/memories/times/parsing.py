@@ -1,4 +1,4 @@
-"""When something was, as a text tells it: spans of days, in English and Chinese, relative to the day it was written.
+"""When something was, as a text tells it: spans of days, in three languages, relative to the day it was written.
 
 A number alone is no year, a date that no calendar has is none, and a year that is missing is the one nearest to the
 day. In doubt nothing is said: a time that was guessed finds what nobody asked for.
@@ -15,6 +15,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import NO_PART, counted, english_lean, english_times
+from memoryd.domain.memories.times.german import in_english
 from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
 from memoryd.domain.memories.times.spans import (
     Calendar,
@@ -24,7 +25,7 @@ from memoryd.domain.memories.times.spans import (
     dated,
     in_year,
     one_day,
-    part_of_month,
+    part_named,
     shifted,
     week_of,
     weekend_of,
@@ -164,7 +165,7 @@ def _says_which(plain: str, weekday: TimeMention) -> bool:
 
 
 def _plain(text: str) -> str:
-    return normalised(text[:MAX_CHARS]).replace("..", " – ")
+    return in_english(normalised(text[:MAX_CHARS]).replace("..", " – "))
 
 
 def _mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
@@ -251,7 +252,7 @@ def _is_between(plain: str, first: TimeMention, second: TimeMention) -> bool:
 def _part_named(plain: str, one: TimeMention) -> tuple[str, DaySpan, str]:
     """Return the days of a mention, or the part of a month that it names, with the text right before and behind."""
     before, behind = plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
-    return part_of_month(before, one.span, behind)
+    return part_named(before, one.span, behind)
 
 
 def _span_in_text(plain: str, one: TimeMention, day: date) -> DaySpan:

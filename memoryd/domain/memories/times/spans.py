@@ -2,8 +2,8 @@
 
 Weeks begin on Monday (ISO 8601). Work is due once a day, also after the machine slept or a clock was set.
 
-Below is what English and Chinese times share: the mention of a time, parts of months, seasons, and what names a day but
-is no time of an event. `see memory/2025-11-27.md` is a place in a file; `every Monday` and `每周三` name
+Below is what times of all languages share: the mention of a time, parts of months and years, seasons, and what names a
+day but is no time of an event. `see memory/2025-11-27.md` is a place in a file; `every Monday` and `每周三` name
 no day of the calendar. Seasons are those north of the equator: spring from March, winter from December of the year in
 which it begins.
 """
@@ -223,20 +223,20 @@ _BEFORE = caseless(
     r"\b(?:(?P<part>early|mid|late|(?:beginning|start|middle|end)\sof)[\s-](?:in\s)?(?:the\s)?"
     r"|(?P<week>first|second|third|fourth|last|1st|2nd|3rd|4th)\sweek\s(?:of|in)\s(?:the\s)?)\Z"
 )
-_BEHIND = expression("的?(?:(?P<early>初|上旬)|(?P<mid>中旬)|(?P<late>底|末|下旬))")
+_BEHIND = expression("的?年?(?:(?P<early>初|上旬)|(?P<mid>中旬?)|(?P<late>底|末|下旬))")
 _THIRD = 10
 _EARLY = ("early", "beginning", "start")
 _MID = ("mid", "middle")
 _WEEKS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
 
 
-def part_of_month(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
-    """Return the part of a month that a text names with what stands around it, and what stands around that.
+def part_named(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
+    """Return the part of a month or year that a text names with what stands around it, and what stands around that.
 
-    Where it names no part of a month, all stays as it is. Early and late are ten days, or what is left of them; weeks
-    are counted from the first of the month.
+    Where it names no part, all stays as it is. Early and late are ten days of a month, or what is left of them, and
+    four months of a year; weeks are counted from the first of the month.
     """
-    if span.is_open or span != month_of(span.first.year, span.first.month):
+    if span.is_open or span not in (month_of(span.first.year, span.first.month), year_of(span.first.year)):
         return before, span, behind
     if (said := _BEFORE.search(before)) is not None:
         week, part = said["week"], (said["part"] or "").lower()
@@ -248,9 +248,16 @@ def part_of_month(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan
     return before, span, behind
 
 
-def _third(month: DaySpan, number: int) -> DaySpan:
-    first = shifted(month.first, _THIRD * number)
-    return DaySpan(first, month.last if number == 2 else shifted(first, _THIRD - 1))
+def _third(whole: DaySpan, number: int) -> DaySpan:
+    if whole.first.month != whole.last.month:
+        return _months(whole.first.year, 4 * number + 1, 4 * number + 4)
+    first = shifted(whole.first, _THIRD * number)
+    return DaySpan(first, whole.last if number == 2 else shifted(first, _THIRD - 1))
+
+
+def _months(year: int, first: int, last: int) -> DaySpan:
+    """Return the months of a year that a calendar has, from one number to another."""
+    return DaySpan(date(year, first, 1), date(year, last, monthrange(year, last)[1]))
 
 
 def _week(month: DaySpan, which: str) -> DaySpan:
@@ -301,6 +308,16 @@ class Calendar(Struct, frozen=True):
         if span is not None and self.ahead is not None and (span.first - self.day).days > self.ahead:
             span = in_year(span.first.year - 1, month, day) or span
         return span
+
+    def quarter(self, number: int, year: int | None) -> DaySpan:
+        """Return a quarter, 1 to 4, of a year from 1 to 9999, or the nearest one, not too far ahead."""
+        first, last = 3 * number - 2, 3 * number
+        if year is not None:
+            return _months(year, first, last)
+        years = range(max(self.day.year - 1, date.min.year), min(self.day.year + 1, date.max.year) + 1)
+        ends = date.max if self.ahead is None else shifted(self.day, self.ahead)
+        spans = [span for one in years if (span := _months(one, first, last)).first <= ends]
+        return min(spans, key=lambda span: span.distance(self.day))
 
     def weekend(self) -> DaySpan:
         """Return the weekend of this week, or the last one that has begun if what was is meant."""

@@ -165,6 +165,10 @@ keep keeps think mind find help feel leave leaves left call like likes start sto
 something everything nothing thing things way lot idea bit place part new old good best better big small long last next
 again many much more less back away out over this that shall must should people person friend friends kind sort whole
 own right real reason known list plan plans number name names set show send ask asks asked said did done
+montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar marz mai juni juli oktober
+dezember heute morgen gestern jetzt abend nacht tag tage woche wochen wochenende monat jahr jahre uhr stunde zwei drei
+vier funf sechs sieben acht neun zehn neu neue neuen neuer neues gut gute alt alte kommt kommen geht gehen macht machen
+muss mussen soll sollen gibt liegt liegen steht merk vergiss denk daran bitte mehr alles etwas wieder nochmal immer
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 _WORD = expression(r"[a-z]+(?:-[a-z]+)*")

@@ -91,24 +91,27 @@ _COUNT = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|
 _KINDS = (
     (
         expression(
-            r"\b(?:when|what time|how long|until|how many days|(?:which|what|that|those) days?|deadline|due)\b"
+            r"\b(?:when|what time|how long|until|how many days|(?:which|what|that|those) days?|deadline|due"
+            r"|wann|wie lange|um wie viel uhr|welche[nrm]? tag)\b"
             r"|什么时候|几点|哪天|几号|多久|何时|有空|下次|那几天|那天"
         ),
         expression(
             rf"\b(?:\d{{1,2}}[:.]\d\d|\d{{1,2}}(?:st|nd|rd|th)?|noon|midnight|half past|quarter|o'clock"
             rf"|{_MONTH}|{_COUNT}"
-            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b|[一二三四五六七八九十\d](?:点|月|号|日|时|周|天)"
+            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|uhr)\b"
+            r"|[一二三四五六七八九十\d](?:点|月|号|日|时|周|天)"
             r"|周[一二三四五六日]|星期"
         ),
     ),
     (
-        expression(r"\b(?:where|whereabouts)\b|哪里|哪儿|在哪|放哪"),
+        expression(r"\b(?:where|whereabouts|wo|wohin)\b|哪里|哪儿|在哪|放哪"),
         expression(
-            r"\b(?:in|at|on|behind|under|above|next to) (?:the|a|my|our)\b|放在|存在|在.{1,8}(?:里|上|下|层|抽屉|柜)"
+            r"\b(?:in|at|on|behind|under|above|next to) (?:the|a|my|our)\b"
+            r"|\b(?:im|beim?|hinter|unter|auf|neben) |放在|存在|在.{1,8}(?:里|上|下|层|抽屉|柜)"
         ),
     ),
     (
-        expression(r"\bhow (?:many|much)\b|几个|多少|几[位人份篇张次]"),
+        expression(r"\b(?:how (?:many|much)|wie ?viele?)\b|几个|多少|几[位人份篇张次]"),
         expression(rf"\d|\b(?:{_COUNT})\b|[一二三四五六七八九十百千][个篇张位次份人元块]"),
     ),
 )

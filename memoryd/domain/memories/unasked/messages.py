@@ -45,6 +45,9 @@ ass arse bullshit screw sucks suck stupid idiot goddamn heck gosh darn
 found sent send know knew think thought guess hope see saw said say try tried wait waiting hold ready start stop
 looks sounds seems feel feels feeling make makes made sense point fair enough true false wrong weird strange odd
 by wish luck lucky sleep asleep
+hallo moin servus tschuss guten gute morgen tag abend nacht danke dir vielen dank schon sehr bitte gern ja nein doch
+ok super prima toll klasse gut schlecht genau stimmt alles klar verstanden aha achso ach so mude krank hunger durst kalt
+warm heiss ich bin mir ist es das war und aber auch nur noch mal wieder jetzt gleich heute los geht weiter egal
 """)
 _IDLE_CHINESE = expression(
     r"你?(?:真|太|好|可|挺|很|有点|这么|好像){1,3}(?:厉害|聪明|棒|好|可爱|搞笑|有趣|好笑|贴心|牛|行|笨|慢|烦|累|困"
@@ -139,17 +142,22 @@ _SPOKEN = caseless(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LETTER = expression(r"[^\W_]")
 _PRAISE = expression(r"\byou(?:'re|re| are| were)\s(?:\w+\s){0,3}\w+\s*[.!]*\Z")
 _FIRST_PERSON = caseless(
-    r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me)\b"
+    r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me"
+    r"|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns|unser(?:e[mnrs]?)?)\b"
 )
 _GENERIC_FIRST = caseless(
     r"\bhow (?:do|can|would|could) i\b|\bwhat (?:can|could) i\b|\b(?:tell|give|show|write|help|teach"
     r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
-    r"|\bcan i\b|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我"
+    r"|\b(?:erzahle?|sage?|gib|zeige?|schreibe?|erklare?|hilf|kannst du) (?:mir|uns)\b"
+    r"|\b(?:wie|was|wo) kann (?:ich|man)\b|\bcan i\b"
+    r"|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我"
 )
 _DEICTIC = caseless(
     r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
     r"|weekend|morning|afternoon|evening|\w+day)"
     r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|heute|morgen|gestern|ubermorgen|vorgestern|(?:letzte|nachste|diese)[nrsm]? \w+|(?:mon|diens|donners|frei|sams"
+    r"|sonn)tags?|mittwochs?|nochmal|wieder|oma|opa|mama|papa"
     r"|again|usual|remind|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
     r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
@@ -157,20 +165,23 @@ _DEICTIC = caseless(
 )
 _QUESTIONS = caseless(
     r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
-    r"|could you|can you)\b"
+    r"|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
     r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
     r"|要不要|还是|[回买做准备选推荐挑算]一?下"
 )
 _SUBJECT = expression(
     r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
-    r"|this|that|there|my|our|his|her|their|the|a|an)(?:['’]\w+)?\b"
+    r"|this|that|there|my|our|his|her|their|the|a|an|ich|wir|er|sie|es|der|die|das|meine?|unsere?)(?:['’]\w+)?\b"
     r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
 )
-_DEFINITE = caseless(r"\bthe (?!last|first|next|same|other|above|rest|thing)\w")
+_DEFINITE = caseless(
+    r"\bthe (?!last|first|next|same|other|above|rest|thing)\w|\b(?:de[rnm]|die|das|zu[mr]|vom|beim) (?-i:[A-Z])[a-z]"
+)
 _ASKS = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
     r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
-    r"|show me|define|convert|list|name)\b"
+    r"|show me|define|convert|list|name"
+    r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
     r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z",
     re.IGNORECASE | re.DOTALL,
 )

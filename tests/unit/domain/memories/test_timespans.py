@@ -189,6 +189,10 @@ def test_month_at_the_end_of_a_sentence_is_not_of_the_year_that_the_next_one_nam
         "雨后天晴",
         "午后天气很好",
         "",
+        "Q1: how does it work?",
+        "last quarter finals",
+        "每年年底体检",
+        "青年初中",
     ],
 )
 def test_what_only_looks_like_a_time_is_none(text: str) -> None:
@@ -447,11 +451,40 @@ def test_hostile_repetitions_are_read_in_one_pass(piece: str) -> None:
         ("上个月底", span("2025-10-21", "2025-10-31")),
         ("2025年10月下旬", span("2025-10-21", "2025-10-31")),
         ("in November", span("2025-11-01", "2025-11-30")),
+        ("in early 2024", span("2024-01-01", "2024-04-30")),
+        ("in the middle of 2024", span("2024-05-01", "2024-08-31")),
+        ("late last year", span("2024-09-01", "2024-12-31")),
+        ("at the end of 2024", span("2024-09-01", "2024-12-31")),
+        ("去年年底", span("2024-09-01", "2024-12-31")),
+        ("2024年初", span("2024-01-01", "2024-04-30")),
+        ("in Q1 2025", span("2025-01-01", "2025-03-31")),
+        ("in the third quarter", span("2025-07-01", "2025-09-30")),
+        ("in the fourth quarter of last year", span("2024-10-01", "2024-12-31")),
+        ("2025年第一季度", span("2025-01-01", "2025-03-31")),
+        ("去年四季度", span("2024-10-01", "2024-12-31")),
     ],
 )
-def test_parts_of_months(text: str, expected: DaySpan) -> None:
+def test_parts_of_months_and_years(text: str, expected: DaySpan) -> None:
     assert spans_in(text, FRIDAY) == (expected,)
     assert asked_span(f"what happened {text}?" if text.isascii() else f"{text}发生了什么", FRIDAY) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pay it by the end of the month", span("2025-11-21", "2025-11-30")),
+        ("年底交房", span("2025-09-01", "2025-12-31")),
+        ("月初要交房租", span("2025-11-01", "2025-11-10")),
+        ("the gym is free in Q1", span("2026-01-01", "2026-03-31")),
+    ],
+)
+def test_parts_of_the_month_and_year_that_it_is(text: str, expected: DaySpan) -> None:
+    assert spans_in(text, FRIDAY) == (expected,)
+
+
+def test_a_question_means_the_quarter_that_was() -> None:
+    assert asked_span("what happened in the second quarter?", FRIDAY) == span("2025-04-01", "2025-06-30")
+    assert spans_in("free in the second quarter", FRIDAY) == (span("2026-04-01", "2026-06-30"),)
 
 
 def test_part_of_february_ends_with_it() -> None:

@@ -1,4 +1,4 @@
-"""What is captured of a message without a model, in two languages, and what never is."""
+"""What is captured of a message without a model, in three languages, and what never is."""
 
 import pytest
 from hypothesis import given, settings
@@ -64,6 +64,27 @@ STATED = [
     ("I am new here, and I like jazz.", "preference", "I like", False),
     ("The plumber can be reached at 0316 555 778, in case you need it.", "entity", "phone number", False),
     ("Bob's mail is bob@example.com.", "entity", "e-mail address", False),
+    ("Our new doctor is Dr. Brandt.", "fact", "my … is", False),
+    ("Our rent is 1,180 euros.", "fact", "my … is", False),
+    ("我女儿对榛子过敏", "fact", "我对…过敏", False),
+    ("我们家的新医生是白大夫。", "fact", "我的…是", False),
+    ("Merk dir, dass der Schlüssel bei Frau Yilmaz ist.", "note", "merk dir", False),
+    ("Merk dir bitte: Die Mülltonne wird am Montag geleert.", "note", "merk dir", False),
+    ("Vergiss nicht: Der Klempner kommt am Dienstag.", "note", "merk dir", False),
+    ("Denk daran, dass Mia keine Nüsse darf.", "note", "merk dir", False),
+    ("Der Schlüssel ist bei Frau Yilmaz, merk dir das.", "note", "merk dir", False),
+    ("Hallo, ich heiße Anna Vogel und wohne in Bremen.", "entity", "ich heiße", True),
+    ("Ich heiße Anna.", "entity", "ich heiße", False),
+    ("Nenn mich bitte Ansa.", "entity", "nenn mich", True),
+    ("Wir wohnen in Bremen.", "fact", "ich wohne in", False),
+    ("Ich arbeite bei Siemens als Ingenieurin.", "fact", "ich arbeite bei", False),
+    ("Ich bin Vegetarierin.", "fact", "ich bin Vegetarier", False),
+    ("Ich bin allergisch gegen Haselnüsse.", "fact", "ich bin allergisch gegen", False),
+    ("Wir essen kein Schweinefleisch.", "fact", "ich esse kein", False),
+    ("Ich mag keine Oliven.", "preference", "ich mag", False),
+    ("Unsere neue Hausärztin ist Dr. Brandt.", "fact", "mein … ist", False),
+    ("Mein Bruder heißt Jonas.", "fact", "mein … ist", False),
+    ("Meine neue Handynummer ist 0176 4455 6677.", "entity", "phone number", True),
 ]
 """A message, and of its memory kind, form and whether it is pinned."""
 NOT_STATED = [
@@ -133,6 +154,29 @@ NOT_STATED = [
     "Version 2025.11.27 is out, call me.",
     "I live in hope.",
     "remember when we went to Rome?",
+    "Our plan is to leave at eight.",
+    "Our kids are sick.",
+    "Our server is slow.",
+    "我们的问题是没有时间。",
+    "Wie heiße ich?",
+    "Weißt du, wie mein Bruder heißt?",
+    "Ich heiße nicht Anna.",
+    "Sie sagte, ich heiße Anna.",
+    "Ich glaube, ich bin allergisch gegen Nüsse.",
+    "Wenn ich in Bremen wohne, mag ich Fisch.",
+    "Übersetze: Ich heiße Anna",
+    "Ich heiße Batman, war nur Spaß.",
+    "Stell dir vor, ich wohne in Rom. Ich wohne in Rom.",
+    "Merk dir das nicht, aber ich wohne in Bremen.",
+    "Vergiss das.",
+    "Vergiss nicht!",
+    "Ich mag das nicht.",
+    "Ich mag deinen Vorschlag.",
+    "Ich liebe dich.",
+    "Ich bin müde.",
+    "Meine Tochter ist krank.",
+    "Mein Passwort ist hund123.",
+    "Merk dir, dass die EC-Pin 1234 ist.",
     "As I said, please remember that.",
     "If it rains we stay at home, keep that in mind.",
     "My sister lives in Ghent, if not forget it.",
@@ -293,6 +337,7 @@ CORRECTIONS = [
     "回答不要用表格。",
     "以后请用中文回答。",
     "不对，会议是周四。",
+    "Nein, der Elternabend ist am Donnerstag, nicht am Dienstag.",
 ]
 NO_CORRECTIONS = [
     "No, thanks.",
@@ -301,6 +346,8 @@ NO_CORRECTIONS = [
     "No, that's wrong.",
     "Don't worry about it.",
     "No, it should be three, not four.",
+    "Nein, danke.",
+    "Nein, das ist falsch.",
 ]
 
 

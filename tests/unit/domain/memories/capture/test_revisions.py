@@ -56,6 +56,16 @@ REVISED = [
     ("The big mixer is a Yamaha MG-12.", "", "Hang on, the big mixer isn't a Yamaha MG-12. It's a Mackie 1604."),
     ("The pager rota starts on Mondays.", "", "You have that the pager rota starts on Mondays. It's Wednesdays."),
     ("The seeds are in cupboard C, shelf 2.", "", "Small correction, the seeds are in cupboard E, shelf 4."),
+    (
+        "Die Winterreifen liegen bei Reifen Busch.",
+        "",
+        "Die Winterreifen liegen nicht mehr bei Reifen Busch, sondern bei Autohaus Meyer.",
+    ),
+    ("The plumber comes on Monday.", "", "actually the plumber comes on Tuesday"),
+    ("The gym costs 39 euros a month.", "", "Sorry, the gym costs 45 euros a month."),
+    ("Das Internet kommt von Vodafone.", "", "Wir nehmen jetzt Telekom statt Vodafone."),
+    ("Die Probe ist am Montag um 19 Uhr.", "", "Die Probe ist auf Mittwoch verschoben."),
+    ("Die Miete kostet 900 Euro.", "Die Miete kostet 900 Euro.", "Falsch, die Miete kostet 950 Euro."),
     ("快递用的是顺丰。", "", "从这个月起快递改用京东了。"),
     ("My editor is Emacs.", "", "I've replaced Emacs with Zed."),
     ("The website is hosted on Netlify.", "", "We migrated the website to Cloudflare last month."),
@@ -195,6 +205,11 @@ REVISED = [
 FIRST = 64
 """As many memories stand beside the others while something is said in passing."""
 IN_PASSING = [
+    ("The plumber comes on Monday.", "actually my sister comes on Tuesday"),
+    ("The plumber comes on Monday.", "Sorry, the plumber also comes on Tuesday."),
+    ("The plumber comes on Monday.", "actually the plumber called on Tuesday"),
+    ("The plumber comes on Monday.", "wait, the party on Tuesday is at the plumber's"),
+    ("The gym costs 39 euros a month.", "Sorry, the pool costs 45 euros a month."),
     ("", "The printer is broken again."),
     ("", "The office printer is out of paper now."),
     ("", "The build is green now."),

@@ -12,6 +12,9 @@ from tests.unit.domain.memories.books import book_from
 SWIMMING = "remember that the swim class is on Monday at 16:00"
 DENTIST = "My dentist is Dr. Weiss"
 PHONE = "记住，老师的电话是13900001111"
+KLEMPNER = "Vergiss nicht: Der Klempner kommt am Montag zwischen 8 und 10 Uhr"
+TONNE = "Merk dir, dass die Mülltonne am Montag geleert wird"
+BINS = "remember that the bins are emptied on Tuesdays"
 OTHERS = ["The stand-up is at 9:30.", "The choir rehearses on Monday.", "My doctor is Dr. Ames."]
 ANSWER = "Noted."
 CORRECTED = [
@@ -25,6 +28,8 @@ CORRECTED = [
     (SWIMMING, "they moved it to 17:30", "remember that the swim class is on Monday at 17:30"),
     (DENTIST, "no, Dr. Weber, not Dr. Weiss", "My dentist is Dr. Weber"),
     (DENTIST, "no, Dr. Weber", "My dentist is Dr. Weber"),
+    (KLEMPNER, "nein, doch Dienstag", "Vergiss nicht: Der Klempner kommt am Dienstag zwischen 8 und 10 Uhr"),
+    (KLEMPNER, "ach nein, Dienstag", "Vergiss nicht: Der Klempner kommt am Dienstag zwischen 8 und 10 Uhr"),
     (PHONE, "不对，是13900002222", "记住，老师的电话是13900002222"),
 ]
 OTHERWISE = [
@@ -43,6 +48,8 @@ OTHERWISE = [
     "wait till Tuesday!",
     "actually, great Tuesday",
     "oops, it's 17:00 already",
+    "wait, it's 17:00",
+    "wait, it's already 5 pm!",
     "oops, late for 17:00",
 ]
 """What denies another value, orders, asks, or says something else."""
@@ -65,6 +72,28 @@ def revised(message: str, memory: str, *, said: str, answer: str = ANSWER) -> Ca
 @pytest.mark.parametrize(("memory", "message", "now"), CORRECTED)
 def test_correction_of_what_was_just_said_supersedes_it(memory: str, message: str, now: str, answer: str) -> None:
     (item,) = revised(message, memory, said=f"Hello! {memory}.", answer=answer).kept
+
+    assert (item.text, len(item.supersedes)) == (now, 1)
+
+
+@pytest.mark.parametrize(
+    ("memory", "question", "answer", "message", "now"),
+    [
+        (BINS, "which day are the bins emptied?", "On Tuesdays.", "no, Wednesdays", BINS.replace("Tues", "Wednes")),
+        (
+            BINS,
+            "what about the bins?",
+            "They are emptied on Tuesdays.",
+            "No, Wednesdays.",
+            BINS.replace("Tues", "Wednes"),
+        ),
+        (TONNE, "wann wird die Mülltonne geleert?", "Am Montag.", "Nein, am Dienstag.", TONNE.replace("Mon", "Diens")),
+    ],
+)
+def test_short_answer_is_corrected_by_what_was_asked(
+    memory: str, question: str, answer: str, message: str, now: str
+) -> None:
+    (item,) = revised(message, memory, said=question, answer=answer).kept
 
     assert (item.text, len(item.supersedes)) == (now, 1)
 

@@ -19,6 +19,9 @@ from tests.waiting import soon
         "damn it",
         "fine by me",
         "wish me luck",
+        "guten Morgen!",
+        "vielen Dank",
+        "ok super",
         "谢谢",
         "好的",
         "早",
@@ -96,6 +99,8 @@ def test_question_above_pasted_output_is_all_that_is_asked() -> None:
         "put that in a list",
         "write a haiku about it",
         "rename this function",
+        "Wie schreibt man Rhythmus?",
+        "Schreib mir ein Gedicht über Katzen",
     ],
 )
 def test_what_anybody_could_say_is_general(text: str) -> None:
@@ -110,6 +115,8 @@ def test_what_anybody_could_say_is_general(text: str) -> None:
         "女儿这周六有空吗",
         "帮我订下周的票",
         "which bin goes out this Wednesday?",
+        "Wer ist unsere Hausärztin?",
+        "Wann kommt der Klempner am Montag?",
     ],
 )
 def test_first_person_and_days_told_from_today_make_a_matter_ones_own(text: str) -> None:
