@@ -27,7 +27,7 @@ def packed(vector: Vector) -> bytes:
     """
     numbers = np.rint(vector * (_STEPS / np.abs(vector).max())).astype(np.int8)
     factor = np.float32(1 / np.linalg.norm(numbers.astype(np.float32)))
-    return factor.astype(_FACTOR).tobytes() + numbers.tobytes()
+    return b"".join(part.tobytes() for part in (factor.astype(_FACTOR), numbers))
 
 
 def unpacked(vectors: Sequence[bytes], dimensions: int) -> Matrix:

@@ -232,8 +232,6 @@ ROUNDS = 20
 """How many half as large ones follow the first round, at most."""
 Nearest = list[tuple[bytes, float, bool]]
 """Text hash, cosine, and whether the text is in another language than the question; best first."""
-_Found = list[tuple[bytes, float, int]]
-"""The same with the group of each."""
 
 
 def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: LanguageMeans) -> Noise:
@@ -251,7 +249,7 @@ def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
     return CosineSample(len(similarity), float(similarity.mean()), float(similarity.var()))
 
 
-class Comparison(Struct, frozen=True):
+class ComparedVectors(Struct, frozen=True):
     """A question beside the vectors of a space as they are in memory at one moment."""
 
     space: int
@@ -267,11 +265,39 @@ class Comparison(Struct, frozen=True):
 
         If signs are held, rows are read: whoever asks looks afterwards whether the file was opened anew.
         """
-        if self.held.signs is None:
-            found = _best(self.held, self.query, limit, allowed)
+        held, places = self.held, None if allowed is None else _places(self.held.ids, allowed)
+        if held.signs is None:
+            chosen = slice(None) if places is None else places
+            hashes, cosines, groups = held.hashes[chosen], held.vectors[chosen] @ self.query, held.groups[chosen]
         else:
-            found = _best_by_signs(reader, self.space, self.held, self.query, limit, allowed)
-        return [(key, cosine, other != self.group) for key, cosine, other in found]
+            hashes, cosines, groups = self._read(reader, held.signs, places, limit)
+        top = np.argpartition(-cosines, limit - 1)[:limit] if limit < len(cosines) else np.arange(len(cosines))
+        order = top[np.argsort(-cosines[top], kind="stable")]
+        is_foreign = groups[order] != self.group
+        return list(zip(hashes[order].tolist(), cosines[order].tolist(), is_foreign.tolist(), strict=True))
+
+    def _read(
+        self, reader: IndexReader, signs: Signs, places: NDArray[np.intp] | None, limit: int
+    ) -> tuple[Hashes, NDArray[np.float32], Groups]:
+        """Return hash, cosine and group of what is likely by its signs."""
+        first = max(FIRST, limit)
+        most = first + ROUNDS * (first // 2)
+        if places is None or len(places) > first:
+            places = signs.likeliest(self.query, places, most)[:most]
+        hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
+        for begin in (0, *range(first, len(places), first // 2)):
+            end = begin + (first // 2 if begin else first)
+            ids, before = self.held.ids[places[begin:end]], len(cosines)
+            # of many a batch at a time is in memory
+            for at in range(0, len(ids), BATCH):
+                rows = reader.vectors(self.space, ids[at : at + BATCH], len(self.query))
+                batch, of_each = meant(rows, self.held.means)
+                hashes, groups = np.concatenate([hashes, batch.hashes]), np.concatenate([groups, of_each])
+                cosines = np.concatenate([cosines, batch.vectors @ self.query])
+            if not (cosines[before:] > least).any():
+                break
+            least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
+        return hashes, cosines, groups
 
 
 class DistanceEngine(StrEnum):
@@ -352,7 +378,9 @@ class VectorIndex:
             await self._refresh()
             return not self._rows.count
 
-    async def compared(self, query: Vector, *, language: str = "", strangers: Strangers | None = None) -> Comparison:
+    async def compared(
+        self, query: Vector, *, language: str = "", strangers: Strangers | None = None
+    ) -> ComparedVectors:
         """Return what is in memory now, to be compared with a question, whose language may be known.
 
         `strangers` are of texts that have nothing to do with the notes. Raises StoreUnavailable when the file is
@@ -365,7 +393,7 @@ class VectorIndex:
             held = self.held
         [group] = groups = held.means.groups(query[None], [language])
         query = held.means.without(query[None], groups)[0]
-        return Comparison(self.space, held, query, int(group), _noise(self._sample, query, strangers, held.means))
+        return ComparedVectors(self.space, held, query, int(group), _noise(self._sample, query, strangers, held.means))
 
     async def _refresh(self) -> None:
         """Load what was added; a question that is given up leaves what it has loaded to the next one."""
@@ -414,40 +442,6 @@ class VectorIndex:
             self._sampled, self._sample = rows.count, sample
 
 
-def _best(held: Held, query: Vector, limit: int, allowed: VectorIds | None) -> _Found:
-    """Return the `limit` nearest, best first."""
-    hashes, vectors, groups = held.hashes, held.vectors, held.groups
-    if allowed is not None:
-        places = _places(held.ids, allowed)
-        hashes, vectors, groups = hashes[places], vectors[places], groups[places]
-    return _first(hashes, vectors @ query, groups, limit)
-
-
-def _best_by_signs(
-    reader: IndexReader, space: int, held: Held, query: Vector, limit: int, allowed: VectorIds | None
-) -> _Found:
-    """Return the `limit` nearest of what is read of the index, best first."""
-    assert held.signs is not None
-    places = None if allowed is None else _places(held.ids, allowed)
-    first = max(FIRST, limit)
-    most = first + ROUNDS * (first // 2)
-    if places is None or len(places) > first:
-        places = held.signs.likeliest(query, places, most)[:most]
-    hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
-    for begin in (0, *range(first, len(places), first // 2)):
-        end = begin + (first // 2 if begin else first)
-        ids, before = held.ids[places[begin:end]], len(cosines)
-        # of many a batch at a time is in memory
-        for at in range(0, len(ids), BATCH):
-            batch, of_each = meant(reader.vectors(space, ids[at : at + BATCH], len(query)), held.means)
-            hashes, groups = np.concatenate([hashes, batch.hashes]), np.concatenate([groups, of_each])
-            cosines = np.concatenate([cosines, batch.vectors @ query])
-        if not (cosines[before:] > least).any():
-            break
-        least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
-    return _first(hashes, cosines, groups, limit)
-
-
 def _places(ids: VectorIds, allowed: VectorIds) -> NDArray[np.intp]:
     """Return where these ids, ascending both, stand."""
     places = np.searchsorted(ids, allowed)
@@ -455,9 +449,3 @@ def _places(ids: VectorIds, allowed: VectorIds) -> NDArray[np.intp]:
     places, allowed = places[inside], allowed[inside]
     found: NDArray[np.intp] = places[ids[places] == allowed]
     return found
-
-
-def _first(hashes: Hashes, cosines: NDArray[np.float32], groups: Groups, limit: int) -> _Found:
-    top = np.argpartition(-cosines, limit - 1)[:limit] if limit < len(cosines) else np.arange(len(cosines))
-    order = top[np.argsort(-cosines[top], kind="stable")]
-    return list(zip(hashes[order].tolist(), cosines[order].tolist(), groups[order].tolist(), strict=True))
