@@ -27,6 +27,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import add
 from typing import cast
 
 from msgspec import Struct
@@ -232,15 +233,12 @@ def _split(text: str) -> list[str]:
 
 
 def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
+    return [run] if len(run) == 1 else list(map(add, run, run[1:]))
 
 
 def _spaced_pairs(match: re.Match[str]) -> str:
-    run = match.group()
-    pairs = [" "] * (3 * len(run))
-    pairs[0::3] = run
-    pairs[1:-2:3] = run[1:]
-    return f" {''.join(pairs)}"
+    run = match[0]
+    return f" {' '.join(map(add, run, run[1:]))} {run[-1]} "
 
 
 HAN = "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
