@@ -67,7 +67,7 @@ class EmbeddingLoop:
 
     @property
     def lacking(self) -> int:
-        """Passages without a vector as of the last look; all of them while no embedder is known."""
+        """Passages without a vector as of the last look; all while no embedder is known, none where none is wanted."""
         return self._backlog.lacking
 
     @property
@@ -176,7 +176,9 @@ class EmbeddingLoop:
                 # before the count: an embedder that comes while it is made wakes the lane again
                 self._wake.clear()
                 self._queue.clear()
-                self._backlog.lacking = await self.count()
+                # to count them reads all passages, and where no model is wanted nobody asks
+                is_off = self._slot.state.phase is ModelPhase.OFF
+                self._backlog.lacking = 0 if is_off else await self.count()
                 seconds = None
             else:
                 seconds = 0.0 if await self._step(embedder) else self._queue.hold_ends_in(time.monotonic())

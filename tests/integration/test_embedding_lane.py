@@ -55,6 +55,19 @@ async def test_text_that_comes_back_needs_no_new_vector(tmp_path: Path, workspac
         assert len(stage.embedder.embedded) == before
 
 
+async def test_passages_are_not_counted_where_no_model_is_wanted(tmp_path: Path, workspace: Path) -> None:
+    async with staged(workspace, tmp_path / "state", phase=ModelPhase.WARMING) as stage:
+        stage.write("memory/a.md", pieces("quetzal"))
+        await stage.sync()
+        await eventually_async(lambda: stage.embedding_loop.lacking > 0)
+        await stage.slot.become(ModelPhase.OFF)
+        await eventually_async(lambda: stage.embedding_loop.lacking == 0)
+        assert await stage.embedding_loop.count() > 0
+        await stage.slot.become(ModelPhase.READY, embedder=stage.embedder)
+        await stage.embed()
+        await embedded_once(stage)
+
+
 async def test_restart_goes_on_where_it_stopped(tmp_path: Path, workspace: Path) -> None:
     first = FakeEmbedder()
     async with staged(workspace, tmp_path / "state", embedder=first) as stage:

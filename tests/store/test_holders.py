@@ -18,8 +18,8 @@ from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import parse_question
 from memoryd.store.index import holders
 from memoryd.store.index.documents import remove_files
-from memoryd.store.index.holders import BOUND, Chunks, Holders, ScoreBounds, bounds_of, intersection, is_among, union
 from memoryd.store.index.schema import prepare_index
+from memoryd.store.index.stems import BOUND, Chunks, Holders, ScoreBounds, bounds_of, intersection, is_among, union
 from memoryd.store.index.words import CandidateFilter, best_matches
 from tests.store.rows import put
 

@@ -17,9 +17,9 @@ from memoryd.store.connection import Connector, at_one_moment
 from memoryd.store.database_file import DatabaseFile
 from memoryd.store.index.conversations import Conversations
 from memoryd.store.index.documents import Documents, MemoryTable, chunk_paths, chunk_rows, passages_of_hashes
-from memoryd.store.index.holders import Holders
 from memoryd.store.index.passages import ChunkRow, PassageRow
 from memoryd.store.index.schema import check_tables, prepare_index, problems
+from memoryd.store.index.stems import Holders
 from memoryd.store.index.vectors import Purges, VectorBatch, Vectors, vectors_of_ids
 from memoryd.store.index.words import (
     CandidateFilter,

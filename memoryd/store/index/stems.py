@@ -1,10 +1,23 @@
-"""The words of chunks as they are written, with their stems in other languages, and questions that find them."""
+"""The words of chunks as they are written, with their stems in other languages, and which chunks hold a question's.
 
+Holders are remembered as long as nothing is written. They tell which chunks can be the best of a question: to weigh
+one by BM25 takes ten times as long as to find it, and most that a large index finds holds one common word. What a
+phrase adds to a score has a bound, its rarity times a number. So a chunk reaches a score only if the rarities of its
+phrases add up to that, and what cannot reach the last of the best is not weighed. After Broder and others, Efficient
+query evaluation using a two-level retrieval process, 2003.
+"""
+
+import json
+import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import apsw
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath, conversation_path, home_path
 from memoryd.domain.expressions import expression
@@ -77,3 +90,144 @@ def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
     before, words, after = phrase.split('"')
     stems = stems_asked(words, languages) if not (" " in words or after) else []
     return [f'{before}"{marked(each)}"{after}' for each in (words, *stems)]
+
+
+Chunks = NDArray[np.int32]
+"""Ids of chunks, each once, ascending."""
+Selection = NDArray[np.bool_]
+"""Whether a chunk is meant, by its id."""
+
+_HOLDERS = """
+SELECT (SELECT group_concat(rowid) FROM chunk_words WHERE chunk_words MATCH value) FROM json_each(?)
+"""
+_COUNT_CHUNKS = "SELECT count(*) FROM chunks"
+_NO_PARENTHESES = {ord("("): None, ord(")"): None}
+_NOBODY: Chunks = np.empty(0, np.int32)
+
+
+class Holders:
+    """The chunks that hold a phrase, as far as a question has asked since the index was written."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        """How many phrases and ids are remembered."""
+        self._total: int | None = None
+        self._known: dict[str, Chunks] = {}
+        self._unions: dict[tuple[str, ...], Chunks] = {}
+
+    def total(self, db: apsw.Connection) -> int:
+        """Return how many chunks there are."""
+        if self._total is None:
+            self._total = int(db.execute(_COUNT_CHUNKS).get)
+        return self._total
+
+    def of(self, db: apsw.Connection, phrases: Sequence[str]) -> list[Chunks]:
+        """Return which chunks hold each of the phrases, which are expressions of the index."""
+        if new := [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._known]:
+            # one statement for all: the path to a term costs more than what most have there
+            for phrase, (ids,) in zip(new, db.execute(_HOLDERS, (json.dumps(new),)), strict=True):
+                self._known[phrase] = np.fromstring(ids, np.int32, sep=",") if ids else _NOBODY
+                self.size += 1 + len(self._known[phrase])
+        return [self._known[phrase] for phrase in phrases]
+
+    def of_any(self, db: apsw.Connection, phrases: str, languages: Sequence[str]) -> Chunks:
+        """Return which chunks hold any phrase of an expression that has nothing but OR, or its stems in the languages.
+
+        It has words as they are written.
+        """
+        key = phrases, *languages
+        if (known := self._unions.get(key)) is None:
+            each = with_stems(phrases, languages).translate(_NO_PARENTHESES).split(" OR ")
+            known = self._unions[key] = union(self.of(db, list(dict.fromkeys(each))))
+            self.size += 1 + len(known)
+        return known
+
+
+def union(found: Iterable[Chunks]) -> Chunks:
+    """Return what is in any of them."""
+    some = [one for one in found if len(one)] or [_NOBODY]
+    return some[0] if len(some) == 1 else np.unique(np.concatenate(some))
+
+
+def intersection(found: Iterable[Chunks]) -> Chunks:
+    """Return what is in each of them, of which there is one at least; the shortest first is quickest."""
+    return reduce(lambda one, other: one[is_among(one, other)], sorted(found, key=len))
+
+
+def is_among(chunks: Chunks, others: Chunks) -> Selection:
+    """Return for each chunk whether it is one of the others."""
+    if not len(others):
+        return np.zeros(len(chunks), np.bool_)
+    places = np.minimum(np.searchsorted(others, chunks), len(others) - 1)
+    return np.equal(others[places], chunks)
+
+
+BOUND = 2.2
+"""Times its rarity is what a phrase adds at most, however often it stands in however few words: k1 + 1 of FTS5's BM25.
+
+https://www.sqlite.org/fts5.html#the_bm25_function. A note of one line that is titled by a word reaches 2, so that with
+less it could be missed.
+"""
+_LEAST_RARITY = 1e-6
+"""What FTS5 lets a phrase weigh that most chunks hold."""
+_ROUNDING = 1 - 1e-9
+"""Sums of the same numbers in another order differ in the last digits."""
+MANY = 1_000
+"""Chunks from which on it pays to tell which are to be weighed."""
+_USUAL = 1.0
+"""Times its rarity is what a phrase adds that stands once in a chunk of usual length."""
+_MOST = 0.6
+"""Of all chunks; to weigh more of them alone takes no less than to weigh all."""
+
+
+class ScoreBounds(Struct, frozen=True):
+    """How rare the phrases are that a chunk holds, together, and how completely it holds a question, by its id."""
+
+    rarities: NDArray[np.float64]
+    levels: NDArray[np.uint8]
+
+    @property
+    def all(self) -> Selection:
+        """All that hold a phrase."""
+        return self.rarities > 0
+
+    def of_level(self, limit: int) -> Selection | None:
+        """Return the chunks of the highest levels if there are `limit`: they are best whatever they score."""
+        for level in range(int(self.levels.max()), 0, -1):
+            if np.count_nonzero(found := self.levels >= level) >= limit:
+                return found
+        return None
+
+    def guessed_score(self, limit: int) -> float:
+        """Return about what the last of the best `limit` scores, 0 if all are to be weighed.
+
+        A wrong guess costs time alone.
+        """
+        held = self.rarities[self.all]
+        return _USUAL * float(np.partition(held, -limit)[-limit]) if len(held) > max(limit, MANY) else 0.0
+
+    def reaching(self, score: float) -> Selection:
+        """Return the chunks that can reach a score, and those of a level."""
+        found = self.all & ((self.rarities >= score / BOUND * _ROUNDING) | (self.levels > 0))
+        return found if np.count_nonzero(found) < _MOST * np.count_nonzero(self.all) else self.all
+
+    def marks(self, found: Selection) -> bytes:
+        """Return a digit for each chunk: 0 for what is not among the found, else its level from 1."""
+        return bytes((found * (self.levels + 1) + ord("0")).astype(np.uint8))
+
+
+def bounds_of(held: Sequence[Chunks], complete: Sequence[Chunks], total: int) -> ScoreBounds:
+    """Return the bounds by which chunks of a `total` hold each phrase, one of them at least, and which hold all."""
+    rarities = np.zeros(1 + max(int(chunks[-1]) for chunks in held))
+    for chunks in held:
+        rarities[chunks] += rarity(len(chunks), total)
+    levels = np.zeros(len(rarities), np.uint8)
+    for chunks in complete:
+        levels[chunks[chunks < len(levels)]] += 1
+    levels[rarities == 0] = 0
+    return ScoreBounds(rarities, levels)
+
+
+def rarity(holders: int, total: int) -> float:
+    """Return the inverse document frequency of a phrase as FTS5 reckons it."""
+    return max(_LEAST_RARITY, math.log((total - holders + 0.5) / (holders + 0.5)))

@@ -22,9 +22,19 @@ from memoryd.domain.ranking.questions import ENOUGH_HOLDERS, SHARE, Question, le
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import Phrase, is_code, is_number, is_single
 from memoryd.store.database_file import Table, reads, writes
-from memoryd.store.index.holders import Chunks, Holders, Selection, bounds_of, intersection, is_among, union
 from memoryd.store.index.schema import check_words, drop_deleted_words
-from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
+from memoryd.store.index.stems import (
+    Chunks,
+    Holders,
+    Selection,
+    bounds_of,
+    each_with_stems,
+    intersection,
+    is_among,
+    languages_to_ask,
+    union,
+    with_stems,
+)
 
 NAMES = "{heading path}"
 """The columns that name a chunk."""
