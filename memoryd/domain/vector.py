@@ -10,29 +10,39 @@ Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 """Vectors of one space, shape (n, dimensions)."""
 
-_STEPS = 127
-"""A number is one of so many steps to either side of zero: 8 bits."""
-_FACTOR = np.dtype("<f4")
+_STEPS = 2047
+"""A number is one of so many steps to either side of zero: 12 bits."""
+_SCALE = np.dtype("<f4")
 
 
 def packed_bytes(dimensions: int) -> int:
     """Return how long a packed vector is."""
-    return _FACTOR.itemsize + dimensions
+    return _SCALE.itemsize + dimensions + (dimensions + 1) // 2
 
 
 def packed(vector: Vector) -> bytes:
-    """Return a vector in 8 bits a number, a quarter of float32: a factor that makes its length 1, then the numbers.
+    """Return a vector in 12 bits a number: half as much as float32 takes with room for an index, and nearly as exact.
 
-    A cosine differs by some 0.0004. To pack what was unpacked changes nothing.
+    The length of a step; the upper 8 bits of each number; the lower 4 bits of each of the first half, beside those of
+    one of the second half. A cosine differs by some 0.00002; to pack what was unpacked changes nothing.
     """
-    numbers = np.rint(vector * (_STEPS / np.abs(vector).max())).astype(np.int8)
-    factor = np.float32(1 / np.linalg.norm(numbers.astype(np.float32)))
-    return b"".join(part.tobytes() for part in (factor.astype(_FACTOR), numbers))
+    step = np.float32(np.abs(vector).max() / _STEPS) or np.float32(1)
+    numbers = np.rint(vector / step).astype(np.int16)
+    half = (len(vector) + 1) // 2
+    low = (numbers & 15).astype(np.uint8)
+    pairs = low[:half].copy()
+    pairs[: len(vector) - half] |= low[half:] << 4
+    parts = step.astype(_SCALE), (numbers >> 4).astype(np.int8), pairs
+    return b"".join(part.tobytes() for part in parts)
 
 
 def unpacked(vectors: Sequence[bytes], dimensions: int) -> Matrix:
     """Return the vectors that were packed."""
     rows = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), packed_bytes(dimensions))
-    factors = np.ascontiguousarray(rows[:, : _FACTOR.itemsize]).view(_FACTOR)
-    found: Matrix = rows[:, _FACTOR.itemsize :].view(np.int8) * factors
-    return found
+    begin, half = _SCALE.itemsize, (dimensions + 1) // 2
+    high, pairs = rows[:, begin : begin + dimensions].view(np.int8), rows[:, begin + dimensions :]
+    numbers = high.astype(np.int16) << 4
+    numbers[:, :half] |= pairs & 15
+    numbers[:, half:] |= (pairs >> 4)[:, : dimensions - half]
+    steps: Matrix = np.ascontiguousarray(rows[:, :begin]).view(_SCALE)
+    return numbers * steps

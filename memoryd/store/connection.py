@@ -19,7 +19,7 @@ from memoryd.errors import DamagedDatabase, StoreUnavailable
 
 BUSY_TIMEOUT_MS = 5_000
 PAGE_BYTES = 8_192
-"""Nineteen vectors of 384 numbers fit into such a page, nine into one of half the size."""
+"""Thirteen vectors of 384 numbers fit into such a page, six into one of half the size."""
 PAGE_CACHE_KIB = 16_384
 WAL_LIMIT_BYTES = 64 * 2**20
 

@@ -135,7 +135,6 @@ def make_earlier(index: Path) -> None:
         [(unpacked([vector], dimensions)[0].tobytes(), number) for number, vector in rows],
     )
     connection.execute("DROP TABLE languages; DROP TABLE chunk_words")
-    connection.execute("DROP INDEX passages_by_hash; CREATE INDEX passages_by_hash ON passages (hash, chunk_id)")
     connection.execute(
         "CREATE VIRTUAL TABLE chunk_words USING fts5 (body, heading, path, parts, content='', contentless_delete=1)"
     )

@@ -17,14 +17,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
 from memoryd.store.index import documents, stems
 from memoryd.store.index.database import Database
-from memoryd.store.index.documents import (
-    _SELECT_PASSAGES,
-    Rename,
-    passages_of_hashes,
-    put_files,
-    remove_files,
-    rename_file,
-)
+from memoryd.store.index.documents import Rename, passages_of_hashes, put_files, remove_files, rename_file
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.schema import prepare_index
 from memoryd.store.index.stems import ChunkText
@@ -265,10 +258,6 @@ class TestDocuments:
         assert {(rows[row.chunk].path, PassageEntry(row.start, row.stop, row.hash)) for row in found} == {
             (path, entry) for path in (A, B) for entry in entries
         }
-
-    async def test_passages_are_read_from_their_index_alone(self, database: Database) -> None:
-        plan = await database.read(lambda db: list(db.execute(f"EXPLAIN QUERY PLAN {_SELECT_PASSAGES}", ("[]",))))
-        assert "USING COVERING INDEX passages_by_hash" in str(plan)
 
     async def test_counts_are_of_all_that_is_held(self, database: Database) -> None:
         assert await database.documents.counts() == replace(await database.documents.counts(), files=0, chunks=0)

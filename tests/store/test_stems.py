@@ -1,8 +1,7 @@
 """Stems in the word index: other forms of a word are found in their language, and short words by themselves alone."""
 
 import re
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +14,7 @@ from bench.retrieval.sets import QuestionSet
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import MARK, STEMMERS, marked, stems_asked, stems_of
-from memoryd.domain.vector import unpacked
-from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, TWELVE_BIT_VERSION, prepare_index
+from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, prepare_index
 from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
 from memoryd.store.index.vectors import put_vectors
 from memoryd.store.index.words import CandidateFilter, best_matches, term_statistics
@@ -160,40 +158,7 @@ def _token(word: str) -> str:
         return token
 
 
-def make_twelve_bits(db: apsw.Connection) -> None:
-    """Bring an index back to what version 8 had of vectors of two numbers, and of passages."""
-    packed = [(pack_in_twelve_bits(vector), key) for key, vector in vectors_of(db).items()]
-    db.executemany("UPDATE vectors SET vector = ? WHERE hash = ?", packed)
-    db.execute("DROP INDEX passages_by_hash; CREATE INDEX passages_by_hash ON passages (hash, chunk_id)")
-
-
-def pack_in_twelve_bits(vector: Sequence[float]) -> bytes:
-    step = max(map(abs, vector)) / 2047
-    first, second = (round(number / step) for number in vector)
-    return struct.pack("<fbbB", step, first >> 4, second >> 4, (first & 15) | (second & 15) << 4)
-
-
-def vectors_of(db: apsw.Connection) -> dict[bytes, list[float]]:
-    return {key: unpacked([vector], 2)[0].tolist() for key, vector in db.execute("SELECT hash, vector FROM vectors")}
-
-
-def test_index_of_the_version_before_keeps_its_vectors_and_languages(tmp_path: Path) -> None:
-    path, hashes = str(tmp_path / "index.sqlite"), [bytes([number] * 16) for number in range(3)]
-    given = dict(zip(hashes, ([0.6, 0.8], [-1, 0.0], [-0.28, -0.96]), strict=True))
-    with closing(apsw.Connection(path)) as db:
-        prepare_index(db)
-        db.execute("INSERT INTO spaces VALUES (1, 'f', 'fake', 'fake', 2, 0)")
-        put_vectors(db, 1, [(key, np.array(vector, np.float32), "de") for key, vector in given.items()], 7.0)
-        make_twelve_bits(db)
-        db.pragma("user_version", TWELVE_BIT_VERSION)
-    with closing(apsw.Connection(path)) as db:
-        prepare_index(db)
-        assert db.pragma("user_version") == INDEX_VERSION
-        assert vectors_of(db) == {key: pytest.approx(vector, abs=0.005) for key, vector in given.items()}
-        assert set(db.execute("SELECT language, used_at FROM vectors")) == {("de", 7.0)}
-
-
-def test_index_of_english_stems_gets_those_of_its_languages(tmp_path: Path) -> None:
+def test_index_of_the_version_before_gets_stems_and_languages(tmp_path: Path) -> None:
     path = str(tmp_path / "index.sqlite")
     with closing(apsw.Connection(path)) as db:
         prepare_index(db)
@@ -201,7 +166,6 @@ def test_index_of_english_stems_gets_those_of_its_languages(tmp_path: Path) -> N
         db.execute("INSERT INTO spaces VALUES (1, 'f', 'fake', 'fake', 2, 0)")
         hashes = [row[0] for row in db.execute("SELECT hash FROM passages")]
         put_vectors(db, 1, [(key, np.array([0, 1], np.float32), "") for key in (*hashes, b"gone")], 0.0)
-        make_twelve_bits(db)
         db.execute("DROP TABLE languages; DROP TABLE chunk_words")
         db.execute("ALTER TABLE vectors DROP COLUMN language")
         db.execute(
@@ -212,6 +176,5 @@ def test_index_of_english_stems_gets_those_of_its_languages(tmp_path: Path) -> N
         prepare_index(db)
         assert db.pragma("user_version") == INDEX_VERSION
         assert notes_for(db, "Haus") == ["memory/a.md"]
-        assert vectors_of(db) == {key: pytest.approx([0, 1]) for key in (*hashes, b"gone")}
         assert dict(db.execute("SELECT hash, language FROM vectors")) == {**dict.fromkeys(hashes, "de"), b"gone": ""}
         check_consistency(db)

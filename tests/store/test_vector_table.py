@@ -101,7 +101,7 @@ class TestVectors:
         await embed_all(database, space)
         found = await database.vectors.of("space-1", [*hashes, b"unknown"])
         assert found.keys() == set(hashes)
-        assert all(np.allclose(found[key], vector_for(key), atol=5e-3) for key in hashes)
+        assert all(np.allclose(found[key], vector_for(key), atol=5e-4) for key in hashes)
         assert not await database.vectors.of("space-2", hashes)
 
     async def test_vectors_are_read_by_their_ids_within_a_space(self, database: Database, space: int) -> None:

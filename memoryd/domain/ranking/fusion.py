@@ -127,7 +127,7 @@ class VectorMatches(Struct, frozen=True, dict=True):
     """The chunks in another language than the question that come as near as the best stranger nearly always does."""
 
     def __post_init__(self) -> None:
-        # vectors are stored in 8 bits a number: further digits of a cosine are chance, and decide nothing
+        # vectors are stored in 12 bits a number: further digits of a cosine are chance, and decide nothing
         force_setattr(self, "cosines", {chunk: round(cosine, 4) for chunk, cosine in self.cosines.items()})
 
     def order(self) -> list[int]:

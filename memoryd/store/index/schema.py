@@ -22,7 +22,7 @@ from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.vector import Vector, packed
+from memoryd.domain.vector import packed
 from memoryd.errors import DamagedDatabase
 from memoryd.store.connection import at_one_moment, broken_parts
 from memoryd.store.index.stems import rewrite_words
@@ -61,7 +61,7 @@ def recognise(path: Path) -> FileKind:
         return FileKind.FOREIGN
     if header.version == INDEX_VERSION:
         return FileKind.OURS
-    return FileKind.EARLIER if header.version in EARLIER_VERSIONS else FileKind.OTHER_VERSION
+    return FileKind.EARLIER if header.version in (FLOAT_VERSION, ENGLISH_VERSION) else FileKind.OTHER_VERSION
 
 
 def is_writable(path: Path) -> bool:
@@ -107,14 +107,11 @@ def set_aside(path: Path) -> None:
 
 APPLICATION_ID = 0x6D656D64
 """`memd`, in the SQLite header of every database of ours."""
-INDEX_VERSION = 9
-TWELVE_BIT_VERSION = 8
-"""The version before, whose vectors take 12 bits a number."""
+INDEX_VERSION = 8
 ENGLISH_VERSION = 7
-"""The one before it, whose words are all stemmed as English ones, too, and whose vectors say no language."""
+"""The version before, whose words are all stemmed as English ones, and whose vectors say no language."""
 FLOAT_VERSION = 6
-"""The one before it, whose vectors are float32."""
-EARLIER_VERSIONS = (FLOAT_VERSION, ENGLISH_VERSION, TWELVE_BIT_VERSION)
+"""The one before it, whose vectors are float32, too."""
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
@@ -138,7 +135,8 @@ _ORPHANS = {
         "SELECT count(*) FROM (SELECT file_id FROM entity_pages EXCEPT SELECT id FROM files)"
     ),
     "vectors of a wrong length": (
-        "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) <> 4 + s.dimensions"
+        "SELECT count(*) FROM vectors v JOIN spaces s ON s.id = v.space_id "
+        "WHERE length(v.vector) <> 4 + s.dimensions + (s.dimensions + 1) / 2"
     ),
 }
 _CHUNKS = """
@@ -153,15 +151,14 @@ _TABLES_SQL, _WORDS_SQL = (
 """Read with the module: a program that was replaced since has other tables."""
 _TABLE_OF_VECTORS = re.compile(r"CREATE TABLE vectors \(.*?\) STRICT", re.DOTALL)
 _REWRITE_VECTORS = """
-INSERT INTO vectors SELECT v.id, v.space_id, v.hash, packed(v.vector, s.dimensions), {language}, v.used_at
-FROM earlier_vectors v JOIN spaces s ON s.id = v.space_id
-WHERE length(v.vector) IN (4 * s.dimensions, 4 + s.dimensions + (s.dimensions + 1) / 2)
-"""
-_LANGUAGE_OF_TEXT = """ifnull((
+INSERT INTO vectors SELECT v.id, v.space_id, v.hash, {vector}, ifnull((
     SELECT iif(p.stop, language_of(substr(c.text, p.start + 1, p.stop - p.start)), '')
     FROM passages p JOIN chunks c ON c.id = p.chunk_id WHERE p.hash = v.hash LIMIT 1
-), '')"""
-_INDEX_OF_PASSAGES = re.compile(r"CREATE INDEX passages_by_hash .*?;")
+), ''), v.used_at
+FROM earlier_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector) = {length}
+"""
+_FLOATS = {"vector": "packed(v.vector)", "length": "4 * s.dimensions"}
+_PACKED = {"vector": "v.vector", "length": "4 + s.dimensions + (s.dimensions + 1) / 2"}
 _MEMORIES = """
 SELECT c.text, f.path, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id JOIN files f ON f.id = c.file_id
 """
@@ -181,53 +178,36 @@ def prepare_index(connection: apsw.Connection) -> None:
 
 def _bring_here(connection: apsw.Connection, version: int) -> None:
     """Bring an index of an earlier version to this one: to make its vectors anew costs hours, or money."""
-    if version not in EARLIER_VERSIONS:
+    if version not in (FLOAT_VERSION, ENGLISH_VERSION):
         return
     with connection:
-        _rewrite_vectors(connection, "v.language" if version == TWELVE_BIT_VERSION else _LANGUAGE_OF_TEXT)
-        connection.execute(f"DROP INDEX passages_by_hash; {_part(_INDEX_OF_PASSAGES)}")
-        if version != TWELVE_BIT_VERSION:
-            connection.execute("DROP TABLE chunk_words")
-            connection.execute(_WORDS_SQL)
-            rewrite_words(connection)
+        _rewrite_vectors(connection, _FLOATS if version == FLOAT_VERSION else _PACKED)
+        connection.execute("DROP TABLE chunk_words")
+        connection.execute(_WORDS_SQL)
+        rewrite_words(connection)
         connection.pragma("user_version", connection.pragma("user_version") + INDEX_VERSION - version)
     # what that takes less on the disk; without the room for it the pages are used by what comes
     with suppress(apsw.Error):
         connection.execute("VACUUM")
 
 
-def _part(pattern: re.Pattern[str]) -> str:
-    found = pattern.search(_TABLES_SQL)
-    assert found is not None
-    return found[0]
-
-
-def _rewrite_vectors(connection: apsw.Connection, language_column: str) -> None:
+def _rewrite_vectors(connection: apsw.Connection, columns: dict[str, str]) -> None:
     """Write the vectors anew, packed, and with the languages of their texts."""
+    table = _TABLE_OF_VECTORS.search(_TABLES_SQL)
+    assert table is not None
 
     def pack(*values: Any) -> Any:
-        blob, dimensions = values
-        is_float = len(blob) == 4 * dimensions
-        return packed(np.frombuffer(blob, np.float32) if is_float else _of_twelve_bits(blob, dimensions))
+        return packed(np.frombuffer(values[0], np.float32))
 
     def language(*values: Any) -> Any:
         return language_of(values[0])
 
-    connection.create_scalar_function("packed", pack, 2)
+    connection.create_scalar_function("packed", pack, 1)
     connection.create_scalar_function("language_of", language, 1)
     connection.execute("ALTER TABLE vectors RENAME TO earlier_vectors")
-    connection.execute(_part(_TABLE_OF_VECTORS))
-    connection.execute(_REWRITE_VECTORS.format(language=language_column))
+    connection.execute(table[0])
+    connection.execute(_REWRITE_VECTORS.format(**columns))
     connection.execute("DROP TABLE earlier_vectors")
-
-
-def _of_twelve_bits(blob: bytes, dimensions: int) -> Vector:
-    """Return what took 12 bits a number: a step, upper 8 bits, then lower 4, the second half above the first."""
-    step, high = np.frombuffer(blob, "<f4", 1), np.frombuffer(blob, np.int8, dimensions, 4)
-    pairs = np.frombuffer(blob, np.uint8, offset=4 + dimensions)
-    low = np.concatenate([pairs & 15, pairs >> 4])[:dimensions]
-    vector: Vector = ((high.astype(np.int16) << 4) | low) * step
-    return vector
 
 
 def check_tables(connection: apsw.Connection) -> None:

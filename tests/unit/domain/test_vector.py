@@ -1,4 +1,4 @@
-"""What a vector is after it was packed: nearly the same, in 8 bits a number."""
+"""What a vector is after it was packed: nearly the same, in 12 bits a number."""
 
 import numpy as np
 import pytest
@@ -8,43 +8,40 @@ from hypothesis.extra.numpy import arrays
 
 from memoryd.domain.vector import Matrix, packed, packed_bytes, unpacked
 
-UNITS = arrays(
+NUMBERS = arrays(
     np.float32,
     st.tuples(st.integers(1, 5), st.integers(1, 9)),
     elements=st.floats(-1, 1, width=32, allow_subnormal=False),
-).filter(lambda rows: bool((np.linalg.norm(rows, axis=1) > 1e-3).all()))
-UNITS = UNITS.map(lambda rows: rows / np.linalg.norm(rows, axis=1, keepdims=True))
+)
 
 
-@given(UNITS)
-def test_each_number_is_off_by_two_steps_at_most(rows: Matrix) -> None:
-    """Half a step is lost, and a little more as the length is brought to 1."""
+@given(NUMBERS)
+def test_each_number_is_off_by_half_a_step_at_most(rows: Matrix) -> None:
     found = unpacked([packed(row) for row in rows], rows.shape[1])
     assert found.dtype == np.float32
-    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
-    steps = np.abs(rows).max(axis=1, keepdims=True) / 127
-    assert (np.abs(found - rows) <= 2 * steps).all()
+    steps = np.abs(rows).max(axis=1, keepdims=True) / 2047
+    assert (np.abs(found - rows) <= 0.501 * steps).all()
 
 
-@given(UNITS)
+@given(NUMBERS)
 def test_what_was_unpacked_is_packed_as_before(rows: Matrix) -> None:
     once = [packed(row) for row in rows]
     assert [packed(row) for row in unpacked(once, rows.shape[1])] == once
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 384, 385, 3072])
-def test_a_number_takes_eight_bits(dimensions: int) -> None:
+def test_a_number_takes_twelve_bits(dimensions: int) -> None:
     row = np.full(dimensions, 1 / np.sqrt(dimensions), np.float32)
-    assert len(packed(row)) == packed_bytes(dimensions) == 4 + dimensions
+    assert len(packed(row)) == packed_bytes(dimensions) <= 4 + 1.5 * dimensions + 0.5
     assert np.linalg.norm(unpacked([packed(row)], dimensions)) == pytest.approx(1)
 
 
-def test_cosines_stay_as_they_are_to_the_third_place() -> None:
+def test_cosines_stay_as_they_are_to_the_fourth_place() -> None:
     drawn = np.random.default_rng(1).standard_normal((500, 384)).astype(np.float32)
     rows = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
     found = unpacked([packed(row) for row in rows], 384)
-    assert np.abs(found @ rows.T - rows @ rows.T).max() < 3e-3
-    assert np.abs(found @ rows.T - rows @ rows.T).mean() < 4e-4
+    assert np.abs(found @ rows.T - rows @ rows.T).max() < 3e-4
+    assert np.abs(found @ rows.T - rows @ rows.T).mean() < 3e-5
 
 
 def test_nothing_is_unpacked_of_nothing() -> None:
