@@ -207,9 +207,9 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     )
     _touch(db, new, known)
     # the words of a chunk hold its path, too
-    for row in list(db.execute(_SELECT_CHUNKS, (new,))):
-        db.execute(_DELETE_CHUNK_WORDS, row[:1])
-        insert_words(db, [ChunkText(*row, new)])
+    for number, heading, text in list(db.execute(_SELECT_CHUNKS, (new,))):
+        db.execute(_DELETE_CHUNK_WORDS, (number,))
+        insert_words(db, [ChunkText(number, heading, text, new)])
 
 
 def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
