@@ -210,9 +210,9 @@ def rename_file(db: apsw.Connection, rename: Rename) -> None:
     )
     _touch(db, new, known)
     # the words of a chunk hold its path, too
-    chunks = list(db.execute(_SELECT_CHUNKS, (new,)))
-    db.execute(_DELETE_WORDS, (json.dumps([row[0] for row in chunks]),))
-    insert_words(db, [ChunkText(*row, new) for row in chunks])
+    chunks = [ChunkText(number, heading, text, new) for number, heading, text in db.execute(_SELECT_CHUNKS, (new,))]
+    db.execute(_DELETE_WORDS, (json.dumps([chunk.id for chunk in chunks]),))
+    insert_words(db, chunks)
 
 
 def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
