@@ -28,7 +28,10 @@ OFTEN = (
 )
 """What programs of ours import."""
 LATER = (
+    "Stemmer",
+    "anyio._backends._asyncio",
     "encodings.utf_8_sig",
+    "httpcore",
     "memoryd.agents.team",
     "memoryd.cli.written_file",
     "memoryd.embed.remote.http",
@@ -37,7 +40,7 @@ LATER = (
     "uvicorn.lifespan.off",
 )
 """What most of them import when they first need it, or others do for them."""
-PROTOCOL = ("anyio._backends._asyncio", "memoryd.mcp.server")
+PROTOCOL = ("memoryd.mcp.server",)
 """What `memoryctl mcp` imports besides: most of those that fork never run it."""
 SIZE = 1 << 17
 """Of a message at most, in bytes."""

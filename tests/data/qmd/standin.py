@@ -4,7 +4,7 @@
 "wait" for something else to be said.
 Every run leaves a line in `calls.jsonl`. Uses nothing but the standard library and runs as `python -IS`.
 """
-# ruff: noqa: T201, PTH108, PTH109, PTH110, PTH118, PTH123  it is a program, so it prints; and it is started hundreds of times, so it imports little
+# ruff: noqa: T201, PTH108, PTH109, PTH110, PTH118, PTH123  it prints, and imports little: it starts hundreds of times
 
 import json
 import os
