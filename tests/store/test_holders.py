@@ -16,7 +16,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.fusion import LexicalMatches
 from memoryd.domain.ranking.questions import parse_question
-from memoryd.store.index import holders
+from memoryd.store.index import stems
 from memoryd.store.index.documents import remove_files
 from memoryd.store.index.schema import prepare_index
 from memoryd.store.index.stems import BOUND, Chunks, Holders, ScoreBounds, bounds_of, intersection, is_among, union
@@ -55,7 +55,7 @@ def index_of(texts: Sequence[str], removed: Sequence[int] = ()) -> Iterator[apsw
 
 def answer(db: apsw.Connection, question: str, limit: int, admitted: CandidateFilter, *, many: float) -> LexicalMatches:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(holders, "MANY", many)
+        patch.setattr(stems, "MANY", many)
         if many == math.inf:
             patch.setattr(ScoreBounds, "of_level", lambda *_: None)
         return best_matches(db, parse_question(question, Filters(), NOW), limit, admitted)
@@ -138,7 +138,7 @@ def test_phrase_that_is_given_twice_counts_twice() -> None:
 
 
 def test_score_is_guessed_by_what_chunks_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holders, "MANY", 0)
+    monkeypatch.setattr(stems, "MANY", 0)
     known = bounds_of(held_by(10, 100), [], 1_000)
     assert [known.guessed_score(limit) for limit in (10, 11, 99, 100)] == [*known.rarities[[10, 11, 99]], 0.0]
 
