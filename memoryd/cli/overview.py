@@ -106,9 +106,12 @@ def _wrapped(text: str, width: int, indent: int) -> str:
 
 def _columns() -> int:
     """Return what `shutil.get_terminal_size` does, which takes as long to load as to tell all of this."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
+    try:
+        given = int(os.environ.get("COLUMNS", ""))
+    except ValueError:
+        given = 0
+    if given > 0:
+        return given
     try:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1).columns or 80
     except (ValueError, OSError):

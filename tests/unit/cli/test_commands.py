@@ -71,7 +71,7 @@ def test_no_command_stands_outside_of_the_table() -> None:
     assert outside == []
 
 
-@pytest.mark.parametrize(("columns", "width"), [("20", 50), ("60", 58), ("80", 78), ("200", 78)])
+@pytest.mark.parametrize(("columns", "width"), [("20", 50), ("60", 58), ("80", 78), ("200", 78), ("9" * 5000, 78)])
 def test_overview_is_as_wide_as_the_terminal(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     lines = overview.page().split("\n")
