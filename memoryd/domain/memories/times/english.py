@@ -119,7 +119,8 @@ _YEARS = expression(
 _QUARTERS = expression(
     rf"\b(?P<lead>(?:in|during|for|since|until|till|by|before|after|of|this|last|next)\s(?:the\s)?)?"
     rf"(?P<it>(?:(?P<first>{_YEAR})[\s-]?)?(?:(?-i:Q)(?P<number>[1-4])|(?P<name>first|second|third|fourth)\squarter)"
-    rf"(?:(?:\s|/|-)?(?:of\s)?(?:(?P<year>{_YEAR}){_ENDS}|(?P<which>last|this|next)\syear\b))?)(?![\w-])",
+    rf"(?:(?:\s|/|-)?(?:of\s)?(?:(?P<year>{_YEAR}){_ENDS}|(?P<which>last|this|next)\syear\b))?)(?![\w-])"
+    r"(?!\sof\s(?!the\syear\b))",
     _FLAGS,
 )
 """`Q1 2026`, `the first quarter of next year`; without a year behind a word that leads to a time."""

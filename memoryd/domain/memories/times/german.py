@@ -59,7 +59,7 @@ _DAY = "[0-9]{1,2}"
 _TO = r"\s?(?:-|–|bis(?:\szum)?|und(?:\sdem)?)\s?"
 _TIME = (
     rf"(?:the\s)?(?:{_DAY}(?:\.|\sto\s)|(?:19|20)[0-9]{{2}}\b|[0-9]{{4}}-[0-9]|{MONTH}\b|(?:yesterday|today|tomorrow|day)\b"
-    r"|(?:early|mid|late|last|this|next|since|until)\s|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)"
+    r"|Q[1-4]\b|(?:early|mid|late|last|this|next|since|until)\s|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)"
 )
 
 
@@ -85,7 +85,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(rf"\bvorgestern\b{_PART}"), "the day before yesterday"),
     (caseless(rf"\bgestern\b{_PART}"), "yesterday"),
     (caseless(r"\b(?:letzte|vergangene|heute)\snacht\b"), "last night"),
-    (caseless(rf"\bheute\b{_PART}"), "today"),
+    (caseless(rf"\bheute\b(?!-|\sjournal\b){_PART}"), "today"),
     (caseless(rf"\bue?bermorgen\b{_PART}"), "the day after tomorrow"),
     (caseless(r"\bdiese[nr]?\s(?:morgen|vormittag|nachmittag|abend)\b"), "this morning"),
     # a capital makes it the morning, but where it opens a sentence; a greeting is none
@@ -121,7 +121,8 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(r"\b(?P<name>fruhling|fruhjahr|sommer|herbst|winter)(?=\s(?:19|20)[0-9]{2}\b)"), _named),
     (caseless(r"\b([1-4])\.\squartal\b"), r"Q\1"),
     (caseless(rf"\b({_DAY})\.?{_TO}({_DAY})\.\s(?={MONTH}\b)"), r"\1 to \2 "),
-    (caseless(rf"\b({_DAY})\.{_TO}(?={_DAY}\.\s?({_DAY}\.(?:\s?(?:19|20)[0-9]{{2}})?))"), r"\1.\2 to "),
+    (caseless(rf"(?<![0-9.])({_DAY}\.{_DAY}\.){_TO}(?={_DAY}\.{_DAY}\.)"), r"\1 to "),
+    (caseless(rf"(?<![0-9.])({_DAY})\.{_TO}(?={_DAY}\.\s?({_DAY}\.(?:\s?(?:19|20)[0-9]{{2}})?))"), r"\1.\2 to "),
     (caseless(r"(?<=day)\sbis\s(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)"), " to "),
     (caseless(r"\bim\sjahre?\s(?=(?:19|20)[0-9]{2}\b)"), "in "),
     (caseless(rf"\b(?P<word>anfang|mitte|ende)\s(?:de[rs]\s)?(?={_TIME})"), _word),
@@ -149,7 +150,21 @@ _ASIDE = (
 """Where German names a time: what tells a question from a statement, and what was from what will be."""
 _SIGNS = (
     *("gestern", "heute", "morgen", "nacht", "tag", "woch", "abend", "monat", "jahr", "quartal", "sommer", "herbst"),
-    *(" fruh", " winter ", " seit ", " bis ", " vo", " nach ", " zwischen ", " im ", " anfang ", " mitte ", " ende "),
+    *(
+        " fruh",
+        " winter ",
+        " seit ",
+        " bis ",
+        " vo",
+        " nach ",
+        " zwischen ",
+        " im ",
+        " anfang ",
+        " mitte ",
+        " ende ",
+        ".-",
+        ".–",
+    ),
 )
 """What of a text must be there for a time in it: looked for much faster."""
 

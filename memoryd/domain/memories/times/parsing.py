@@ -52,6 +52,7 @@ _AND = caseless(r"\s*(?:\band\b|和|与|與|跟)\s*\Z")
 _OPENS = caseless(r"\bbetween\s(?:the\s)?\Z")
 _BETWEEN = expression(r"\s*之?间|\s*之?間")
 _FROM = caseless(r"(?:\bfrom\s(?:the\s)?|自从?|從|从)\Z")
+_YEAR = expression(r"[0-9]{4}")
 _SINCE = caseless(r"(?:\b(?:ever\s)?since\s(?:the\s)?|自从?)\Z")
 _SINCE_IT = caseless(r"\s*(?:以来|以來|起|开始|開始|至今|到现在|到現在)|\s(?:onwards?|on)\b(?!\s\w)")
 _AFTER = caseless(r"\b(?:after|following)\s(?:the\s)?\Z")
@@ -259,8 +260,14 @@ def _span_in_text(plain: str, one: TimeMention, day: date) -> DaySpan:
     """Return the span that a mention has in a text of this day."""
     before, part, behind = _part_named(plain, one)
     span = _shift(before, part)
-    if (_SINCE.search(before) or _SINCE_IT.match(behind)) and span.first <= day:
-        return DaySpan(span.first, day)
+    if _SINCE.search(before) or _SINCE_IT.match(behind):
+        first = span.first
+        if first > day and not (_YEAR.search(plain, one.start, one.end) or _RELATIVE.match(plain, one.start)):
+            # the one before the nearest
+            earlier = in_year(first.year - 1, first.month, first.day)
+            first = first if earlier is None else earlier.first
+        if first <= day:
+            return DaySpan(first, day)
     if _UNTIL.search(before) and day <= span.last:
         return DaySpan(min(day, span.first), span.last)
     return span
