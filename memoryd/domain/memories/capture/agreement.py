@@ -4,6 +4,8 @@ A word in common is no agreement: my sister's dentist is not mine, a birthday pa
 where somebody works, and what once ran late runs on time. Each rule here only refuses.
 """
 
+import re
+
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
@@ -17,7 +19,6 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
-    SLIP,
 )
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
 from memoryd.domain.memories.capture.values import content, new_value, values_in
@@ -64,6 +65,7 @@ _HAN_ATTRIBUTE = expression(
     r"时间|日期|地点|价格?|费|号|电话|手机|邮箱|地址|名|密码|颜色|版本|端口|尺[码寸]|大小|人数|负责人"
 )
 _HAN_WORK = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
+_OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME = caseless(r"\blives?\b|住")
 MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
@@ -72,7 +74,7 @@ _HAN_PERSON = expression(
 )
 _STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
-_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, SLIP})
+_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
@@ -80,7 +82,7 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
-        any(_is_of_more(one, text, words, spoken) for one in _phrases(revision, subject))
+        any(_is_of_more(one, revision.plain, text, words, spoken) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _changes_unknown(revision, text, words)
@@ -103,23 +105,28 @@ def _phrases(revision: Revision, subject: str) -> set[str]:
     return {subject, revision.about} - {""}
 
 
+def is_of_person(text: str) -> re.Match[str] | None:
+    """Return the words for a person, or a thing with a name, whom a statement begins with."""
+    return _BARE_NAME.match(text) or _OF_KIN.match(text)
+
+
 def is_of_other(text: str, spoken: frozenset[str]) -> bool:
     """Tell whether a statement is about a person of whom nothing is said."""
-    if named := _BARE_NAME.match(text) or _OF_KIN.match(text):
+    if named := is_of_person(text):
         return content(named[0]).isdisjoint(spoken)
     subject = subject_of(text)
     return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(spoken)
 
 
-def _is_of_more(phrase: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a phrase names a thing more closely than a memory: by an owner, or as another of a compound."""
     if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
     named = content(_ADVERB.sub("", phrase))
     more = named - words - _ATTRIBUTE
     subject = content(subject_of(text))
-    # who takes a place is new to a memory that is about the place
-    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken
+    # who takes a place is new to a memory that is about the place; `is a dentist` takes none
+    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not _OF_SORT.search(plain)
     return bool(more) and not is_about_place
 
 
@@ -169,8 +176,8 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
 
 def _changes_unknown(revision: Revision, text: str, words: frozenset[str]) -> bool:
     """Tell whether somebody changes something of which a memory of that person says nothing."""
-    is_of_person = _OTHER_PERSON.match(subject_of(text)) or _BARE_NAME.match(text) or _OF_KIN.match(text)
-    if revision.old or CHANGE not in revision.forms or not is_of_person:
+    is_persons = _OTHER_PERSON.match(subject_of(text)) or is_of_person(text)
+    if revision.old or CHANGE not in revision.forms or not is_persons:
         return False
     subject = content(subject_of(text))
     has_form = (content(revision.rest) - subject) & words or new_value(text, revision.plain)

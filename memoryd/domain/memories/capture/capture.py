@@ -56,6 +56,8 @@ _OF_TEXT = caseless(
     r"|messages?|bio|biography|essay|poem|story|song|dialog(?:ue)?|continue|repeat|classify|sentiment|rate|title"
     r"|headline|rhyme|paragraph|applicant|candidate|english|german|french|spanish|italian|chinese|japanese|korean"
     r"|russian|portuguese|latin|deutsch|francais|français|answer (?:with|yes)|what would you (?:say|reply|answer))\b"
+    r"|\b(?:satz|sätze|wort|wörter|texte?|diese[mnrs]?|deutsch|englisch|französisch|grammatik\w*|rechtschreibung|fehler"
+    r"|richtig|korrekt|übersetz\w*|formulier\w*|korrigier\w*|klingt|brief|gedicht|geschichte|entwurf)\b"
     r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错"
 )
 _ORDER = caseless(

@@ -45,7 +45,7 @@ _LEAD = caseless(
     r"|我(?:错了|搞混了))"
     r"|(?P<slip>actually|sorry|oops|wait(?!\W+it['’]?s "
     r"(?:already |only )?\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m| o['’]clock)?\W*\Z)"
-    r"|i mean|ach nein|quatsch|moment|ich meine)"
+    r"|i mean|ach nein|quatsch|moment)"
     r"|(?P<idle>in fact|well|oh|ah|hey|hi|hello|ok|okay|btw|by the way|fyi|for the record"
     r"|for your information|yes|yeah|so|and"
     r"|but|also|just so you know|you know|heads[- ]up|quick note|please note(?: that)?|note(?: that)?"
@@ -201,7 +201,7 @@ _GERMAN_OLD = (
     ),
     (
         FROM_TO,
-        r"\A(?:wir|ich) (?:nehmen?|nutzen?|benutzen?|verwenden?|haben?|trinken?|essen?|fahren?|kaufen?)\b(?: jetzt)?"
+        r"\A(?:wir|ich) (?:nehmen?|nutzen?|benutzen?|verwenden?|haben?|trinken?|essen?|fahren?|kaufen?)\b (?:ab )?(?:jetzt|nun|inzwischen)"
         r" (?P<new>[^,;]{1,60}?) (?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)",
     ),
     (NOT_BUT, r"\bnicht (?:mehr )?(?P<old>[^,;]{1,60}?)[,;] sondern\b"),

@@ -241,7 +241,9 @@ _FORMS = (
     StatementForm(
         "my … is",
         Kind.FACT,
-        caseless(r"(?:my|our) (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"),
+        caseless(
+            r"(?:my|our(?! (?:company|firm|business|products?|services?|customers?|clients?)\b)) (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"
+        ),
         _is_fact,
     ),
 )

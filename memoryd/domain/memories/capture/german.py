@@ -22,12 +22,20 @@ _NAME = expression(
     r"[:\s]*(?:Dr\.? )?(?P<name>[A-ZÄÖÜ][\w'’-]+(?: (?:von|van|de|der|zu|[A-ZÄÖÜ][\w'’-]*)){0,3})"
     r"(?=\s*(?:\Z|[.,;!)(—–-]|und\b|aber\b|bitte\b))"
 )
-_NO_NAME = caseless(r"(?:nicht|das|es|so|wie|hier|da|alle|dich|euch|Montag|Dienstag|Mittwoch|Donnerstag|Freitag)\b")
+_NO_NAME = caseless(
+    r"(?:nicht|das|es|so|wie|hier|da|alle|dich|euch|programm|hase|Montag|Dienstag|Mittwoch|Donnerstag|Freitag)\b"
+)
 _BARE = caseless(
-    r"\s*(?:das|es|die(?:se[nrsm]?)?|der|den|dein\w*|eure\w*|dich|euch|ihn|sie|beide|so|wie|dass|wenn|was"
-    r"|nicht (?:mehr|so|dass)?"
+    r"[\s,]*(?:das|es|die(?:se[nrsm]?)?|der|den|dein\w*|eure\w*|dich|euch|ihn|sie|beide|so|wie|dass|wenn|was"
+    r"|nicht(?=\W*\Z)|nicht (?:mehr|so|dass)|option|variante|nach hause"
+    r"|[^,.;!]*\b(?:heute|jetzt|gerade|gleich|bitte)"
     r"|(?:den |die |das )?(?:ersten?|zweiten?|letzten?|anderen?|neue[nrs]?|vorschlag|idee|antwort|version|entwurf)\b)\b"
 )
+_NO_WORK = caseless(
+    r"\s*(?:[md]i(?:ch|r)|uns|euch|ihn|ihm|sie|heute|jetzt|immer|umsonst|gewöhnlich|gelegenheit|bedarf|regen|schnee|sonne|hitze|kälte|nacht"
+    r"|tag|zwei|drei|(?:erst|nächst|letzt)e[rs]?|team)\b"
+)
+_NO_FOOD = caseless(r"[^.;!]*\b(?:heute|jetzt|gerade|ahnung|problem|wunder|kritik|spa(?:ß|ss))\b")
 _FLEETING = caseless(r"\s*(?:der (?:hoffnung|angst)|einer? (?:welt|traum|blase)|frieden|moment|ruhe|it)\b")
 _LASTING = word_set("""
 adresse allergie anschrift arbeitgeber arzt auto bank bruder chef chefin e-mail-adresse ehefrau ehemann eltern enkel
@@ -39,8 +47,14 @@ tierarzt tierärztin tochter vater vermieter vermieterin verein wohnung wohnort 
 _STATE = caseless(
     r"\s*(?:(?:sehr|ganz|gerade|heute|noch|schon|zu|so|wieder|immer noch) )*(?:nicht|krank|müde|da|weg|hier|kaputt|leer"
     r"|voll|fertig|gut|schlecht|super|toll|nett|lieb|doof|blöd|sauer|böse|traurig|glücklich|nervös|dran|unterwegs|los"
-    r"|gerade|heute|morgen|spät|zurück|verrückt|schuld)\b"
+    r"|gerade|gestern|heute|morgen|spät|zurück|verrückt|schuld|falsch|geheim|unordentlich|aus(?=\W*\Z)|das|es)\b"
+    r"|\s*de[rs] (?:meinung|ansicht|hammer|wahnsinn|beste)\b|\s*ein\w* (?:idiot|trottel|depp|engel|schatz|held)\w*\b"
+    r"|\s*(?:einkaufen|schlafen|essen|arbeiten|duschen|baden|schwimmen|joggen|spazieren)\W*\Z"
+    r"|(?:[^.;!]*\s)?(?:(?!geboren|gestorben|geschieden)(?-i:ge)\w+(?:t|en)|worden)\W*\Z"
 )
+_PLACED = word_set("arbeitgeber firma geburtsdatum geburtstag hobby klasse schule straße verein wohnort wohnung")
+_SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
+"""A place lasts of what has its place, and of people where they live or work."""
 
 
 def _is_name(head: re.Match[str], rest: str) -> bool:
@@ -49,14 +63,16 @@ def _is_name(head: re.Match[str], rest: str) -> bool:
 
 
 def _is_fact(head: re.Match[str], rest: str) -> bool:
-    return head["noun"].lower() in _LASTING and bool(re.match(r"\s*\w", rest)) and not _STATE.match(rest)
+    noun = head["noun"].lower()
+    is_placed = noun in _PLACED or not head[0].endswith(("ist", "sind")) or not _SOMEWHERE.match(rest)
+    return noun in _LASTING and is_placed and bool(re.match(r"\s*\w", rest)) and not _STATE.match(rest)
 
 
 def _is_remembered(_head: re.Match[str], rest: str) -> bool:
     return len(rest.split()) > 1
 
 
-_LIKED = value(unlike=_BARE)
+_LIKED = value(unlike=_BARE, is_own=True)
 _FORMS = (
     StatementForm(
         "ich heiße", Kind.ENTITY, caseless(r"(?:ich hei(?:ß|ss)e|mein name ist)\b"), _is_name, is_pinned=True
@@ -64,7 +80,10 @@ _FORMS = (
     StatementForm("nenn mich", Kind.ENTITY, caseless(r"nenne? mich(?: bitte| einfach)*\b"), _is_name, is_pinned=True),
     StatementForm("ich wohne in", Kind.FACT, caseless(rf"(?:ich|wir) {_OFTEN}wohnen? in\b"), value(unlike=_FLEETING)),
     StatementForm(
-        "ich arbeite bei", Kind.FACT, caseless(rf"ich {_OFTEN}arbeite {_OFTEN}(?:bei|als|für)\b"), value(unlike=_BARE)
+        "ich arbeite bei",
+        Kind.FACT,
+        caseless(rf"ich {_OFTEN}arbeite {_OFTEN}(?:bei|als|für)\b"),
+        value(unlike=_NO_WORK),
     ),
     StatementForm(
         "ich bin Vegetarier",
@@ -76,13 +95,13 @@ _FORMS = (
         "ich bin allergisch gegen",
         Kind.FACT,
         caseless(rf"ich bin {_OFTEN}(?:stark )?allergisch (?:gegen|auf)\b|ich vertrage {_OFTEN}kein\w*"),
-        value(unlike=_BARE),
+        value(unlike=_NO_FOOD),
     ),
     StatementForm(
         "ich esse kein",
         Kind.FACT,
         caseless(rf"(?:ich|wir) {_OFTEN}(?:esse|essen|trinke|trinken|rauche) {_OFTEN}kein\w*"),
-        value(unlike=_BARE),
+        value(unlike=_NO_FOOD),
     ),
     StatementForm("ich hasse", Kind.PREFERENCE, caseless(rf"ich {_OFTEN}(?:hasse|liebe|bevorzuge)\b"), _LIKED),
     StatementForm("ich mag", Kind.PREFERENCE, caseless(rf"ich {_OFTEN}mag\b"), _LIKED),

@@ -19,14 +19,14 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other
+from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other, is_of_person
 from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT, SLIP
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
 from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import CACHED_LINES
 
@@ -52,6 +52,8 @@ _FOREIGN = 2
 """For each word that it shares with a memory a sentence may say so many others, or it speaks of something else."""
 _DISPUTED_MAX = 3
 _MIN_CHARS = 3
+_INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
+_GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
 _NEGATIVE = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
@@ -168,11 +170,23 @@ class _Search:
 
         What came between two that are alike may share none, and who moves says another word for where they live.
         """
+        if SLIP in self._revision.forms and not self._is_slip(one):
+            return False
         if not self._signs.isdisjoint(one.text) or not one.words.isdisjoint(self._spoken):
             return True
         # a subject may be a part of what is one word of the whole line
         text = one.text.casefold().replace("-", "")
         return any(stem in text for stem in self._stems) or self._is_home_left(one) or self._came_between(one)
+
+    def _is_slip(self, one: _Candidate) -> bool:
+        """Tell whether a sentence says no more than a memory, and of a person, who does this and that, no less."""
+        is_told = self._rest <= one.words | self._values
+        if not is_told or _INDEFINITE.match(self._revision.plain):
+            return False
+        if tells_what_happened(self._revision.plain) and not tells_what_happened(one.text):
+            return False
+        values = content(" ".join(value.text for value in self._values_in(one.text)))
+        return not is_of_person(one.text) or one.words <= self._rest | values
 
     def weight(self, one: _Candidate) -> float:
         """Return how much speaks for a memory; 0 where it does not fit, or the sentence is about something else."""
@@ -181,8 +195,6 @@ class _Search:
         return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
     def _fit(self, one: _Candidate) -> float:
-        if SLIP in self._revision.forms and not self._rest <= one.words | self._values:
-            return 0.0
         rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
         if not any(fits(one) for fits in rules):
             return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
@@ -239,9 +251,11 @@ class _Search:
         folded = text.casefold()
         if any(" " in old and old.casefold() in folded for old in revision.old):
             return True
-        # of what is named nowhere else, the value alone says which one is meant: a name, a number
+        # of what is named nowhere else, the value alone says which one is meant: a name, a number; in German any noun
+        # has a capital
+        is_any_noun = set(revision.forms) == {NOT_BUT} and _GERMAN_AUTHOR.match(revision.plain)
         is_significant = any(map(_NAME.search, revision.old)) and not (
-            revision.has_pronoun and not self._context and not revision.has_contrast
+            is_any_noun or (revision.has_pronoun and not self._context and not revision.has_contrast)
         )
         return (is_significant or len(hits[0]) > 1) and not any(
             # their words first, which are known: their subjects have to be read

@@ -56,6 +56,15 @@ OTHER_THING = [
     ("The parking spot is number 14", "The visitor parking spot is number 22, not 14"),
     ("The database is Postgres 14", "The test database is no longer Postgres 14, it's Postgres 16"),
     ("The cron job runs every 15 minutes", "The cleanup cron job runs every 5 minutes now"),
+    ("The plumber comes on Monday", "actually the plumber came on Tuesday"),
+    ("The meeting is at 9:30", "actually the other meeting is at 10:00"),
+    ("The meeting is at 9:30", "actually, one meeting is at 10:00"),
+    ("Anna does the books on Thursdays", "wait, Anna comes on Tuesday"),
+    ("My dentist is Dr. Weiss", "Actually Dr. Brand is a dentist"),
+    ("My dentist is Dr. Weiss", "Dr. Brand is a dentist now"),
+    ("Der Kuchen wird mit Butter gebacken", "Wir nehmen Öl statt Butter"),
+    ("Der Kuchen wird mit Butter gebacken", "Ich nehme nicht Butter, sondern Öl"),
+    ("Der Klempner kommt am Montag", "Ich meine, der Klempner kommt am Dienstag"),
 ]
 OTHER_RELATION = [
     ("老公在华为上班，负责存储团队", "老公换了辆车"),
