@@ -201,7 +201,8 @@ _GERMAN_OLD = (
     ),
     (
         FROM_TO,
-        r"\A(?:wir|ich) (?:nehmen?|nutzen?|benutzen?|verwenden?|haben?|trinken?|essen?|fahren?|kaufen?)\b (?:ab )?(?:jetzt|nun|inzwischen)"
+        r"\A(?:wir|ich) (?:nehmen?|nutzen?|benutzen?|verwenden?|haben?|trinken?|essen?|fahren?|kaufen?)\b"
+        r" (?:ab )?(?:jetzt|nun|inzwischen)"
         r" (?P<new>[^,;]{1,60}?) (?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)",
     ),
     (NOT_BUT, r"\bnicht (?:mehr )?(?P<old>[^,;]{1,60}?)[,;] sondern\b"),

@@ -242,7 +242,8 @@ _FORMS = (
         "my … is",
         Kind.FACT,
         caseless(
-            r"(?:my|our(?! (?:company|firm|business|products?|services?|customers?|clients?)\b)) (?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"
+            r"(?:my|our(?! (?:company|firm|business|products?|services?|customers?|clients?)\b)) "
+            r"(?P<noun>(?!name\b)[\w'’/-]+(?: [\w'’/-]+){0,5}?) (?:is|are)\b"
         ),
         _is_fact,
     ),
