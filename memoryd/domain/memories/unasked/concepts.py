@@ -168,7 +168,8 @@ own right real reason known list plan plans number name names set show send ask 
 montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar marz mai juni juli oktober
 dezember heute morgen gestern jetzt abend nacht tag tage woche wochen wochenende monat jahr jahre uhr stunde zwei drei
 vier funf sechs sieben acht neun zehn neu neue neuen neuer neues gut gute alt alte kommt kommen geht gehen macht machen
-muss mussen soll sollen gibt liegt liegen steht merk vergiss denk daran bitte mehr alles etwas wieder nochmal immer
+muss mussen soll sollen gibt liegt liegen steht bitte mehr alles etwas wieder nochmal immer
+nehmen nehme nimm
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 _WORD = expression(r"[a-z]+(?:-[a-z]+)*")

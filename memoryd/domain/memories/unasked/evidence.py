@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.unasked.concepts import (
     WEAK_WORDS,
@@ -71,6 +71,8 @@ ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
+_SAYS_NOTHING = word_set("remember forget merk merke dir vergiss denk denke daran stell 记住 statt ab um im ins")
+"""`Remember that`, with which many memories begin, and prepositions that are no stop words in English."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
@@ -315,6 +317,8 @@ class MessageEvidence:
 
 def term_weight(term: str, weight: float) -> float:
     """Return what a term of a message says for what holds it, of its rarity."""
+    if term in _SAYS_NOTHING:
+        return 0.0
     if term.isdigit():
         # a small number stands in many lines, and says nothing of what it counts
         return weight if len(term) > 2 else 0.0

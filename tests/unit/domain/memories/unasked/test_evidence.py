@@ -41,6 +41,14 @@ def test_rare_word_tells_an_item_and_noise_is_told_of_nobody() -> None:
     assert "words 4.0" in first.because
 
 
+def test_asking_to_keep_something_tells_nothing_that_was_kept_so() -> None:
+    said = ("Merk dir, dass der Klempner am Freitag kommt", "Remember that the painter is here on Friday")
+    items = [(one, query_terms(one)) for one in said]
+    for message in ("Merk dir das nicht: ich gehe ins Kino", "Remember that I am off to the cinema"):
+        held = [(text, [term for term in terms if term in query_terms(message)]) for text, terms in items]
+        assert not any(one.is_included for one in weighed(message, held)), message
+
+
 def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
     held = ("The ladder is in the shed.", ["ladder"])
     assert not weighed("what is a ladder", [held])[0].is_included
