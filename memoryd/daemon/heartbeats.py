@@ -292,9 +292,13 @@ M_ARENA_MAX = -8
 
 
 def share_heap() -> None:
-    """Have all threads take memory from one heap, of which each would have its own, half empty; before any begins."""
+    """Have all threads take memory from one heap, of which each would have its own, half empty; before any begins.
+
+    `MALLOC_ARENA_MAX` in the environment says otherwise.
+    """
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+        if "MALLOC_ARENA_MAX" not in os.environ:
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def give_back() -> None:
