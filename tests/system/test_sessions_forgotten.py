@@ -399,6 +399,7 @@ def test_lines_of_a_session_are_shown_with_neighbours(launch: Launch) -> None:
     ]
     assert "Answer 4." in run_cli(daemon, "sessions", "show", "session:s")
     assert "Answer 4." in run_cli(daemon, "sessions", "show", "s")
+    assert "cut short" not in run_cli(daemon, "sessions", "show", "session:s#L3-L4")
     assert "none has this name" in run_cli(daemon, "sessions", "show", "nowhere", code=1)
     for citation in ("session:s#Q9", "session:nowhere#Q1", "sessions/main/a.jsonl#L1", "sessions/other/a.jsonl#L1"):
         with pytest.raises(NotFound):

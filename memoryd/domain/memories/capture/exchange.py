@@ -17,7 +17,10 @@ from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import HAN_NUMBER, TypedValue, content, new_value, stem, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 
-_SEGMENT = caseless(r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and)\s)")
+_SEGMENT = caseless(
+    r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and"
+    r"|am|im|um|mit|bei|beim|vom|bis|auf|für|hinter|neben|und)\s)"
+)
 
 
 def renewed(revision: Revision, old: str) -> str:
@@ -40,7 +43,7 @@ def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
 
-_CLAUSES = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)")
+_CLAUSES = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)|\sund\s(?=\w+t\s)")
 
 
 def still_holds(revision: Revision, text: str) -> bool:
@@ -102,8 +105,9 @@ def _with_place(revision: Revision, old: str) -> str:
 
 
 _PREPOSITION = caseless(
-    r"\b(on|at|in|with|by|from|through|via|under|of|for|until|till|before|after|near|behind|between|since)"
-    r"(?: (?:the|an?))? *\Z"
+    r"\b(on|at|in|with|by|from|through|via|under|of|for|until|till|before|after|near|behind|between|since"
+    r"|am|im|um|mit|bei|beim|vom|bis|für|hinter|neben)"
+    r"(?: (?:the|an?|de[mnr]))? *\Z"
 )
 
 

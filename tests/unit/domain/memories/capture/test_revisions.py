@@ -352,6 +352,21 @@ IN_PASSING = [
 ]
 RENEWED = [
     (
+        "Die Probe ist am Montag um 19 Uhr im Gemeindehaus mit Frau Kern.",
+        "Die Probe ist jetzt am Dienstag.",
+        "Die Probe ist am Dienstag um 19 Uhr im Gemeindehaus mit Frau Kern.",
+    ),
+    (
+        "Die Probe ist am Montag um 19 Uhr im Gemeindehaus.",
+        "Die Probe ist auf Mittwoch verschoben.",
+        "Die Probe ist am Mittwoch um 19 Uhr im Gemeindehaus.",
+    ),
+    (
+        "Das Internet kommt von Vodafone und kostet 39 Euro.",
+        "Das Internet kostet jetzt 45 Euro.",
+        "Das Internet kommt von Vodafone und kostet 45 Euro.",
+    ),
+    (
         "Rosa has judo on Monday at 16:00 in the old hall, the fee is 22 euros.",
         "The fee for Rosa's judo is 26 euros from January; all the rest is as it was.",
         "Rosa has judo on Monday at 16:00 in the old hall, the fee is 26 euros.",
