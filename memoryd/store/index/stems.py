@@ -150,7 +150,8 @@ def union(found: Iterable[Chunks]) -> Chunks:
         return some[0]
     # np.unique would import masked arrays
     together = np.sort(np.concatenate(some), kind="stable")
-    return together[np.append(True, together[1:] != together[:-1])]
+    each: Chunks = together[np.append(True, together[1:] != together[:-1])]
+    return each
 
 
 def intersection(found: Iterable[Chunks]) -> Chunks:
