@@ -293,7 +293,7 @@ timeout_option = click.option(
 )
 
 
-def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
+def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncReply":
     """Wait for `goal` and return what is still pending then; show a bar if stderr is a terminal."""
     if not terminal.is_terminal(sys.stderr) or goal == "none":
         return _wait(invocation, goal, seconds)
@@ -321,7 +321,7 @@ def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncRepl
     return found
 
 
-def report(invocation: Invocation, goal: SyncGoal, pending: SyncReply) -> Exit:
+def report(invocation: Invocation, goal: SyncGoal, pending: "SyncReply") -> Exit:
     """Print how far the index is; return exit code 1 if the goal was not reached."""
     is_done = goal == "none" or _is_goal_met(goal, pending)
     tell(invocation, goal, pending, is_done=is_done)
@@ -330,7 +330,7 @@ def report(invocation: Invocation, goal: SyncGoal, pending: SyncReply) -> Exit:
     return Exit.DONE if is_done else Exit.ERROR
 
 
-def tell(invocation: Invocation, goal: SyncGoal, pending: ReindexReply, *, is_done: bool) -> None:
+def tell(invocation: Invocation, goal: SyncGoal, pending: "ReindexReply", *, is_done: bool) -> None:
     """Print what is left to do on the way to `goal`."""
     counted = (
         (pending["pendingFiles"], "file", "to index"),
@@ -341,7 +341,7 @@ def tell(invocation: Invocation, goal: SyncGoal, pending: ReindexReply, *, is_do
     invocation.show(pending, ["; ".join(filter(None, [verb if is_done else "not finished", left]))])
 
 
-def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
+def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncReply":
     deadline = time.monotonic() + seconds
     with invocation.client() as client:
         while True:
@@ -355,6 +355,6 @@ def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> SyncReply:
                 return pending
 
 
-def _is_goal_met(goal: SyncGoal, pending: SyncReply) -> bool:
+def _is_goal_met(goal: SyncGoal, pending: "SyncReply") -> bool:
     left = pending["pendingFiles"] + (pending["pendingEmbeddings"] if goal == "embedded" else 0)
     return pending.get("complete", left == 0)

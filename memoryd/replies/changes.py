@@ -1,4 +1,4 @@
-"""Replies about what was written: changes and undo, the core file, forgetting, citations that are verified, the team."""
+"""Replies about what was written: changes and undo, the core file, forgetting, verified citations, and the team."""
 
 from typing import Literal, TypedDict
 
