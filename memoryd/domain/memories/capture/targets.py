@@ -355,9 +355,10 @@ class _Search:
             return False
         if not revision.has_verb and self._says_more(pair[1].start, one):
             return False
+        fixed = one.words - content(pair[0].text)
         return one.text.casefold() in self._said or (
             _says(self._answer, pair[0].text)
-            and any(self._share(self._before, words) >= _HALF for words in (one.words, self._subject_in(one.text)))
+            and any(self._share(self._before, words) >= _HALF for words in (fixed, self._subject_in(one.text)))
         )
 
     def _says_more(self, start: int, one: _Candidate) -> bool:

@@ -113,6 +113,11 @@ def test_memory_that_was_not_said_just_before_is_left_alone(said: str) -> None:
     assert not revised("no, on Tuesday", SWIMMING, said=said).kept
 
 
+@pytest.mark.parametrize("answer", ["Should I call Dr. Weiss?", "Is your landlord Dr. Weiss?"])
+def test_no_to_a_question_of_something_else_with_the_same_value_supersedes_nothing(answer: str) -> None:
+    assert not revised("no, Dr. Brand", DENTIST, said="", answer=answer).kept
+
+
 def test_what_an_answer_got_wrong_may_be_denied_by_its_value() -> None:
     (item,) = revised("no, Tuesday, not Monday", SWIMMING, said="", answer="The swim class is on Monday at 16:00.").kept
 
