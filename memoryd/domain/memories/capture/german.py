@@ -52,6 +52,9 @@ _STATE = caseless(
     r"|\s*(?:einkaufen|schlafen|essen|arbeiten|duschen|baden|schwimmen|joggen|spazieren)\W*\Z"
     r"|(?:[^.;!]*\s)?(?:(?!geboren|gestorben|geschieden)(?-i:ge)\w+(?:t|en)|worden)\W*\Z"
 )
+_TO_DO = caseless(
+    r"\s*(?:was|wie|wo|warum)\b|[^.;!]*\b(?:zu \w+n|(?:ab|an|auf|aus|ein|mit|nach|vor|weg|zurück)zu\w+n)\W*\Z"
+)
 _PLACED = word_set("arbeitgeber firma geburtsdatum geburtstag hobby klasse schule straße verein wohnort wohnung")
 _SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
 """A place lasts of what has its place, and of people where they live or work."""
@@ -68,8 +71,9 @@ def _is_fact(head: re.Match[str], rest: str) -> bool:
     return noun in _LASTING and is_placed and bool(re.match(r"\s*\w", rest)) and not _STATE.match(rest)
 
 
-def _is_remembered(_head: re.Match[str], rest: str) -> bool:
-    return len(rest.split()) > 1
+def _is_remembered(head: re.Match[str], rest: str) -> bool:
+    is_order = head[0].endswith(",") and _TO_DO.match(rest)
+    return len(rest.split()) > 1 and not is_order
 
 
 _LIKED = value(unlike=_BARE, is_own=True)
