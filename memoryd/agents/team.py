@@ -34,7 +34,7 @@ from memoryd.domain.patterns import matches
 from memoryd.errors import Denied, InvalidRequest, MemorydError, NotFound, NotNow, SidecarError, StoreError
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.journal import Journal
-from memoryd.replies.team import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
+from memoryd.replies.changes import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
 
 ALREADY = "it is shared already: nothing was changed"

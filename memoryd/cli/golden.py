@@ -12,9 +12,8 @@ from statistics import fmean, quantiles
 
 from msgspec import Struct
 
-from memoryd.cli.invocation import Invocation
+from memoryd.cli.invocation import Invocation, wait_for
 from memoryd.cli.terminal import harmless_line, size
-from memoryd.cli.waiting import wait_for
 from memoryd.client import Client
 from memoryd.domain.documents import parse
 from memoryd.domain.ranking.golden import (

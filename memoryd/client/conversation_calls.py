@@ -13,7 +13,13 @@ from memoryd.wire import EncodingName
 
 if TYPE_CHECKING:
     # only types: a command would wait for them
-    from memoryd.replies.changes import ConflictSettledReply, ConflictsReply
+    from memoryd.replies.changes import (
+        ConflictSettledReply,
+        ConflictsReply,
+        TeamPromoteReply,
+        TeamReply,
+        TeamRevokeReply,
+    )
     from memoryd.replies.conversations import (
         CaptureReply,
         QaAddReply,
@@ -32,7 +38,6 @@ if TYPE_CHECKING:
         TurnReply,
     )
     from memoryd.replies.recall import ToldJudgedReply, ToldReply
-    from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 
 EXCHANGE_MS = 240_000
 """How long an exchange with a team may take where a network is slow."""

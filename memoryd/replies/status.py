@@ -2,11 +2,11 @@
 
 from typing import TypedDict
 
+from memoryd.replies.changes import TeamReply
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.daemon import ConfigReply, ConnectionsReply, PortReply, ProcessReply, UnreachableReply
 from memoryd.replies.models import EmbedderReply, EmbeddingReply, OutstandingReply, RerankerReply, TextModelReply
 from memoryd.replies.search import FallbackReply
-from memoryd.replies.team import TeamReply
 
 
 class WatcherReply(TypedDict):

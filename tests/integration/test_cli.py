@@ -551,7 +551,7 @@ def test_sync(
 
 
 def test_sync_asks_again_until_it_is_done(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryd.cli.waiting.SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("memoryd.cli.invocation.SLICE_SECONDS", 0.0)
     left = iter([pending(2, complete=False), pending(1, complete=False), pending(complete=True)])
     contract.replies["sync"] = lambda _request: (200, next(left))
     assert run(["sync", "--timeout", "5"]) == Exit.DONE

@@ -27,10 +27,10 @@ from memoryd.index.watcher import FileWatcher
 from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
+from memoryd.replies.changes import TeamReply
 from memoryd.replies.conversations import QaStatsReply
 from memoryd.replies.models import OutstandingReply, RemoteReply
 from memoryd.replies.status import ConversationsReply, DegradedReply, LedgerReply, WatcherReply
-from memoryd.replies.team import TeamReply
 from memoryd.rerank.reranking import RerankerState, Reranking
 from memoryd.search.protocol import Fallback
 from memoryd.sessions.turn_taking import TurnTaking

@@ -28,11 +28,13 @@ from memoryd.replies.changes import (
     ForgetReply,
     ForgottenMemoryReply,
     LinesReplacedReply,
+    TeamPromoteReply,
+    TeamReply,
+    TeamRevokeReply,
     UndoReply,
     VerifyReply,
     WrittenSessionReply,
 )
-from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
 from memoryd.store.ledger.changes import ChangeFilter
 from memoryd.wire import CHANGES_MAX, CORE_CHARS_MAX, MEMORY_CHARS_MAX, POSITION_MAX
 

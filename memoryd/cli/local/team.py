@@ -23,7 +23,7 @@ from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credent
 from memoryd.domain.access import folded_id
 from memoryd.domain.memories.sharing import TeamPeople
 from memoryd.errors import Disabled, InvalidRequest, MemorydError, NotNow
-from memoryd.replies.team import TeamPromoteReply, TeamReply, TeamRevokeReply
+from memoryd.replies.changes import TeamPromoteReply, TeamReply, TeamRevokeReply
 from memoryd.team.carrier import GitCarrier
 from memoryd.team.git import address_of, make_bare
 from memoryd.team.protocol import Carrier, TeamPlace

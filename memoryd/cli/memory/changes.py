@@ -33,10 +33,10 @@ from memoryd.replies.changes import (
     ConflictSettledReply,
     ConflictsReply,
     ForgetReply,
+    TeamPromoteReply,
     VerifyReply,
 )
 from memoryd.replies.conversations import SessionForgetReply
-from memoryd.replies.team import TeamPromoteReply
 from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12

@@ -11,6 +11,7 @@ from typing import TypeVar
 import click
 
 from memoryd.cli.invocation import (
+    SLICE_SECONDS,
     Invocation,
     Note,
     Number,
@@ -21,6 +22,7 @@ from memoryd.cli.invocation import (
     key_option,
     listed,
     text_or_stdin,
+    timeout_option,
     verb,
     words_argument,
 )
@@ -39,7 +41,6 @@ from memoryd.cli.terminal import (
     percent,
     size,
 )
-from memoryd.cli.waiting import SLICE_SECONDS, timeout_option
 from memoryd.client import Client
 from memoryd.domain.documents import TurnAddress, conversation_cited, parse_address, parse_seqs
 from memoryd.replies.conversations import (

@@ -23,9 +23,8 @@ from memoryd.cli.golden import (
     located_questions,
     wait_for_index,
 )
-from memoryd.cli.invocation import Invocation, argument, flag, found, verb
+from memoryd.cli.invocation import Invocation, argument, flag, found, timeout_option, verb
 from memoryd.cli.terminal import count, harmless_line, minute, note, styled
-from memoryd.cli.waiting import timeout_option
 from memoryd.domain.ranking.golden import (
     FOUND,
     GoldenLine,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from memoryd.cli import terminal
-from memoryd.cli.invocation import Invocation, flag, verb
+from memoryd.cli.invocation import Invocation, flag, report, tell, timeout_option, verb, wait_for
 from memoryd.cli.terminal import count, harmless_line, note, size
-from memoryd.cli.waiting import report, tell, timeout_option, wait_for
 from memoryd.config.paths import socket_path
 from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.replies.daemon import PageReply

@@ -23,9 +23,8 @@ from memoryd import __version__
 from memoryd.cli.bars import memory_count
 from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
-from memoryd.cli.invocation import Invocation, argument, flag, found, scope_option, undo_hint, verb
+from memoryd.cli.invocation import Invocation, argument, flag, found, scope_option, undo_hint, verb, wait_for
 from memoryd.cli.terminal import count, harmless_line, note, size
-from memoryd.cli.waiting import wait_for
 from memoryd.domain.memories.kinds import CHANGE_BYTES_MAX, CHANGES_MAX, ShortId, kind_named
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine, render
 from memoryd.errors import InvalidRequest, RequestError

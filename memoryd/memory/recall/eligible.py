@@ -71,7 +71,9 @@ class MemoryDays(Struct, frozen=True, eq=False):
         """Return those of a later book; what did not change is not looked at again."""
         changed = changed_memories(self.book, book)
         told = [(one, _row(source)) for one in changed if one in book.memories for source in book.memories[one].sources]
-        stay = ~np.isin(self._ids, np.array(sorted(changed), _ID))
+        # np.isin would import masked arrays; behind all of them stands what is no id
+        gone = np.array([*sorted(changed), "\x7f"], _ID)
+        stay = gone[np.searchsorted(gone, self._ids)] != self._ids
         ids = np.concatenate([self._ids[stay], np.array([one for one, _ in told], _ID)])
         rows = np.concatenate([self._rows[stay], _rows([row for _, row in told])])
         # lines of one memory stay in their order

@@ -146,7 +146,12 @@ class Holders:
 def union(found: Iterable[Chunks]) -> Chunks:
     """Return what is in any of them."""
     some = [one for one in found if len(one)] or [_NOBODY]
-    return some[0] if len(some) == 1 else np.unique(np.concatenate(some))
+    if len(some) == 1:
+        return some[0]
+    # np.unique would import masked arrays
+    together = np.sort(np.concatenate(some), kind="stable")
+    each: Chunks = together[np.append(True, together[1:] != together[:-1])]
+    return each
 
 
 def intersection(found: Iterable[Chunks]) -> Chunks:
