@@ -94,9 +94,7 @@ async def test_words_stand_where_what_is_read_with_them_is_late_or_fails(
     assert (found.floors is None) == (read == "statistics"), "what was worked out is used"
 
 
-async def test_what_was_found_stands_where_a_deeper_look_is_late(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_found_stands_where_a_deeper_look_is_late(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies fill what is looked at first, so that more is asked for."""
     for number in range(120):
         stage.write(f"memory/copies/{number}.md", "# Crane\n\nThe crane rests on the roof.\n")
