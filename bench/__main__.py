@@ -25,6 +25,8 @@ from memoryd import log
 OUT = Path("build/bench.json")
 YARDSTICKS = 10
 """Rounds before each measurement and after it: some tenths of a second."""
+SIZED = {"far", "memories", "team"}
+"""What takes a `--size`."""
 LOG_LINES = 5
 """Of each daemon, told with a failure."""
 
@@ -99,6 +101,8 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     if unknown := set(options.names) - set(known):
         parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if options.size and not set() < set(options.names) <= SIZED:
+        parser.error(f"--size is of {', '.join(sorted(SIZED))} alone: what others take beside it compares with nothing")
     return options
 
 

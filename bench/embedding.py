@@ -27,7 +27,7 @@ from memoryd.embed.protocol import Passage
 SETTINGS = ChunkSettings(tokens=400, overlap=80)
 BATCH = 16
 """Passages a call, as the lane sends them."""
-AIM = Aim(0.9, is_floor=True)
+AIM = Aim(0.95, is_floor=True)
 LONG = timedelta(minutes=5)
 NOTE_BYTES = 8_000
 LANE_BYTES = 32_000

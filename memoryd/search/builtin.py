@@ -303,9 +303,13 @@ class BuiltinSearch:
                 count *= DEEPER
                 continue
             if step is NextStep.ASK_OTHERS and selected.dominant is not None:
-                candidates = await search.with_others(selected.dominant, self.settings.pool(query.limit))
+                more = await search.with_others(selected.dominant, self.settings.pool(query.limit))
             else:
-                candidates = await search.deeper()
+                more = await search.deeper()
+            if time.monotonic() > end:
+                # it may lack an arm that was late, and the verdicts: what was found before is whole
+                break
+            candidates = more
             count = self._rows_read_first(candidates.ranking, query.limit)
         arms = candidates.arms
         if self._rerank is not None:

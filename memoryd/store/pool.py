@@ -61,10 +61,12 @@ class Runner:
             # shielded: a thread cannot be cancelled, and to let go of the future would leave it at work unseen
             return await asyncio.shield(running)
         except asyncio.CancelledError:
-            # What runs on a connection must end before anybody else uses it.
+            # What runs on a connection must end before anybody else uses it, though whoever asked is cancelled again:
+            # by a deadline, and by a client that leaves.
             while not running.done():
                 interrupt()
-                await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
             # its error is nobody's any more; not to look at it would be logged as never retrieved
             if not running.cancelled():
                 running.exception()

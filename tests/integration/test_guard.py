@@ -15,9 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
 
 from memoryd.api.http.body import decode
-from memoryd.api.http.limits import Admission, GuardLimits
+from memoryd.api.http.connection import Exchange
+from memoryd.api.http.limits import Admission, GuardLimits, limit_time
 from memoryd.api.problems import body_of, hide_directories, problem_of
 from memoryd.errors import InvalidRequest
 from memoryd.wire import ErrorCode
@@ -359,6 +361,33 @@ async def test_i005_request_beyond_its_deadline_is_answered(path: Path, stage: S
         reply = await asking.get("/v1/wait")
         assert (reply.status_code, code_of(reply)) == (504, "timeout")
         assert (stage.waiting, stage.cancelled) == (0, 1)
+
+
+async def test_stream_that_begins_as_its_client_leaves_is_ended() -> None:
+    goes_on, exchange, ended = asyncio.Event(), Exchange(), asyncio.Event()
+
+    async def stream(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await goes_on.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_message: Message) -> None:
+        pass
+
+    app = limit_time(stream, default=timedelta(seconds=60), deadlines={})
+    answering = asyncio.ensure_future(app({"path": "/", "state": {"exchange": exchange}}, receive, send))
+    await asyncio.sleep(0)
+    goes_on.set()
+    exchange.end()
+    async with asyncio.timeout(10):
+        await answering
+    assert ended.is_set()
 
 
 async def test_single_path_may_have_another_deadline(path: Path, stage: Stage) -> None:

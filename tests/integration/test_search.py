@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.ranking.filters import Filters
+from memoryd.domain.ranking.fusion import LexicalMatches
+from memoryd.domain.ranking.questions import Question
 from memoryd.domain.skips import SkipReason
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.current import ModelPhase
@@ -24,6 +26,7 @@ from memoryd.files.scanner import ScanRules
 from memoryd.search.file_check import MAX_REFILLS, FileCheck, NotesSearch
 from memoryd.search.protocol import ArmState, DiskFollower, Exclusions, Freshness, Query
 from memoryd.store.index.database import IndexReader
+from memoryd.store.index.words import CandidateFilter
 from tests.fakes import FakeEmbedder
 from tests.integration.indexing import Stage, staged
 from tests.waiting import eventually_async
@@ -89,6 +92,28 @@ async def test_words_stand_where_what_is_read_with_them_is_late_or_fails(
     assert found.hits[0].chunk.path == "bank/07.md"
     assert found.arms[LEXICAL].state is ArmState.OK
     assert (found.floors is None) == (read == "statistics"), "what was worked out is used"
+
+
+async def test_what_was_found_stands_where_a_deeper_look_is_late(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies fill what is looked at first, so that more is asked for."""
+    for number in range(120):
+        stage.write(f"memory/copies/{number}.md", "# Crane\n\nThe crane rests on the roof.\n")
+    await stage.sync()
+    await stage.slot.become(ModelPhase.OFF, "there is no provider")
+    best, looks = IndexReader.best_matches, list[int]()
+
+    def late(reader: IndexReader, question: Question, depth: int, admitted: CandidateFilter) -> LexicalMatches:
+        looks.append(depth)
+        if len(looks) > 1:
+            time.sleep(0.9)
+        return best(reader, question, depth, admitted)
+
+    monkeypatch.setattr(IndexReader, "best_matches", late)
+    found = await stage.search.search(Query("crane", deadline=0.8))
+    assert len(looks) == 2, "it was asked for more, and for no more when that was late"
+    assert found.hits[0].chunk.path.startswith("memory/copies/")
+    assert found.floors is not None
+    assert found.arms[LEXICAL].state is ArmState.OK
 
 
 async def test_failing_vectors_cost_only_their_arm(stage: Stage) -> None:

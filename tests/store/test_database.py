@@ -98,6 +98,28 @@ async def test_cancelled_question_stops_its_query(database: Database) -> None:
     assert await files_in(database) == set()
 
 
+@pytest.mark.parametrize("verb", ["read", "write"])
+async def test_step_of_whoever_is_cancelled_twice_is_waited_for(database: Database, verb: str) -> None:
+    """A deadline cancels, and so does a client that leaves; else two would be at work on one connection."""
+    begins, goes_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def step(_db: apsw.Connection) -> None:
+        begins.set()
+        goes_on.wait(10)
+        ended.set()
+
+    asking = asyncio.ensure_future(getattr(database, verb)(step))
+    await asyncio.to_thread(begins.wait, 10)
+    for _ in range(3):
+        asking.cancel()
+        await asyncio.wait([asking], timeout=0.02)
+    goes_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert ended.is_set()
+    assert await files_in(database) == set()
+
+
 async def test_f051_nobody_writes_between_what_a_transaction_read_and_what_it_writes(database: Database) -> None:
     """A foreign writer is refused between what our transaction read and what it writes."""
     other = apsw.Connection(str(database.path))

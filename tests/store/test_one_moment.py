@@ -1,11 +1,20 @@
 """Reading at one moment: nothing that is committed in between is seen, and damage is told as damage."""
 
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
 import pytest
 
+from memoryd.domain.ranking.questions import Question
 from memoryd.store.connection import at_one_moment
+from memoryd.store.index.database import Database, IndexReader
+from memoryd.store.index.words import CandidateFilter
+from tests.store.rows import put_note
+
+PATIENCE = 10.0
 
 
 @pytest.fixture
@@ -51,3 +60,46 @@ def test_transaction_that_was_there_goes_on(path: Path) -> None:
     assert writer.in_transaction
     writer.execute("COMMIT")
     assert writer.execute("SELECT count(*) FROM one").get == 2
+
+
+class TestLook:
+    """What is remembered of the index between looks is of the moment that a look reads, or of a later one."""
+
+    async def test_look_that_reads_after_a_commit_counts_by_what_was_known_before(self, database: Database) -> None:
+        await put_note(database, "memory/a.md", "# One\n\nrent\n")
+        assert await _found(database, "rent") == 1
+        begins, goes_on = threading.Event(), threading.Event()
+
+        def late(reader: IndexReader) -> int:
+            begins.set()
+            assert goes_on.wait(PATIENCE)
+            return _best(reader, "zebra")
+
+        looking = asyncio.ensure_future(database.look(late))
+        await asyncio.to_thread(begins.wait, PATIENCE)
+        for number in range(4):
+            await put_note(database, f"memory/{number}.md", f"# More\n\nzebra {number}\n")
+        goes_on.set()
+        assert await looking == 4
+
+    async def test_look_that_waits_for_another_file_knows_nothing_of_the_old_one(
+        self, database: Database, executor: ThreadPoolExecutor
+    ) -> None:
+        assert await _found(database, "zebra") == 0
+        async with database.reopening():
+            looking = asyncio.ensure_future(_found(database, "zebra"))
+            await asyncio.sleep(0)
+            other = Database(path=database.path, executor=executor)
+            await other.open()
+            await put_note(other, "memory/a.md", "# One\n\nzebra\n")
+            await other.close()
+            await database.open()
+        assert await looking == 1
+
+
+def _best(reader: IndexReader, word: str) -> int:
+    return len(reader.best_matches(Question(word, terms=(word,)), 9, CandidateFilter()).bm25)
+
+
+async def _found(database: Database, word: str) -> int:
+    return await database.look(lambda reader: _best(reader, word))

@@ -81,7 +81,7 @@ class _Exchange:
         return {"type": "http.disconnect"}
 
     async def _answer(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and not self._clock.expired():
+        if message["type"] == "http.response.start" and not (self.is_abandoned or self._clock.expired()):
             self._clock.reschedule(None)
         elif message["type"] == "http.response.body":
             self._is_over = not message.get("more_body", False)

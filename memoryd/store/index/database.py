@@ -114,9 +114,11 @@ class Database(DatabaseFile):
         holders = self._holders
 
         def looked(db: apsw.Connection) -> Returned:
+            # it may have waited while the file was opened anew, or written
+            known = holders if moment == (self.epoch, self.writes) else Holders()
             # also for speed: to begin to read costs as much as a small read
             with at_one_moment(db):
-                return step(IndexReader(db, holders))
+                return step(IndexReader(db, known))
 
         return await self.read(looked)
 

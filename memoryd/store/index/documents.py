@@ -156,7 +156,7 @@ _CHUNKS_AT_ONCE = 256
 
 
 def put_files(db: apsw.Connection, files: Sequence[FileContent]) -> list[Indexed]:
-    """Make the index hold these files with these chunks. A chunk whose hash stays keeps its row and its words.
+    """Make the index hold these files, each once, with these chunks. A chunk whose hash stays keeps its row and words.
 
     Not so one that states a memory now, or none any more, or another one, or stands under another scope: the same words
     may do so by their place.

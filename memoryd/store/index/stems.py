@@ -235,4 +235,5 @@ def bounds_of(held: Sequence[Chunks], complete: Sequence[Chunks], total: int) ->
 
 def rarity(holders: int, total: int) -> float:
     """Return the inverse document frequency of a phrase as FTS5 reckons it."""
-    return max(_LEAST_RARITY, math.log((total - holders + 0.5) / (holders + 0.5)))
+    # what was counted before a commit may be fewer than what is found after it
+    return max(_LEAST_RARITY, math.log((max(0, total - holders) + 0.5) / (holders + 0.5)))

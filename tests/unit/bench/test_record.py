@@ -119,3 +119,8 @@ def test_import_times_are_added_up_by_package_and_room() -> None:
         "import time:         3 |          3 | memoryd\n"
     )
     assert by_package(log) == Counter({"numpy": 150, "memoryd.store": 20, "memoryd": 3})
+
+
+def test_what_is_shipped_has_the_figure_that_the_check_of_speed_compares() -> None:
+    for machine in load().classes:
+        assert speed.ratio_of(load(), machine, Row("800 chunks: a question by words", 3.0, "ms"), 15.0) > 0
