@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.errors import MemorydError, NotNow
+from memoryd.errors import DaemonNotRunning, MemorydError, NotNow
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.fault.faults import fired, injected
@@ -50,10 +50,19 @@ def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) ->
     with scarce_memory(stage.daemon.pid):
         stage.write("bank/hungry.md", "# Hungry\n\nmanzanita\n\n" + "many words in a row\n" * (HUNGRY_NOTE // 20))
         eventually(lambda: _is_short(stage) or not stage.daemon.is_running(), step=0.1)
-    if not stage.daemon.is_running():
-        assert stage.daemon.reap() != 0
-        stage.daemon.start()
-    stage.eventually_finds("manzanita")
+    restarts = []
+
+    def is_found() -> bool:
+        # it may be about to end
+        if not (restarts or stage.daemon.is_running()):
+            restarts.append(stage.daemon.reap())
+            stage.daemon.start()
+        with contextlib.suppress(DaemonNotRunning):
+            return stage.finds("manzanita")
+        return False
+
+    eventually(is_found)
+    assert 0 not in restarts
     assert stage.finds("alder")
     stage.converges()
 

@@ -348,20 +348,25 @@ async def test_key_that_was_replaced_is_used_after_a_failure(tmp_path: Path) -> 
 
 @dataclass
 class Failing(Spare):
-    """A source that fails as a bug would, once the other one runs."""
+    """A source that fails as a bug would, once the other one runs for the first time."""
 
     other: Spare | None = None
+    has_failed: bool = False
 
     async def run(self) -> None:
         await eventually_async(lambda: self.other is not None and self.other.running > 0)
-        blow_up()
+        if not self.has_failed:
+            self.has_failed = True
+            blow_up()
+        await asyncio.Event().wait()
 
 
 async def test_second_does_not_run_on_beside_the_next_try_when_the_first_fails(scene: Scene) -> None:
     scene.both.first = Failing(CurrentEmbedder(lambda _: None), reason="away", other=scene.spare)
     supervisor = Supervisor()
     part = asyncio.create_task(supervisor.keep("embedding", scene.both.run))
-    await eventually_async(lambda: bool(supervisor.failing))
+    # often: the next try is not far
+    await eventually_async(lambda: bool(supervisor.failing), step=0.01)
     assert supervisor.failing == {"embedding": "ZeroDivisionError: a bug, on purpose"}
     assert scene.spare.running == 0
     await eventually_async(lambda: scene.spare.starts == 2)
