@@ -86,11 +86,11 @@ _CHINESE_AND_JAPANESE = (
     "的 了 是 在 吗 呢 吧 啊 和 与 我 你 他 她 它 们 这 那 有 什么 怎么 哪 谁 は が を に の と も です ます"
 )
 _GERMAN = """
-aber auch bei bist dass das dein deine dem der dich ein eine einem einen einer eines euch für fur habe haben hast ich
+aber auch bei bist dass dein deine dich ein eine einem einen einer eines euch für fur habe haben hast ich
 ihr ist kann kannst mein meine mich mir nicht noch nur oder schon sein seine sie sind und uns unser unsere über uber vom
 von wann welche wenn wer werden wie wir wird zum zur
 """
-"""None that English has, too (`die`, `war`, `den`), nor programs and short forms: `dir`, `du`, `ER`, `ES`, `MIT`."""
+"""None that English has, too (`die`, `war`, `den`), nor programs and short forms: `dir`, `du`, `DER`, `ER`, `MIT`."""
 STOP_WORDS = frozenset((_ENGLISH + _GERMAN + _CHINESE_AND_JAPANESE).split())
 
 _GREETINGS = "hi hello hey hiya howdy thanks thank thx please pls ok okay btw lol"

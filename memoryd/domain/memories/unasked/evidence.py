@@ -71,8 +71,11 @@ ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
-_SAYS_NOTHING = word_set("remember forget merk merke dir vergiss denk denke daran stell 记住 statt ab um im ins")
-"""`Remember that`, with which many memories begin, and prepositions that are no stop words in English."""
+_SAYS_NOTHING = word_set("""
+remember forget merk merke dir vergiss denk denke daran stell 记住
+statt ab um im ins der das dem
+""")
+"""`Remember that`, with which many memories begin, and German words that a search may mean: a certificate in DER."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"

@@ -164,6 +164,11 @@ def test_stop_words_are_left_out_unless_nothing_else_is_asked() -> None:
     assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
 
 
+def test_german_stop_words_are_no_short_forms() -> None:
+    assert query_terms("Wann ist der Termin") == ["der", "termin"]
+    assert query_terms("convert PEM to DER") == ["convert", "pem", "der"]
+
+
 def test_no_pair_crosses_a_particle() -> None:
     assert query_terms("岳父的药在哪") == ["岳父", "药在", "在哪"]
     assert query_terms("手术的目的") == ["手术", "目的"]
