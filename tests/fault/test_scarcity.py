@@ -50,7 +50,7 @@ def test_f135_daemon_without_memory_lives_or_starts_again_clean(stage: Stage) ->
     with scarce_memory(stage.daemon.pid):
         stage.write("bank/hungry.md", "# Hungry\n\nmanzanita\n\n" + "many words in a row\n" * (HUNGRY_NOTE // 20))
         eventually(lambda: _is_short(stage) or not stage.daemon.is_running(), step=0.1)
-    restarts = []
+    restarts: list[int] = []
 
     def is_found() -> bool:
         # it may be about to end
