@@ -345,7 +345,7 @@ class DisagreementReply(TypedDict):
     """Its name: the first eight signs of both ids; that of one memory names it, too, where it is in no other pair."""
     doubt: Literal["authority", "people", "copy", "unsure", "stated"]
     """Why nobody but a person can tell: by who said it, since `older` stands in the copy of a conflict alone, since it
-    is not sure that both speak of one thing, or since a line says that it contradicts the other."""
+    is not sure that both speak of one thing or who said it, or since a line says that it contradicts the other."""
     leads: str
     """The id of the one that recall tells first."""
     newer: DisagreeingMemoryReply

@@ -134,7 +134,7 @@ DOUBTS = {
     "authority": "The older one has more weight: somebody else said the newer.",
     "people": "Somebody else of the team said the other.",
     "copy": "The older one stands in a copy of a conflict alone: memoryctl conflicts shows both versions.",
-    "unsure": "It is not sure that both speak of one thing.",
+    "unsure": "It is not sure that both speak of one thing, or who said the older one.",
     "stated": "The newer one says itself that it contradicts the older.",
 }
 _KEPT = {

@@ -14,7 +14,7 @@ from tests.waiting import eventually
 
 LOG = "memory/2026-11-02.md"
 PAGES = {
-    LOG: "## Retain\n- W @Printer: The office printer is a Brother HL-2350.\n"
+    LOG: "## Retain\n- W(from=user) @Printer: The office printer is a Brother HL-2350.\n"
     "- W @Cleaning: The cleaning is done by Mrs Duff.\n- W @Scanner: The left scanner is a Canon.\n",
     "memory/2026-11-05.md": "## Retain\n-   W(from=agent)  @Printer: The office printer is an HP M209.\n"
     "- W @Scanner: The right scanner is an Epson.\n- W @Cleaning: The cleaning is done by Sparkle Ltd.\n",
@@ -60,7 +60,7 @@ def test_what_an_agent_says_otherwise_is_listed_and_comes_behind(daemon: Running
     [pair] = pairs(daemon)
     assert pair["doubt"] == "authority"
     assert pair["leads"] == pair["older"]["id"]
-    assert (pair["newer"]["saidBy"], pair["older"]["saidBy"]) == ("agent", None)
+    assert (pair["newer"]["saidBy"], pair["older"]["saidBy"]) == ("agent", "user")
     assert pair["older"]["source"] == f"{LOG}#L2"
     assert told(daemon)[:2] == ["The office printer is a Brother HL-2350.", "The office printer is an HP M209."]
     assert tail(daemon).count("disputed: ") == 2

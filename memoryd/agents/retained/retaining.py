@@ -197,7 +197,7 @@ REFLOWED = (
     "line breaks and indents of the code or comment in it were moved: write what must keep them into a note of its own"
 )
 UNKNOWN = "{} names {}, which is the id of no memory here"
-OWNER_LEADS = "{} is its owner's, and stands first until the owner says otherwise"
+OWNER_LEADS = "{} is its owner's, and stands until the owner says otherwise"
 DOUBTED = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
 _KIND_HINT = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
 _FROM_HINT = "state it without `from`; who said it is noted by itself"

@@ -329,7 +329,7 @@ _WHY = {
     "authority": "the later one is not its owner's word",
     "people": "somebody else of the team said the other",
     "copy": "the older one stands in a copy of a conflict alone: memoryctl conflicts",
-    "unsure": "both may hold",
+    "unsure": "both may hold, or nobody knows who said the earlier",
     "stated": "one says that it contradicts the other",
 }
 _AGES = ("newer", "older")

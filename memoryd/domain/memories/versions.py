@@ -63,13 +63,13 @@ class Doubt(StrEnum):
     """Why two memories are left to a person."""
 
     AUTHORITY = "authority"
-    """The later one is not by a person, and the earlier is, or is pinned."""
+    """The later one is not by a person, and the earlier is known to be, or is pinned."""
     PEOPLE = "people"
     """Two members of a team say it, or one and the owner."""
     COPY = "copy"
     """The one that follows stands in copies of conflicts alone."""
     UNSURE = "unsure"
-    """They may speak of one thing, or of two."""
+    """They may speak of one thing, or of two, or of the earlier nobody knows who said it."""
     STATED = "stated"
     """A line says that it contradicts the other."""
 
@@ -281,7 +281,7 @@ def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Iterator[Disagreeme
     if not _is_one_voice(newer, older):
         # the owner's word leads
         doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.COPY if _is_of_copies(older) else Doubt.PEOPLE
-    elif not _may_supersede(newer, older):
+    elif not _may_supersede(newer, older) and not _is_of_anybody(newer, older):
         doubt = Doubt.AUTHORITY
     yield Disagreement(newer.id, older.id, doubt)
 
@@ -322,6 +322,17 @@ def _may_supersede(newer: Dated, older: Dated) -> bool:
     said = [source.line.attributes for source in older.sources]
     held = max(_RANKS[None] if one.is_pinned else _RANKS[one.provenance] for one in said)
     return _RANKS[newer.sources[0].line.attributes.provenance] >= held
+
+
+def _is_of_anybody(newer: Dated, older: Dated) -> bool:
+    """Tell whether an agent says one, and the other is of logs that do not say by whom: agents write these, too."""
+    says = newer.sources[0].line.attributes.provenance
+    return says is Provenance.AGENT and all(
+        one.line.attributes.provenance is not Provenance.USER
+        and not one.line.attributes.is_pinned
+        and date_in_name(one.path) is not None
+        for one in older.sources
+    )
 
 
 def _are_both_valid(one: Dated, other: Dated) -> bool:

@@ -235,7 +235,7 @@ def test_explicit_words_hold_for_any_two_lines() -> None:
         (Provenance.AGENT, Provenance.AGENT, True),
         (Provenance.TOOL, Provenance.IMPORT, True),
         (Provenance.TOOL, Provenance.AGENT, True),
-        (None, Provenance.AGENT, False),
+        (None, Provenance.TOOL, False),
         (Provenance.USER, Provenance.AGENT, False),
         (Provenance.AGENT, Provenance.TOOL, False),
         (Provenance.AGENT, Provenance.IMPORT, False),
@@ -256,6 +256,23 @@ def test_who_is_below_disagrees_and_does_not_supersede(
         assert known.disagreements[0].leads == old.id
 
 
+@pytest.mark.parametrize("names_it", [False, True])
+def test_agent_leads_over_a_log_that_does_not_say_by_whom_it_is_and_over_no_page(names_it: bool) -> None:
+    def against(path: str, by: Provenance) -> Disagreement:
+        old = told("The printer is a Brother", path=path)
+        named = (short_id(old.id),) if names_it else ()
+        new = told("The printer is an HP", 3, provenance=by, supersedes=named)
+        (found,) = KnownVersions().of({one.id: one for one in (old, new)}).disagreements
+        assert found.leads == (old.id if found.doubt is Doubt.AUTHORITY else new.id)
+        return found
+
+    for path in ("MEMORY.md", "bank/world.md", "memory/printers.md"):
+        assert against(path, Provenance.AGENT).doubt is Doubt.AUTHORITY
+    log = "memory/2025-11-01-office.md"
+    assert against(log, Provenance.AGENT).doubt is (Doubt.STATED if names_it else Doubt.UNSURE)
+    assert against(log, Provenance.IMPORT).doubt is Doubt.AUTHORITY
+
+
 def test_what_is_pinned_gives_way_to_people_alone() -> None:
     pinned = told("The printer is a Brother", provenance=Provenance.AGENT, is_pinned=True)
     assert doubts(pinned, told("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
@@ -263,13 +280,14 @@ def test_what_is_pinned_gives_way_to_people_alone() -> None:
 
 
 def test_what_a_person_said_before_an_agent_repeats_it_stays_theirs() -> None:
-    lines = [told("The printer is a Brother", provenance=by).sources[0] for by in (Provenance.AGENT, None)]
+    by = Provenance.AGENT, Provenance.USER
+    lines = [told("The printer is a Brother", provenance=one).sources[0] for one in by]
     both = Memory(lines[0].line.id, tuple(lines))
     assert doubts(both, told("The printer is an HP", 3, provenance=Provenance.AGENT)) == [Doubt.AUTHORITY]
 
 
 def test_disagreement_ends_with_what_supersedes_one_of_both() -> None:
-    old = told("The printer is a Brother")
+    old = told("The printer is a Brother", provenance=Provenance.USER)
     agents = told("The printer is an HP", 3, provenance=Provenance.AGENT)
     later = told("The printer is a Canon", 5, provenance=Provenance.AGENT)
     known = KnownVersions().of({one.id: one for one in (old, agents, later)})
@@ -294,7 +312,8 @@ def test_lines_say_that_they_contradict_or_that_both_hold() -> None:
 
 @pytest.mark.parametrize("text", ["The car is with Ida", "Ida drives the car to work"])
 def test_who_is_below_does_not_settle_what_disagrees(text: str) -> None:
-    old, agents = told("The car is with Ben"), Provenance.AGENT
+    agents = Provenance.AGENT
+    old = told("The car is with Ben", provenance=Provenance.USER)
     named = (short_id(old.id),)
     settling = told(text, 3, beside=named, contradicts=named, provenance=agents)
     assert doubts(old, settling) in ([Doubt.AUTHORITY], [Doubt.STATED])
