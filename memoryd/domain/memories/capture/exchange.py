@@ -43,17 +43,14 @@ def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
 
-_CLAUSES = caseless(r"[,;，；。]\s*|\sand\s(?=[a-z]+s\s)|\sund\s(?=\w+t\s)")
+_CLAUSES = caseless(r"[,;，；。]\s*|\s(?:and|und)\s")
 
 
 def still_holds(revision: Revision, text: str) -> bool:
     """Tell whether a memory has a clause of which nothing is said: it would be hidden with what is revised."""
-    clauses = [one for one in _CLAUSES.split(text) if content(one)]
-    if AGAIN in revision.forms or len(clauses) == 1:
-        return False
     spoken, subject = content(revision.text), content(subject_of(text))
-    own = [content(one) - subject for one in clauses]
-    return any(one and one.isdisjoint(spoken) for one in own)
+    clauses = [said for one in _CLAUSES.split(text) if (said := content(one) - subject)]
+    return AGAIN not in revision.forms and len(clauses) > 1 and any(one.isdisjoint(spoken) for one in clauses)
 
 
 _VALUE = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
@@ -92,16 +89,17 @@ def _with_number(revision: Revision, old: str) -> str:
     return old[: matches[0].start()] + new[0] + old[matches[0].end() :] if are_alike else ""
 
 
-_LIVES_IN = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
-_PLACE = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
+_NAMED_PLACE = r"(?P<place>[A-ZÄÖÜ][\w-]*(?: [A-ZÄÖÜ][\w-]*)*)"
+_LIVES_IN = expression(rf"\b(?:lives?|wohn(?:e|en|t)) in {_NAMED_PLACE}")
+_PLACE = expression(rf"{_NAMED_PLACE}(?= (?:last|this|in|on|a|two|yesterday|recently)\b|[.! ]*\Z)")
 
 
 def _with_place(revision: Revision, old: str) -> str:
     """Return an old line with the place to which somebody moved, where it says in which one they lived."""
-    home, place = _LIVES_IN.search(old), revision.new.rstrip(". !")
-    if not home or not MOVES.search(revision.plain) or not _PLACE.match(place):
+    home, place = _LIVES_IN.search(old), _PLACE.match(revision.new)
+    if not home or not place or not MOVES.search(revision.plain):
         return ""
-    return old[: home.start("place")] + place + old[home.end("place") :]
+    return old[: home.start("place")] + place["place"] + old[home.end("place") :]
 
 
 _PREPOSITION = caseless(

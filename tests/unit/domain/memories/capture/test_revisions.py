@@ -352,6 +352,16 @@ IN_PASSING = [
 ]
 RENEWED = [
     (
+        "My name is Ines Ward, I paint doors and live in Clifton.",
+        "I moved to Bedminster last week",
+        "My name is Ines Ward, I paint doors and live in Bedminster.",
+    ),
+    (
+        "Ich heiße Ute Voss, wir wohnen in Trier.",
+        "Wir sind letzte Woche nach Köln gezogen.",
+        "Ich heiße Ute Voss, wir wohnen in Köln.",
+    ),
+    (
         "Die Probe ist am Montag um 19 Uhr im Gemeindehaus mit Frau Kern.",
         "Die Probe ist jetzt am Dienstag.",
         "Die Probe ist am Dienstag um 19 Uhr im Gemeindehaus mit Frau Kern.",
@@ -439,6 +449,54 @@ def test_what_still_holds_is_told_on(memory: str, message: str, told: str) -> No
 
     assert [item.text for item in verdict.kept] == [told]
     assert superseded(verdict, book) == [memory]
+
+
+ORDINARY = [
+    ("The choir meets on Thursday at 7pm.", "The choir now meets on Friday at 8pm."),
+    ("Das Treffen ist am Montag um 15 Uhr.", "Das Treffen ist jetzt am Freitag um 9 Uhr."),
+    ("读书会星期四下午三点开", "读书会改到星期五上午十点了"),
+    ("Ich arbeite bei Siemens.", "Ich arbeite nicht mehr bei Siemens, sondern bei Bosch."),
+    ("Wir wohnen in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
+    ("Unsere Tochter Ida ist gegen Haselnüsse allergisch.", "Ida ist doch nicht gegen Haselnüsse allergisch."),
+    ("我对芒果过敏", "我其实不对芒果过敏，是对菠萝过敏"),
+    ("Mein Fahrrad ist ein altes Hercules.", "Mein Fahrrad ist jetzt ein Gazelle."),
+    ("The generator runs on diesel.", "The generator now runs on gas."),
+    ("The spare key is under the pot.", "The spare key is now in the shed."),
+]
+BESIDE = [
+    ("The proxy runs on Debian.", "The proxy now runs on port 80."),
+    ("The proxy runs on port 80.", "The proxy now runs on Debian."),
+    ("Der Proxy läuft auf Debian.", "Der Proxy läuft jetzt auf Port 80."),
+    ("The ferry runs on diesel.", "The ferry now runs on Sundays."),
+    ("My uncle is a teacher.", "My uncle is now a grandfather."),
+    ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
+]
+HALF_REVISED = [
+    ("My girlfriend Maya is vegetarian and allergic to peanuts.", "Maya isn't vegetarian any more, she eats fish now."),
+    ("Ida ist Vegetarierin und gegen Erdnüsse allergisch.", "Ida ist nicht mehr gegen Erdnüsse allergisch."),
+]
+
+
+@pytest.mark.parametrize(("memory", "message"), ORDINARY)
+def test_plain_words_of_three_languages_supersede(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W: {memory}")
+
+    assert superseded(verdict, book) == [memory]
+
+
+@pytest.mark.parametrize(("memory", "message"), BESIDE)
+def test_value_of_another_sort_stands_beside(memory: str, message: str) -> None:
+    verdict, _ = revised(message, f"W: {memory}")
+
+    assert [item.text for item in verdict.kept if item.supersedes or item.contradicts] == []
+
+
+@pytest.mark.parametrize(("memory", "message"), HALF_REVISED)
+def test_line_of_which_a_part_still_holds_is_disputed_and_not_superseded(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W: {memory}")
+
+    assert superseded(verdict, book) == []
+    assert [book.found(one).line.text for item in verdict.kept for one in item.contradicts] == [memory]
 
 
 AGAIN = [
