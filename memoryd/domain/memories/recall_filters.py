@@ -207,13 +207,14 @@ _APOSTROPHE = expression("['\u2019]s?\\b")
 class QueryIntent(Struct, frozen=True):
     """What a question asks for beside its words; `is_bare`: it asks for nothing else.
 
-    `is_of_days`: it is about the days of `span`, else those say a little more; `is_of_last`: about the last time of
-    something.
+    `is_of_days`: it is about the days of `span`, else those say a little more; `is_ahead`: about what is planned for
+    them; `is_of_last`: about the last time of something.
     """
 
     entities: frozenset[EntitySlug] = frozenset()
     span: DaySpan | None = None
     is_of_days: bool = False
+    is_ahead: bool = False
     is_of_last: bool = False
     is_of_opinion: bool = False
     is_bare: bool = False
@@ -230,6 +231,7 @@ def asking_of(
         entities=frozenset(entities),
         span=None if days is None else days.span,
         is_of_days=days is not None and days.is_matter,
+        is_ahead=days is not None and days.is_ahead,
         is_of_last=asks_for_last(question),
         is_of_opinion=asks_for_opinion(question),
         is_bare=bool(entities or days) and not _words_left(question, names, has_days=days is not None),

@@ -94,7 +94,9 @@ def boosts_of(
     lifts: dict[str, float] = {}
     if shared := asking.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
         lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
-    if (nearness := max((nearness_of(source, asking.span) for source in sources), default=Nearness.OUTSIDE)) > 0:
+    # what is planned for some days was not written on them
+    dated = (source for source in sources if source.event or not asking.is_ahead)
+    if (nearness := max((nearness_of(source, asking.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
         lifts[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
     if asking.is_of_opinion and is_belief(memory.kind):
         lifts[Boosts.OPINION] = OPINION_LIFT

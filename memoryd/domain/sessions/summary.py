@@ -16,6 +16,7 @@ from memoryd.domain.documents import SessionId
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.capture.revisions import corrects_alone
 from memoryd.domain.memories.capture.values import values_in
+from memoryd.domain.memories.unasked.messages import read_message
 from memoryd.domain.sessions.significance import (
     answer_signs,
     context_density,
@@ -50,7 +51,9 @@ _LATER = expression(
     re.IGNORECASE,
 )
 _ASKS = expression(
-    r"[?？]\s*\Z|[吗呢]\s*[。！]?\Z|\A(?:what|who|whose|where|why|how|which)(?:['’]s)?\b(?!ever)", re.IGNORECASE
+    r"[?？]\s*\Z|(?:[吗呢谁哪]|哪[里儿天个]|什么|多少|几[点号楼个])\s*[。！]?\Z"
+    r"|\A(?:what|who|whose|where|why|how|which|wer|wem|wo|wann|wie|warum)(?:['’]s)?\b(?!ever)",
+    re.IGNORECASE,
 )
 _ANNOUNCES = (":", "：", "=", "?", "？")
 _BETWEEN_SHORT = " · "
@@ -183,7 +186,12 @@ def _sentences_of(
         # more than a greeting or the politeness of every assistant
         least = 1 if is_short and said is SentenceRole.ASKED else 4 if _CHINESE.search(sentence) else 12
         text = _clip(sentence)
-        is_short_value = said is SentenceRole.TOLD and values_in(sentence) and corrects_alone(sentence)
+        is_correction = said is SentenceRole.TOLD and corrects_alone(sentence)
+        # small talk, a sum, or an order about the last answer
+        is_idle = said <= SentenceRole.ASKED and read_message(sentence, names_entity=False).silence
+        if sentence and is_idle and not is_correction:
+            continue
+        is_short_value = is_correction and values_in(sentence)
         if not sentence or (text and (len(_SIGN.findall(without_formulas(sentence))) >= least or is_short_value)):
             yield SummarySentence(turn.seq, place, said, text, _worth(turn, sentence, said))
 

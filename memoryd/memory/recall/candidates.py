@@ -144,7 +144,7 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
 def placed_passage(hit: Hit, asking: QueryIntent) -> RecalledPassage:
     """Return a passage with what it is worth; the day of its document may lift it."""
     day, span = date_in_name(hit.chunk.path), asking.span
-    is_inside = day is not None and span is not None and span.first <= day <= span.last
+    is_inside = day is not None and span is not None and not asking.is_ahead and span.first <= day <= span.last
     lifts = {Boosts.TEMPORAL: SPAN_LIFT} if is_inside else {}
     verdict = verdict_of(hit.verdict or Verdict.WEAK, lifts, asking)
     return RecalledPassage(hit, RankedCandidate(hit.score, lifts, verdict, hit.is_noise, day))

@@ -121,6 +121,11 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(r"\b(?P<name>fruhling|fruhjahr|sommer|herbst|winter)(?=\s(?:19|20)[0-9]{2}\b)"), _named),
     (caseless(r"\b([1-4])\.\squartal\b"), r"Q\1"),
     (caseless(rf"\b({_DAY})\.?{_TO}({_DAY})\.\s(?={MONTH}\b)"), r"\1 to \2 "),
+    # chapters are counted so, too
+    (
+        caseless(rf"(?:\bvom\s|(?<![0-9.])(?<!el\s)(?<!tt\s))({_DAY}\.{_DAY}\.)\s?(?:-|–|bis)\s?(?={_DAY}\.{_DAY}\.)"),
+        r"from \1 to ",
+    ),
     (caseless(rf"(?<![0-9.])({_DAY}\.{_DAY}\.){_TO}(?={_DAY}\.{_DAY}\.)"), r"\1 to "),
     (caseless(rf"(?<![0-9.])({_DAY})\.{_TO}(?={_DAY}\.\s?({_DAY}\.(?:\s?(?:19|20)[0-9]{{2}})?))"), r"\1.\2 to "),
     (caseless(r"(?<=day)\sbis\s(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)"), " to "),
@@ -131,7 +136,8 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
 """What German says, and what English does instead; each after those above it."""
 _ASIDE = (
     (caseless(r"\btermine?\b"), "appointments"),
-    (caseless(r"\b(?:steht|stehen)(?=[^.!?]{0,60}\ban\b)|\bhaben?(?=[^.!?]{0,60}\bvor\W*\Z)|\bgeplant\b"), "planned"),
+    (caseless(r"\b(?:steht|stehen)(?=[^.!?]{0,60}\ban\b)"), "is planned"),
+    (caseless(r"\bhaben?(?=[^.!?]{0,60}\bvor\W*\Z)|\bgeplant\b"), "planned"),
     (caseless(r"\bwas\b"), "what"),
     (caseless(r"\bwann\b"), "when"),
     (caseless(r"\bwer\b"), "who"),

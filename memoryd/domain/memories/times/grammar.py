@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.times.english import PAST
+from memoryd.domain.text.dates import MONTH
 
 _FLAGS = re.ASCII | re.IGNORECASE
 
@@ -67,7 +68,8 @@ class DayWord(Struct, frozen=True):
 
 _SUBJECT = r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
 _SPLIT = caseless(
-    r"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)|,(?![0-9])|:(?![0-9/])|\s[-–—]+\s|[()\[\]“”\"]"
+    rf"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)(?!(?<=[0-9]\.)\s(?:(?-i:[a-z])|{MONTH}\b))"
+    r"|,(?![0-9])|:(?![0-9/])|\s[-–—]+\s|[()\[\]“”\"]"
     rf"|\s(?=(?:and|but|or|so|then|as|since|before|after|until|once|which|while|when|if|though|although)\s{_SUBJECT}\s)"
     r"|\s(?=(?:because|cos|so\sthat|in\scase|unless|although|though)\s)"
     r"|(?<!\bknow)(?<!\bme)(?<!\bus)(?<!\bremember)(?<!\bsay)(?<!\bsee)(?<!\bcheck)(?<!\bidea)(?<!\bsure)(?<!\bask)"
@@ -187,6 +189,11 @@ def asks_ahead(clauses: Sequence[Clause]) -> bool:
     """Tell whether an English question is about what is, and not what was: its weekdays are to come."""
     asking = [one for one in clauses if one.mood is Mood.ASKS]
     return any(_HAS_TENSE.search(one.text) for one in asking) and not any(one.is_past for one in asking)
+
+
+def asks_for_plans(clauses: Sequence[Clause]) -> bool:
+    """Tell whether a text asks what is planned or happens, and not what was."""
+    return any(one.is_of_events and one.mood is not Mood.STATES and not one.is_past for one in clauses)
 
 
 def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> Bearing:

@@ -16,7 +16,15 @@ from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import NO_PART, counted, english_lean, english_times
 from memoryd.domain.memories.times.german import in_english
-from memoryd.domain.memories.times.grammar import Bearing, DayWord, asks_ahead, bearing_of, clauses_of, question_part
+from memoryd.domain.memories.times.grammar import (
+    Bearing,
+    DayWord,
+    asks_ahead,
+    asks_for_plans,
+    bearing_of,
+    clauses_of,
+    question_part,
+)
 from memoryd.domain.memories.times.spans import (
     Calendar,
     DaySpan,
@@ -78,7 +86,7 @@ _MAY_HOLD_DATES = expression("[0-9月월]")
 _DAY_AND_DATE = caseless(r"\s*[,(（]?\s*(?:the\s)?\Z")
 _SAYS_WHICH = caseless("last|past|this|next|coming|[上下这這本]")
 _IS_DATE = caseless(rf"\b{MONTH}\b|[0-9]{{4}}|[0-9](?:st|nd|rd|th)\b|[0-9一二三四五六七八九十]\s?[月号號日]")
-_QUESTION_FUTURE = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将")
+_QUESTION_FUTURE = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll\b|会|要|打算|计划|将|安排(?![了过])")
 
 
 def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
@@ -108,10 +116,14 @@ def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
 
 
 class QueryDays(Struct, frozen=True):
-    """The days that a question speaks of; `is_matter`: it is about them, else they only say a little more."""
+    """The days that a question speaks of; `is_matter`: it is about them, else they only say a little more.
+
+    `is_ahead`: it asks what is planned for them, which nothing says by the day of its writing alone.
+    """
 
     span: DaySpan
     is_matter: bool
+    is_ahead: bool = False
 
 
 def query_days(question: str, today: date) -> QueryDays | None:
@@ -135,7 +147,8 @@ def query_days(question: str, today: date) -> QueryDays | None:
     if best is Bearing.PASSING:
         return None
     spans = [_span_in_question(plain, one) for one, bearing in zip(mentions, bearings, strict=True) if bearing is best]
-    return QueryDays(_combine(spans), best is Bearing.MATTER)
+    span, is_matter = _combine(spans), best is Bearing.MATTER
+    return QueryDays(span, is_matter, is_matter and span.last >= today and asks_for_plans(clauses))
 
 
 def _times(plain: str, calendar: Calendar) -> list[TimeMention]:

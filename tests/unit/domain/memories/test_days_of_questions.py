@@ -151,6 +151,33 @@ def test_days_that_a_question_is_about(message: str) -> None:
     assert found.is_matter
 
 
+@pytest.mark.parametrize(
+    ("question", "is_ahead"),
+    [
+        ("what's on this week?", True),
+        ("is anything planned for Friday?", True),
+        ("Was steht heute an?", True),
+        ("这周有什么安排？", True),
+        ("what did I do today?", False),
+        ("what happened this week?", False),
+        ("what was planned for today?", False),
+        ("今天做了什么", False),
+    ],
+)
+def test_plans_of_days_to_come_are_told_from_what_was(question: str, is_ahead: bool) -> None:
+    found = query_days(question, date(2025, 11, 26))
+
+    assert found is not None
+    assert found.is_ahead is is_ahead
+
+
+def test_a_weekend_that_is_planned_lies_ahead() -> None:
+    found = query_days("周末有安排吗", date(2025, 11, 26))
+
+    assert found is not None
+    assert found.span == DaySpan(date(2025, 11, 29), date(2025, 11, 30))
+
+
 def test_of_several_days_those_asked_about_count() -> None:
     found = query_days("what did we eat yesterday? I need to write it down today", MONDAY)
     assert found is not None

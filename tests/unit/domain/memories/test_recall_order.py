@@ -12,6 +12,7 @@ from memoryd.domain.memories.recall_filters import QueryIntent
 from memoryd.domain.memories.recall_order import (
     Boosts,
     RankedCandidate,
+    boosts_of,
     current_first,
     facts_first,
     latest_first,
@@ -19,10 +20,11 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.times.spans import DaySpan
+from memoryd.domain.memories.times.spans import DaySpan, one_day
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
 from memoryd.memory.recall.answer import LIFTED
+from tests.unit.domain.memories.books import book_from
 
 SPAN = DaySpan(date(2025, 11, 20), date(2025, 11, 27))
 
@@ -40,6 +42,15 @@ def test_days_that_are_asked_about_come_first() -> None:
     inside, silent = placed(0.1, 21, Boosts.TEMPORAL), placed(0.0, 22, Boosts.TEMPORAL, is_noise=True)
     outside, noise = placed(0.9, 2), placed(0.3, 3, is_noise=True)
     assert order(QueryIntent(span=SPAN, is_of_days=True), noise, outside, silent, inside) == [3, 2, 1, 0]
+
+
+def test_what_is_planned_was_not_written_on_its_days() -> None:
+    (memory,) = book_from({"memory/2025-11-24.md": ["- W: The dentist comes."]}).memories.values()
+    dated = [replace(source, event=one_day(date(2025, 11, 26))) for source in memory.sources]
+    past, ahead = (QueryIntent(span=SPAN, is_of_days=True, is_ahead=is_ahead) for is_ahead in (False, True))
+
+    assert boosts_of(memory, dated, ahead, {}) == boosts_of(memory, memory.sources, past, {}) != {}
+    assert boosts_of(memory, memory.sources, ahead, {}) == {}
 
 
 def test_answer_comes_before_what_only_the_days_speak_for() -> None:

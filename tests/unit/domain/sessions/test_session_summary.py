@@ -57,6 +57,23 @@ def test_leaves_out_what_it_is_told_to_and_what_was_summed_up() -> None:
     assert session_summary(session, after=5).text == ""
 
 
+def test_small_talk_sums_and_orders_about_an_answer_are_of_no_session() -> None:
+    idle = (
+        "lol you're funny",
+        "今天好累",
+        "再简短一点",
+        "翻译成英文：项目已完成",
+        "what's 15% of 260?",
+        "no, more formal please",
+    )
+    chinese = ("我的工位在五楼靠门", "我领导是谁", "打印机在几楼")
+    session = session_of(*((one, None) for one in (*idle, *chinese, "done")))
+    session_of_facts = session_of(*((one, None) for one in (*idle, chinese[0], "done")))
+
+    assert session_summary(session).text == "Asked: 我领导是谁 · 打印机在几楼"
+    assert session_summary(session_of_facts).text == "Said: 我的工位在五楼靠门"
+
+
 def test_correction_is_told_with_what_it_corrects_or_not_at_all() -> None:
     session = session_of(
         ("The dentist sees Theo on Monday at 10:30", "Okay."),
