@@ -115,10 +115,34 @@ def test_stem_that_many_notes_hold_is_not_looked_for() -> None:
     assert stems_asked("notes", ["es"]) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("wann muss Lea zum Zahnarzt?", "Am Donnerstag hat Lea einen Zahnarzttermin."),
+        ("wann ist der Zahnarzttermin von Lea?", "Der Zahnarzt von Lea hat montags zu."),
+        ("bei wem haben wir die Haftpflicht?", "Die Haftpflichtversicherung läuft bei der HUK."),
+        ("wo ist der Ersatzschlüssel?", "Der Schlüssel liegt unter dem Topf."),
+    ],
+)
+def test_german_compounds_are_found_by_what_begins_them_and_by_their_parts(
+    db: apsw.Connection, question: str, note: str
+) -> None:
+    put(db, "memory/other.md", "Der Elternabend ist im Dezember, die Kinder sind bei Oma und das Auto ist ein Skoda.")
+    put(db, "memory/compound.md", note)
+
+    assert notes_for(db, question)[:1] == ["memory/compound.md"]
+    db.execute("DELETE FROM languages")
+    word = question.rstrip("?").split()[-1]
+    assert each_with_stems(f'"{word}"', languages_to_ask(db, "")) == [f'"{word}"'], (
+        "a workspace without German looks for none"
+    )
+
+
 def test_phrases_and_beginnings_are_looked_for_as_they_are_written() -> None:
     assert each_with_stems('"alte hauser"', ["de"]) == ['"alte hauser"']
     assert each_with_stems('"facades"*', ["de"]) == ['"facades"*']
-    assert with_stems('"hauser" AND "hi there"', ["de"]) == f'("hauser" OR "haus") AND "hi{MARK} there"'
+    with_beginning = '("hauser" OR "haus" OR "hauser"*)'
+    assert with_stems('"hauser" AND "hi there"', ["de"]) == f'{with_beginning} AND "hi{MARK} there"'
 
 
 @pytest.mark.parametrize("language", STEMMERS)

@@ -415,6 +415,20 @@ def stems_asked(word: str, languages: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+COMPOUNDING = "de"
+"""The language whose compounds are written as one word."""
+LEAST_PREFIX = 6
+"""Letters of a word that others are looked for which begin with it."""
+_LEAST_PART, _LEAST_REST = 5, 3
+"""Letters of a part that is looked for, and of what is left of the word beside it."""
+
+
+def compound_parts(word: str) -> list[str]:
+    """Return what a compound may be made of: its beginnings and its ends, most of which are words of nobody."""
+    cuts = range(_LEAST_PART, len(word) - _LEAST_REST + 1)
+    return [*(word[:at] for at in cuts), *(word[-at:] for at in cuts)]
+
+
 @cache
 def _stemmer(name: str) -> Callable[[Sequence[str]], list[str]]:
     # an English workspace needs none

@@ -22,7 +22,17 @@ from numpy.typing import NDArray
 from memoryd.domain.documents import RelativePath, conversation_path, home_path
 from memoryd.domain.expressions import expression
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.words import STEMMERS, identifier_parts, indexed_words, marked, stems_asked, stems_of
+from memoryd.domain.text.words import (
+    COMPOUNDING,
+    LEAST_PREFIX,
+    STEMMERS,
+    compound_parts,
+    identifier_parts,
+    indexed_words,
+    marked,
+    stems_asked,
+    stems_of,
+)
 
 _INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems) VALUES (?, ?, ?, ?, ?, ?)"
 _NOTE_LANGUAGE = "INSERT OR IGNORE INTO languages VALUES (?)"
@@ -86,10 +96,18 @@ def with_stems(phrases: str, languages: Sequence[str] = ()) -> str:
 
 
 def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
-    """Return what finds one phrase: itself, and if it is a single word its stems in the languages."""
+    """Return what finds one phrase: itself, and if it is a single word its stems in the languages.
+
+    In German also what begins with it, and what it may be made of: *Zahnarzttermin* for *Zahnarzt*, and the reverse.
+    """
     before, words, after = phrase.split('"')
-    stems = stems_asked(words, languages) if not (" " in words or after) else []
-    return [f'{before}"{marked(each)}"{after}' for each in (words, *stems)]
+    if " " in words or after:
+        return [f'{before}"{marked(words)}"{after}']
+    found = [f'{before}"{marked(each)}"' for each in (words, *stems_asked(words, languages))]
+    if COMPOUNDING not in languages or not words.isalpha():
+        return found
+    begins = [f'{before}"{words}"*'] if len(words) >= LEAST_PREFIX else []
+    return [*found, *begins, *(f'{before}"{part}"' for part in compound_parts(words))]
 
 
 Chunks = NDArray[np.int32]

@@ -185,6 +185,12 @@ _ASKS = expression(
     r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_FINDS = caseless(
+    r"\W*(?:(?:so|and|but|ok|hey|und|also)[\s,]+)*(?:(?:where|when)(?:['’]s|s| is| are)|what time(?:['’]s| is)"
+    r"|wo (?:ist|sind|liegt|liegen|steht|stehen|hangt)|wann (?:ist|sind|kommt|beginnt))(?: (?:nochmal|noch mal|denn))?"
+    r" (?:the(?! (?:next|last|first)) (?-i:[a-z])|(?:der|die|das) )"
+)
+"""Where a thing is, or when something comes, that has no name: a household's, unless nothing in it is told of that."""
 
 
 _WITHOUT_SUBJECT = caseless(
@@ -314,7 +320,7 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
     if _FIRST_PERSON.search(bare) or _DEICTIC.search(bare):
         return own
     if _ASKS.match(text):
-        return Aim.GENERAL
+        return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
     return own if _DEFINITE.search(text) else Aim.OPEN
 
 

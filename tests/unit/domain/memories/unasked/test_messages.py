@@ -182,3 +182,19 @@ def test_code_is_about_the_world_unless_it_is_ours() -> None:
 )
 def test_message_in_a_script_without_a_list_of_idle_words_is_asked(text: str) -> None:
     assert read_message(text, names_entity=False).parts == (text,)
+
+
+@pytest.mark.parametrize(
+    ("text", "aim"),
+    [
+        ("where's the spare key?", Aim.OPEN),
+        ("when is the dentist appointment?", Aim.OPEN),
+        ("Wo ist der Ersatzschlüssel?", Aim.OPEN),
+        ("Wann kommt die Müllabfuhr?", Aim.OPEN),
+        ("Where is the Eiffel Tower?", Aim.GENERAL),
+        ("when is the next full moon?", Aim.GENERAL),
+        ("Was ist die Hauptstadt von Australien?", Aim.GENERAL),
+    ],
+)
+def test_where_a_thing_of_the_house_is_may_be_known(text: str, aim: Aim) -> None:
+    assert read_message(text, names_entity=False).aim is aim
