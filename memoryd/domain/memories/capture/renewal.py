@@ -128,6 +128,8 @@ def _item(revision: Revision, target: Target, *, may_supersede: bool) -> Capture
         Kind.FACT if target.disputed else model.kind,
         revision.text if disputed else target.text,
         revision.form,
+        # a line that is told on with one value exchanged is as it was said
+        is_pinned=model.attributes.is_pinned and target.text != revision.text and not disputed,
         entities=model.entities if target.superseded else (),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),

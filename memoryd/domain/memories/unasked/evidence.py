@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.unasked.concepts import (
+    FULL,
     WEAK_WORDS,
     Concept,
     concepts_in,
@@ -43,6 +44,8 @@ BEST = 8.0
 """More of the best counts for nothing there: what is very well found does not make another one worth less."""
 USUAL_NOTES = 100
 """Chunks from which on words weigh less by half of the logarithm of how many more there are: chance grows with them."""
+FEW_NOTES = 30
+"""Chunks up to which a word that two of them hold says less than it would among more."""
 
 WEAK_WORD = 0.4
 """Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
@@ -184,6 +187,7 @@ class MessageEvidence:
         }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
+        self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
         self._concepts, self._significant = concepts_in(self._text), significant_words(self._text)
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
@@ -225,9 +229,11 @@ class MessageEvidence:
         words, part = self._words(matches, item.text)
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
-        concepts = (concept for concept in shared if not (is_whom and is_of_people(concept)))
-        weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
-        meant = sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
+        left_out = frozenset(filter(is_of_people, self._concepts)) if is_whom else frozenset()
+        if self._are_few and 0 < words < FULL and self._concepts:
+            # a word of two of a few notes weighs little: no less than if one of both said it in another
+            words = max(words, _in_other_words(rarity, (concepts_in(item.text) & self._concepts) - shared - left_out))
+        meant = _in_other_words(rarity, frozenset(shared) - left_out)
         has_other = bool(words or entity or meant)
         near = self._near(item.cosine, has_other=has_other)
         more = self._more(small, entity, words + meant + near, matches) + (OF_DAYS * item.of_days if has_other else 0.0)
@@ -316,6 +322,12 @@ class MessageEvidence:
         """Tell whether an item holds two words and more that are so much of what the message's words weigh."""
         weights = [weight for term in matches if (weight := self._weights.get(term, 0.0)) > 0]
         return len(weights) > 1 and sum(weights) >= share * self._total
+
+
+def _in_other_words(rarity: Mapping[Concept, float], concepts: Collection[Concept]) -> float:
+    """Return what two concepts weigh together, the rarest ones, of which the second counts half."""
+    weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
+    return sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
 
 
 def term_weight(term: str, weight: float) -> float:

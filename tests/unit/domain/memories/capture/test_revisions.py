@@ -451,6 +451,12 @@ def test_what_still_holds_is_told_on(memory: str, message: str, told: str) -> No
     assert superseded(verdict, book) == [memory]
 
 
+def test_line_that_is_told_on_stays_pinned() -> None:
+    verdict, _ = revised("Wir sind letzte Woche nach Köln gezogen.", "entity(pin): Ich heiße Ute, wir wohnen in Trier.")
+
+    assert [(item.text, item.is_pinned) for item in verdict.kept] == [("Ich heiße Ute, wir wohnen in Köln.", True)]
+
+
 ORDINARY = [
     ("The choir meets on Thursday at 7pm.", "The choir now meets on Friday at 8pm."),
     ("Das Treffen ist am Montag um 15 Uhr.", "Das Treffen ist jetzt am Freitag um 9 Uhr."),

@@ -19,12 +19,13 @@ def weighed(
     about: bool = False,
     cosines: Sequence[float] = (),
     weight: float = 4.0,
+    chunks: int = 50,
 ) -> list[Worth]:
     """Weigh items, each a text with the terms that it holds; each term of the message weighs 4. `about`: about June."""
     terms = query_terms(text)
     evidence = MessageEvidence(
         read_message(text, names_entity=about),
-        idf=Idf(50, dict.fromkeys(terms, weight)),
+        idf=Idf(chunks, dict.fromkeys(terms, weight)),
         noise=Noise(0.1, 0.1),
         clear=4.0,
         entities={JUNE: (1.0, 3)} if about else {},
@@ -39,6 +40,14 @@ def test_rare_word_tells_an_item_and_noise_is_told_of_nobody() -> None:
     first, second = weighed("where did I put the ladder?", [("The ladder is in the shed.", ["ladder"]), ("Rain.", [])])
     assert (first.is_included, second.is_included) == (True, False)
     assert "words 4.0" in first.because
+
+
+def test_word_of_two_of_a_few_notes_says_no_less_than_another_word_for_it() -> None:
+    items = [("I am allergic to mango.", ["allergic"]), ("Maya gets hives, an allergy to peanuts.", [])]
+    same, other = weighed("what am I allergic to?", items, weight=0.4, chunks=6)
+    assert same.is_included
+    assert same.score >= other.score > 0
+    assert not weighed("what am I allergic to?", items, weight=0.4, chunks=60)[0].is_included
 
 
 def test_asking_to_keep_something_tells_nothing_that_was_kept_so() -> None:

@@ -1,0 +1,76 @@
+"""Ordinary days in three languages: what was said is kept, corrected in plain words, and told when it is needed."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.daemon import RunningDaemon, write_config
+from tests.waiting import eventually
+
+KEY = "agent:main:telegram:direct:rob"
+TODAY = datetime.now(UTC).date()
+SAID = (
+    "my girlfriend Maya is vegetarian and allergic to peanuts",
+    "Ich heiße Ute Voss, wir wohnen in Trier.",
+    "我对芒果过敏",
+)
+CORRECTED = (
+    "Maya isn't vegetarian any more, she eats fish now",
+    "Wir sind letzte Woche nach Köln gezogen.",
+    "我其实不对芒果过敏，是对菠萝过敏",
+)
+HOLDS = (CORRECTED[0], "wir wohnen in Köln", CORRECTED[2])
+"""What is kept of the corrections."""
+RETAINED = (
+    f"W @Ida: Ida hat am {TODAY.day}.{TODAY.month}.{TODAY.year} um 15 Uhr einen Zahnarzttermin bei Frau Vogel.",
+    "W: The spare key is under the pot behind the shed.",
+    "W: The proxy runs on Debian.",
+)
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    folder = tmp_path / "ws"
+    (folder / "memory").mkdir(parents=True)
+    with RunningDaemon(tmp_path, write_config(tmp_path, folder, None), folder) as running:
+        yield running
+
+
+def say(daemon: RunningDaemon, days_ago: int, *kept: tuple[str, str]) -> None:
+    """Say something on a day, and wait until what is to be kept of each stands in its log."""
+    at = datetime.now(UTC) - timedelta(days=days_ago)
+    log = daemon.workspace / "memory" / f"{at:%Y-%m-%d}.md"
+    for text, line in kept:
+        body = {"sessionKey": KEY, "role": "user", "text": text, "at": at.isoformat()}
+        daemon.client().call("POST", "/turns", body)
+        eventually(lambda line=line: log.exists() and line in log.read_text("utf-8"))
+        daemon.client().sync()
+
+
+def bundle_for(daemon: RunningDaemon, question: str) -> str:
+    return str(daemon.client().turn(question, session_key=f"{KEY}:asks")["bundle"])
+
+
+def test_what_was_said_is_corrected_and_told_when_it_is_needed(daemon: RunningDaemon) -> None:
+    say(daemon, 5, *((text, text) for text in SAID))
+    daemon.stop()
+    daemon.start()
+    say(daemon, 1, *zip(CORRECTED, HOLDS, strict=True))
+    for text in RETAINED:
+        daemon.client().call("POST", "/retain", {"text": text, "sessionKey": KEY})
+    daemon.client().sync()
+
+    allergy = bundle_for(daemon, "is Maya allergic to anything?")
+    assert "allergic to peanuts" in allergy
+    assert "earlier" not in allergy
+    assert "wir wohnen in Köln" in bundle_for(daemon, "wo wohnen wir?")
+    fruit = bundle_for(daemon, "我对什么过敏？")
+    assert fruit.index("菠萝") < fruit.index("earlier") < fruit.index(SAID[2])
+
+    agenda = bundle_for(daemon, "Was steht heute an?")
+    assert "Zahnarzttermin" in agenda
+    assert "Debian" not in agenda
+    assert "Zahnarzttermin" in bundle_for(daemon, "wann muss Ida zum Zahnarzt?")
+    assert "under the pot" in bundle_for(daemon, "where's the spare key?")
