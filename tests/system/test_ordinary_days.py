@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,10 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
+def is_kept(log: Path, line: str) -> bool:
+    return log.exists() and line in log.read_text("utf-8")
+
+
 def say(daemon: RunningDaemon, days_ago: int, *kept: tuple[str, str]) -> None:
     """Say something on a day, and wait until what is to be kept of each stands in its log."""
     at = datetime.now(UTC) - timedelta(days=days_ago)
@@ -45,7 +50,7 @@ def say(daemon: RunningDaemon, days_ago: int, *kept: tuple[str, str]) -> None:
     for text, line in kept:
         body = {"sessionKey": KEY, "role": "user", "text": text, "at": at.isoformat()}
         daemon.client().call("POST", "/turns", body)
-        eventually(lambda line=line: log.exists() and line in log.read_text("utf-8"))
+        eventually(partial(is_kept, log, line))
         daemon.client().sync()
 
 

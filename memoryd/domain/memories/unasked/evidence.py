@@ -229,10 +229,11 @@ class MessageEvidence:
         words, part = self._words(matches, item.text)
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
-        left_out = frozenset(filter(is_of_people, self._concepts)) if is_whom else frozenset()
+        left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
         if self._are_few and 0 < words < FULL and self._concepts:
             # a word of two of a few notes weighs little: no less than if one of both said it in another
-            words = max(words, _in_other_words(rarity, (concepts_in(item.text) & self._concepts) - shared - left_out))
+            same = (concepts_in(item.text) & self._concepts).difference(shared, left_out)
+            words = max(words, _in_other_words(rarity, same))
         meant = _in_other_words(rarity, frozenset(shared) - left_out)
         has_other = bool(words or entity or meant)
         near = self._near(item.cosine, has_other=has_other)
