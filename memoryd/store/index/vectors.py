@@ -20,6 +20,7 @@ from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.replies.models import OutstandingReply
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingFile, PendingPassage, RejectedPassage
+from memoryd.store.index.schema import index_hashes
 from memoryd.store.index.stems import with_stems
 from memoryd.store.index.words import CandidateFilter, all_phrases
 from memoryd.store.pool import Returned
@@ -207,6 +208,11 @@ class Vectors(IndexTable):
         """Tells `put` since when its texts are known; to be taken before they are read."""
         return self._purges.mark
 
+    @writes
+    def index_hashes(self, db: apsw.Connection) -> None:
+        """Have passages found by hash, as all that concerns vectors wants it."""
+        index_hashes(db)
+
     @reads
     def find_space(self, db: apsw.Connection, fingerprint: str) -> int | None:
         """Return the vector space of this fingerprint, None if there is none."""
@@ -221,6 +227,7 @@ class Vectors(IndexTable):
 
         `now` is Unix time.
         """
+        index_hashes(db)
         space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
         return space
 
