@@ -161,14 +161,14 @@ FROM passages p
 WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
 """
+# which are to be told is found in the index by hash alone: to look at each passage takes several times as long
 _SELECT_PENDING = f"""
-SELECT w.hash, c.heading, iif(w.stop, substr(c.text, w.start + 1, w.stop - w.start), c.text),
-       w.stop = 0, f.path, f.sha256, f.size
-FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING}
-        AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
-      GROUP BY p.hash ORDER BY p.stop = 0, id DESC LIMIT :limit) w
-JOIN chunks c ON c.id = w.chunk_id JOIN files f ON f.id = c.file_id
-ORDER BY w.stop = 0, w.id DESC
+SELECT p.hash, c.heading, iif(p.stop, substr(c.text, p.start + 1, p.stop - p.start), c.text),
+       p.stop = 0, f.path, f.sha256, f.size
+FROM (SELECT max(p.id) AS id {_PENDING} AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
+      GROUP BY p.hash ORDER BY max(p.id) IN (SELECT id FROM passages WHERE stop = 0), id DESC LIMIT :limit) w
+JOIN passages p ON p.id = w.id JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+ORDER BY p.stop = 0, p.id DESC
 """
 _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
 _SELECT_USED = """
