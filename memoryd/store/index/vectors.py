@@ -150,8 +150,10 @@ FROM vectors v WHERE v.space_id NOT IN (SELECT value FROM json_each(:spaces))
   OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
 """
 _COUNT_UNUSED = f"SELECT count(*) {_UNUSED}"
+# what is unused is found in the index alone: the vectors themselves are many times as large
 _DROP_UNUSED = """
-DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = {table}.hash)
+DELETE FROM {table} WHERE (space_id, hash) IN (
+    SELECT t.space_id, t.hash FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = t.hash))
 """
 _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
