@@ -178,6 +178,8 @@ class EmbeddingLoop:
                 self._queue.clear()
                 # to count them reads all passages, and where no model is wanted nobody asks
                 is_off = self._slot.state.phase is ModelPhase.OFF
+                if not is_off:
+                    await self._backlog.spaces.prepare()
                 self._backlog.lacking = 0 if is_off else await self.count()
                 seconds = None
             else:

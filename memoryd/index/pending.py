@@ -6,6 +6,7 @@
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 
 import structlog
 from msgspec import Struct, field
@@ -145,6 +146,8 @@ class Spaces(Struct):
 
     database: Database
     _known: dict[tuple[str, int], int] = field(default_factory=dict)
+    _prepared: int | None = None
+    """The opening of the file since which passages are found by hash."""
 
     async def of(self, embedder: Embedder) -> int:
         """Return the id of the embedder's space, made if it is new; raises StoreError."""
@@ -154,6 +157,14 @@ class Spaces(Struct):
             found = await self.database.vectors.find_space(embedder.identity.fingerprint)
             self._known[key] = await self.open(embedder) if found is None else found
         return self._known[key]
+
+    async def prepare(self) -> None:
+        """Have passages found by hash before a space is known, if anything can be written: so they are soon counted."""
+        epoch = self.database.epoch
+        if self._prepared != epoch:
+            with suppress(StoreError):
+                await self.database.vectors.index_hashes()
+                self._prepared = epoch
 
     async def open(self, embedder: Embedder) -> int:
         """Return the same, and note that it is in use now; raises StoreError where nothing can be written."""

@@ -68,6 +68,17 @@ async def test_passages_are_not_counted_where_no_model_is_wanted(tmp_path: Path,
         await embedded_once(stage)
 
 
+async def test_passages_are_indexed_by_hash_when_a_model_is_wanted(tmp_path: Path, workspace: Path) -> None:
+    has_index = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'passages_by_hash')"
+    async with staged(workspace, tmp_path / "state", phase=ModelPhase.OFF) as stage:
+        stage.write("memory/a.md", pieces("quetzal"))
+        await stage.sync()
+        assert not await stage.database.read(lambda db: db.execute(has_index).get)
+        await stage.slot.become(ModelPhase.WARMING)
+        await eventually_async(lambda: stage.embedding_loop.lacking > 0)
+        assert await stage.database.read(lambda db: db.execute(has_index).get)
+
+
 async def test_restart_goes_on_where_it_stopped(tmp_path: Path, workspace: Path) -> None:
     first = FakeEmbedder()
     async with staged(workspace, tmp_path / "state", embedder=first) as stage:

@@ -1,5 +1,6 @@
 import time
 
+import apsw
 import numpy as np
 import pytest
 
@@ -42,6 +43,10 @@ async def ids_of_file(database: Database, space: int, file: int) -> list[int]:
     ids = await database.vectors.ids_within(space, CandidateFilter(files=(file,)))
     assert ids is not None
     return [int(one) for one in ids]
+
+
+def _has_index_by_hash(db: apsw.Connection) -> bool:
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'passages_by_hash')").get)
 
 
 @pytest.fixture
@@ -190,6 +195,17 @@ class TestVectors:
     async def test_space_is_found_once_it_was_opened(self, database: Database, space: int) -> None:
         assert await database.vectors.find_space("space-1") == space
         assert await database.vectors.find_space("space-2") is None
+
+    async def test_passages_are_indexed_by_hash_with_the_first_space(self, database: Database) -> None:
+        await put_note(database, A, note("rent", "boiler"))
+        assert not await database.read(_has_index_by_hash)
+        for _ in range(2):
+            await space_of(database)
+            assert await database.read(_has_index_by_hash)
+            await database.close()
+            await database.open()
+            # as a damaged file may lack it
+            await database.write(lambda db: db.execute("DROP INDEX passages_by_hash").fetchall())
 
     async def test_vector_of_a_text_that_went_meanwhile_is_not_stored(self, database: Database, space: int) -> None:
         items = await database.vectors.pending(space, 1000)

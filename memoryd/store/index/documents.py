@@ -121,11 +121,9 @@ _SELECT_HASHES = """
 SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 WHERE f.path IN (SELECT value FROM json_each(?))
 """
-_DELETE_UNUSED_VECTOR = """
-DELETE FROM vectors WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
-"""
-_DELETE_UNUSED_REJECTION = """
-DELETE FROM rejected WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE hash = ?)
+_DELETE_UNUSED = """
+DELETE FROM {table} WHERE space_id IN (SELECT id FROM spaces) AND hash IN (SELECT unhex(value) FROM json_each(?))
+AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = {table}.hash)
 """
 _SELECT_ROWS = """
 SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
@@ -225,11 +223,10 @@ def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
     Their words are only marked as deleted until `drop_deleted_words`, which is to follow once for many files.
     """
     names = json.dumps(list(paths))
-    hashes = [row[0] for row in db.execute(_SELECT_HASHES, (names,))]
+    hashes = json.dumps([row[0].hex() for row in db.execute(_SELECT_HASHES, (names,))])
     removed = remove_files(db, paths)
-    for key in hashes:
-        db.execute(_DELETE_UNUSED_VECTOR, (key, key))
-        db.execute(_DELETE_UNUSED_REJECTION, (key, key))
+    for table in ("vectors", "rejected"):
+        db.execute(_DELETE_UNUSED.format(table=table), (hashes,))
     return removed
 
 

@@ -115,6 +115,8 @@ FLOAT_VERSION = 6
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
+_BY_HASH = "CREATE INDEX {}passages_by_hash ON passages (hash, chunk_id)"
+_MADE_LATER = {("index", "passages_by_hash", _BY_HASH.format(""))}
 _ORPHANS = {
     "chunks without words": "SELECT count(*) FROM (SELECT id FROM chunks EXCEPT SELECT id FROM chunk_words_docsize)",
     "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
@@ -215,9 +217,18 @@ def check_tables(connection: apsw.Connection) -> None:
     if version_of(connection.pragma("user_version")) != INDEX_VERSION:
         raise DamagedDatabase("the index is of another version")
     found = frozenset(connection.execute(_TABLES))
-    if differing := found ^ _tables_we_make():
+    if differing := (found ^ _tables_we_make()) - _MADE_LATER:
         names = ", ".join(sorted({row[1] for row in differing}))
         raise DamagedDatabase(f"the index lacks its tables, or has others: {names}")
+
+
+def index_hashes(connection: apsw.Connection) -> None:
+    """Make the index of passages by hash if it is lacking: nobody but vectors needs it.
+
+    Hashes come in no order, so that each one that is added to many writes a page of its own: with a million chunks that
+    takes most of what it takes to write them, and 20 times as much of the disk.
+    """
+    connection.execute(_BY_HASH.format("IF NOT EXISTS "))
 
 
 @cache

@@ -20,6 +20,7 @@ from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.replies.models import OutstandingReply
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingFile, PendingPassage, RejectedPassage
+from memoryd.store.index.schema import index_hashes
 from memoryd.store.index.stems import with_stems
 from memoryd.store.index.words import CandidateFilter, all_phrases
 from memoryd.store.pool import Returned
@@ -149,8 +150,10 @@ FROM vectors v WHERE v.space_id NOT IN (SELECT value FROM json_each(:spaces))
   OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
 """
 _COUNT_UNUSED = f"SELECT count(*) {_UNUSED}"
+# what is unused is found in the index alone: the vectors themselves are many times as large
 _DROP_UNUSED = """
-DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = {table}.hash)
+DELETE FROM {table} WHERE (space_id, hash) IN (
+    SELECT t.space_id, t.hash FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = t.hash))
 """
 _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
@@ -160,14 +163,14 @@ FROM passages p
 WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
 """
+# which are to be told is found in the index by hash alone: to look at each passage takes several times as long
 _SELECT_PENDING = f"""
-SELECT w.hash, c.heading, iif(w.stop, substr(c.text, w.start + 1, w.stop - w.start), c.text),
-       w.stop = 0, f.path, f.sha256, f.size
-FROM (SELECT p.hash, max(p.id) AS id, p.chunk_id, p.start, p.stop {_PENDING}
-        AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
-      GROUP BY p.hash ORDER BY p.stop = 0, id DESC LIMIT :limit) w
-JOIN chunks c ON c.id = w.chunk_id JOIN files f ON f.id = c.file_id
-ORDER BY w.stop = 0, w.id DESC
+SELECT p.hash, c.heading, iif(p.stop, substr(c.text, p.start + 1, p.stop - p.start), c.text),
+       p.stop = 0, f.path, f.sha256, f.size
+FROM (SELECT max(p.id) AS id {_PENDING} AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
+      GROUP BY p.hash ORDER BY max(p.id) IN (SELECT id FROM passages WHERE stop = 0), id DESC LIMIT :limit) w
+JOIN passages p ON p.id = w.id JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
+ORDER BY p.stop = 0, p.id DESC
 """
 _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
 _SELECT_USED = """
@@ -207,6 +210,11 @@ class Vectors(IndexTable):
         """Tells `put` since when its texts are known; to be taken before they are read."""
         return self._purges.mark
 
+    @writes
+    def index_hashes(self, db: apsw.Connection) -> None:
+        """Have passages found by hash, as all that concerns vectors wants it."""
+        index_hashes(db)
+
     @reads
     def find_space(self, db: apsw.Connection, fingerprint: str) -> int | None:
         """Return the vector space of this fingerprint, None if there is none."""
@@ -221,6 +229,7 @@ class Vectors(IndexTable):
 
         `now` is Unix time.
         """
+        index_hashes(db)
         space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
         return space
 

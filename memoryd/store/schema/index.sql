@@ -61,7 +61,7 @@ CREATE TABLE passages (
     hash BLOB NOT NULL                  -- of title and text: names the vector in every space
 ) STRICT;
 CREATE INDEX passages_by_chunk ON passages (chunk_id);
-CREATE INDEX passages_by_hash ON passages (hash, chunk_id);
+-- Their index by hash is made when somebody wants vectors.
 
 -- One row for each set of mutually comparable vectors (model, prompts, dimensions …).
 CREATE TABLE spaces (
