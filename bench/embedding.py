@@ -23,6 +23,7 @@ from memoryd.domain.memories.entries import ChunkSettings, chunk_entries
 from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.embed.local.worker_program import NICENESS
 from memoryd.embed.protocol import Passage
+from memoryd.models.families import PromptTemplate
 
 SETTINGS = ChunkSettings(tokens=400, overlap=80)
 BATCH = 16
@@ -93,9 +94,13 @@ def _rows(name: str, turns: Sequence[Pair], note: str) -> Iterator[Row]:
 
 
 def _passages(folder: Path, size: int, seed: int = 5) -> list[str]:
+    """Return what the model is given of some notes: the lane puts the headings above each passage."""
+    titled = PromptTemplate().titled
     texts = (text for _, text in notes(folder, count=max(1, size // NOTE_BYTES), size=size, seed=seed))
     entries = [entry for text in texts for entry in chunk_entries(text, SETTINGS)]
-    return [entry.text[part.start : part.stop] for entry in entries for part in entry.passages]
+    return [
+        titled.apply(entry.text[part.start : part.stop], entry.heading) for entry in entries for part in entry.passages
+    ]
 
 
 async def _worker(model: Path, bare: BareLoop, texts: Sequence[str]) -> list[Pair]:

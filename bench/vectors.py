@@ -55,7 +55,7 @@ async def _fill_batches(vectors: Vectors, identity: EmbedderIdentity) -> int:
         now=time.time(),
     )
     random, filled = np.random.default_rng(identity.dimensions), 0
-    while waiting := await vectors.pending(space, BATCH):
+    while waiting := (await vectors.pending(space, BATCH)).passages:
         units = random_units(len(waiting), identity.dimensions, random)
         given = [(item.hash, unit, item.language) for item, unit in zip(waiting, units, strict=True)]
         await vectors.put(space, given, (), time.time())

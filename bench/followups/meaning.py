@@ -65,7 +65,7 @@ async def _asked(database: Database, embedder: KeptEmbedder, strangers: Unrelate
     spaces, slot = Spaces(database), CurrentEmbedder(lambda _state: None, strangers)
     await slot.become(ModelPhase.READY, embedder=embedder)
     space = await spaces.of(embedder)
-    while pending := await database.vectors.pending(space, BATCH):
+    while pending := (await database.vectors.pending(space, BATCH)).passages:
         vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
         pairs = [(one.hash, np.asarray(vector), one.language) for one, vector in zip(pending, vectors, strict=True)]
         await database.vectors.put(space, pairs, [], time.time())

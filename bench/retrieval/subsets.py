@@ -146,7 +146,7 @@ class Subset:
         if embedder is None:
             return
         space = await self._spaces.of(embedder)
-        while pending := await self._database.vectors.pending(space, BATCH):
+        while pending := (await self._database.vectors.pending(space, BATCH)).passages:
             vectors = await embedder.embed_documents([Passage(one.text, one.title) for one in pending])
             pairs = [(one.hash, np.asarray(vector), one.language) for one, vector in zip(pending, vectors, strict=True)]
             await self._database.vectors.put(space, pairs, [], time.time())

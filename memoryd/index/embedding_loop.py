@@ -139,9 +139,11 @@ class EmbeddingLoop:
         self._pause = replace(self._pause, is_asked=self._pause.is_asked or is_asking)
         # an answer of yesterday: the lane is to try before it is believed
         self._spent = None
+        self._backlog.is_known = False
         self._wake.set()
         async with self._progress:
-            while self._backlog.must_start_over or await self.count():
+            # while texts wait here, nobody need ask the store
+            while self._backlog.must_start_over or self._queue or await self.count():
                 if reason := self._pause.why or self._links.hold() or self._spent or self._links.obstacle():
                     return reason
                 # a provider is given up without a word to the lane
@@ -175,7 +177,7 @@ class EmbeddingLoop:
             if embedder is None:
                 # before the count: an embedder that comes while it is made wakes the lane again
                 self._wake.clear()
-                self._queue.clear()
+                self._backlog.forget()
                 # to count them reads all passages, and where no model is wanted nobody asks
                 is_off = self._slot.state.phase is ModelPhase.OFF
                 if not is_off:
@@ -190,7 +192,7 @@ class EmbeddingLoop:
             # each try of a file reads megabytes again; when the embedder is back, it wakes the lane
             return self._settings.hold if self._queue.begins_with_file else self._settings.retry
         except StoreError as exc:
-            self._queue.clear()
+            self._backlog.forget()
             # a wake-up that nothing could be done about must not cut the pause short, or it never ends
             self._wake.clear()
             self.trouble = str(exc)

@@ -21,7 +21,7 @@ from memoryd.index.state import Publish
 from memoryd.index.threads import Cancellable
 from memoryd.store.index.database import Database
 from memoryd.store.index.passages import PendingFile, PendingPassage
-from memoryd.store.index.vectors import NO_SPACE, EmbeddedText
+from memoryd.store.index.vectors import NO_SPACE, UNKNOWN, EmbeddedText
 
 log = structlog.get_logger(__name__)
 
@@ -202,6 +202,13 @@ class Backlog(Struct, kw_only=True):
     """Whether the vectors of the space are to be forgotten with the next look."""
     space: int | None = None
     """The space that the queue was filled for."""
+    is_known: bool = False
+    """Whether nothing lacks its vector but what was counted at the last look, or came since."""
+    _first: int = 0
+    """The number from which on passages came since."""
+    _in_use: set[int] = field(default_factory=set)
+    _room: int = -1
+    """How many passages may go until there can be too many unused vectors in other spaces than those."""
     _purge_mark: int | None = None
     _is_bounded: bool = False
     _deaths: Counter[bytes] = field(default_factory=Counter)
@@ -224,18 +231,35 @@ class Backlog(Struct, kw_only=True):
         return await self.database.vectors.count_pending(space)
 
     async def refill(self, space: int) -> None:
-        """Ask the store what is pending; once for many batches, since the question costs a pass over the passages."""
+        """Ask the store what is pending; once for many batches, since the question costs a pass over the passages.
+
+        After all have got their vector, a pass over the new ones alone.
+        """
         vectors = self.database.vectors
-        self.space = space
+        is_settled = self.is_known and space == self.space and not (self.lacking or self.queue)
+        # before the first await: whoever asks for a look at all, or for new vectors, meanwhile means another one
+        self.space, self.is_known = space, True
         if self.must_start_over:
-            # before the first await: whoever asks for it meanwhile means the vectors that are made from here on
-            self.must_start_over = False
+            is_settled = self.must_start_over = False
             await vectors.drop_space(space)
             self.links.on_removed()
         self._purge_mark = vectors.purge_mark
-        self.lacking = await vectors.count_pending(space)
+        await self._note_changes()
+        first, self._first = self._first if is_settled else 0, UNKNOWN
         held = self.queue.held(time.monotonic())
-        self.queue.fill(await vectors.pending(space, self.settings.read_ahead, without=held) if self.lacking else ())
+        found = await vectors.pending(space, self.settings.read_ahead, without=held, first=first)
+        self.lacking = found.count
+        self.queue.fill(found.passages)
+
+    def forget(self) -> None:
+        """Let go of the queue, and look at all passages next."""
+        self.queue.clear()
+        self.is_known = False
+
+    async def _note_changes(self) -> None:
+        changes = await self.database.vectors.take_changes()
+        self._first = min(self._first, changes.first)
+        self._room -= changes.gone
 
     async def store(self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
@@ -265,7 +289,10 @@ class Backlog(Struct, kw_only=True):
             at_work = "" if embedder is None else embedder.identity.provider
             unknown = set(self.settings.providers[:1]) - {at_work}
             in_use = current | await vectors.spaces_of(self.settings.providers, unknown)
-            if await vectors.count_unused(in_use) <= most:
+            await self._note_changes()
+            if in_use != self._in_use or self._room < 0:
+                self._in_use, self._room = in_use, most - await vectors.count_unused(in_use)
+            if self._room >= 0:
                 return
             # some more than must go, for whoever holds vectors in memory has to load them anew each time
             dropped = await vectors.evict_unused(in_use, most - most // SPARE_SHARE)

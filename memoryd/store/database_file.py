@@ -78,6 +78,10 @@ class DatabaseFile:
         """
         return await self._writer.run(step, busy_ms, is_interruptible=is_interruptible)
 
+    async def ask_writer(self, step: Transaction[Returned]) -> Returned:
+        """Run a step on what the connection that writes has for itself, after what it writes now; no write of it."""
+        return await self._writer.ask(step)
+
     def require_writable(self) -> None:
         """Raise StoreUnavailable if nothing can be written: for work that would be in vain."""
         self._writer.require()

@@ -223,6 +223,12 @@ class Writer:
                     # also after a failure: what of it was done, nobody knows
                     self.count += 1
 
+    async def ask(self, step: Transaction[Returned]) -> Returned:
+        """Run `step` outside of any transaction: on what this connection alone has, and no file."""
+        with self.pulse.work():
+            async with self._lock:
+                return await self._runner.run(step, self.require())
+
     async def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing."""
         with self.pulse.work():

@@ -34,7 +34,7 @@ def vector_for(key: bytes) -> Vector:
 
 
 async def embed_all(database: Database, space: int, now: float = 1.0) -> int:
-    todo = await database.vectors.pending(space, 1000)
+    todo = (await database.vectors.pending(space, 1000)).passages
     await database.vectors.put(space, [(item.hash, vector_for(item.hash), item.language) for item in todo], (), now)
     return len(todo)
 
@@ -66,13 +66,13 @@ class TestVectors:
         await database.write(check_consistency)
 
     async def test_pending_text_is_the_passage_as_it_stands(self, database: Database, space: int) -> None:
-        for item in await database.vectors.pending(space, 1000):
+        for item in (await database.vectors.pending(space, 1000)).passages:
             assert item.text in note("rent", "boiler")
             assert item.title in ("rent", "boiler")
 
     async def test_newest_notes_come_first(self, database: Database, space: int) -> None:
         await put_note(database, B, note("attic"))
-        titles = [item.title for item in await database.vectors.pending(space, 1000)]
+        titles = [item.title for item in (await database.vectors.pending(space, 1000)).passages]
         assert titles[: titles.count("attic")] == ["attic"] * titles.count("attic")
 
     async def test_same_text_in_another_note_needs_no_vector(self, database: Database, space: int) -> None:
@@ -86,7 +86,7 @@ class TestVectors:
     async def test_rejected_text_is_not_asked_for_again_until_the_space_is_dropped(
         self, database: Database, space: int
     ) -> None:
-        item = (await database.vectors.pending(space, 1))[0]
+        item = (await database.vectors.pending(space, 1)).passages[0]
         owed = await database.vectors.count_pending(space)
         await database.vectors.put(space, (), [(item.hash, "no vector")], 1.0)
         assert await database.vectors.count_pending(space) == owed - 1
@@ -102,7 +102,7 @@ class TestVectors:
         assert await space_of(database) == space
 
     async def test_vectors_are_read_back_by_hash_for_another_index(self, database: Database, space: int) -> None:
-        hashes = [item.hash for item in await database.vectors.pending(space, 1000)]
+        hashes = [item.hash for item in (await database.vectors.pending(space, 1000)).passages]
         await embed_all(database, space)
         found = await database.vectors.of("space-1", [*hashes, b"unknown"])
         assert found.keys() == set(hashes)
@@ -208,7 +208,7 @@ class TestVectors:
             await database.write(lambda db: db.execute("DROP INDEX passages_by_hash").fetchall())
 
     async def test_vector_of_a_text_that_went_meanwhile_is_not_stored(self, database: Database, space: int) -> None:
-        items = await database.vectors.pending(space, 1000)
+        items = (await database.vectors.pending(space, 1000)).passages
         await database.documents.remove([], purged=[A])
         given = [(item.hash, vector_for(item.hash), item.language) for item in items[1:]]
         await database.vectors.put(space, given, [(items[0].hash, "no vector")], 1.0)
@@ -219,7 +219,7 @@ class TestVectors:
         self, database: Database, space: int
     ) -> None:
         mark = database.vectors.purge_mark
-        items = await database.vectors.pending(space, 1000)
+        items = (await database.vectors.pending(space, 1000)).passages
         await database.documents.remove([A])
         given = [(item.hash, vector_for(item.hash), item.language) for item in items]
         await database.vectors.put(space, given, [], 1.0, purge_mark=mark)
@@ -230,7 +230,7 @@ class TestVectors:
         self, database: Database, space: int
     ) -> None:
         mark = database.vectors.purge_mark
-        items = await database.vectors.pending(space, 1000)
+        items = (await database.vectors.pending(space, 1000)).passages
         await put_note(database, A, note("attic"))
         await database.documents.drop_remains()
         given = [(item.hash, vector_for(item.hash), item.language) for item in items]
@@ -238,15 +238,42 @@ class TestVectors:
         assert (await database.documents.counts()).vectors == 0
 
     async def test_rejected_passage_is_told_with_its_place_and_reason(self, database: Database, space: int) -> None:
-        (item,) = await database.vectors.pending(space, 1)
+        (item,) = (await database.vectors.pending(space, 1)).passages
         await database.vectors.put(space, (), [(item.hash, "too long")], 1.0)
         (told,) = await database.vectors.rejected("space-1")
         assert (told.path, told.is_file, told.reason) == (A, False, "too long")
         assert 1 <= told.start_line <= told.end_line
 
     async def test_pending_leaves_out_what_it_is_told_to(self, database: Database, space: int) -> None:
-        first, *others = await database.vectors.pending(space, 1000)
-        assert await database.vectors.pending(space, 1000, without=[first.hash]) == others
+        first, *others = (await database.vectors.pending(space, 1000)).passages
+        assert (await database.vectors.pending(space, 1000, without=[first.hash])).passages == others
+
+    async def test_what_came_since_is_found_by_its_number_though_that_was_another_ones(
+        self, database: Database, space: int
+    ) -> None:
+        assert (await database.vectors.take_changes()).first == 0, "at first all may be new"
+        await put_note(database, B, note("attic", "loft"))
+        assert (await database.vectors.take_changes()).gone == 0
+        await database.documents.remove([B])
+        await put_note(database, B, note("cellar", "vault"))
+        changes = await database.vectors.take_changes()
+        found = await database.vectors.pending(space, 1000, first=changes.first)
+        assert {item.title for item in found.passages} == {"cellar", "vault"}
+        assert found.count == changes.gone == len(found.passages) > 1
+        assert (await database.vectors.pending(space, 1, first=changes.first)).count == found.count
+        nothing = await database.vectors.take_changes()
+        assert (await database.vectors.pending(space, 1000, first=nothing.first)).count == nothing.gone == 0
+
+    async def test_what_was_rolled_back_is_no_change(self, database: Database, space: int) -> None:
+        before = await database.vectors.take_changes()
+
+        def fails(db: apsw.Connection) -> None:
+            db.execute("DELETE FROM chunks")
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await database.write(fails)
+        assert before.gone > 0 == (await database.vectors.take_changes()).gone
 
     async def test_cost_is_of_what_has_no_vector_of_a_fingerprint(self, database: Database, space: int) -> None:
         everything = await database.vectors.pending_cost("unknown")

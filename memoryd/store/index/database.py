@@ -20,7 +20,7 @@ from memoryd.store.index.documents import Documents, MemoryTable, chunk_paths, c
 from memoryd.store.index.passages import ChunkRow, PassageRow
 from memoryd.store.index.schema import check_tables, prepare_index, problems
 from memoryd.store.index.stems import Holders
-from memoryd.store.index.vectors import Purges, VectorBatch, Vectors, vectors_of_ids
+from memoryd.store.index.vectors import NOTE_CHANGES, Purges, VectorBatch, Vectors, vectors_of_ids
 from memoryd.store.index.words import (
     CandidateFilter,
     Words,
@@ -124,7 +124,7 @@ class Database(DatabaseFile):
 
     async def open(self) -> None:
         """Open the file, or make it; raises DamagedDatabase if its tables are not those of this version."""
-        await self._open_to_write(prepare_index)
+        await self._open_to_write(_prepare)
 
     async def open_to_read(self, *, why: str) -> None:
         """Open a file that has our tables and that cannot be written now, `why` being the reason."""
@@ -133,3 +133,8 @@ class Database(DatabaseFile):
     async def problems(self) -> list[str]:
         """Return what is wrong inside the file: broken pages, or rows that lack their counterpart."""
         return await self.read(problems)
+
+
+def _prepare(writer: apsw.Connection) -> None:
+    prepare_index(writer)
+    writer.execute(NOTE_CHANGES)

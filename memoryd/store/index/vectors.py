@@ -18,6 +18,7 @@ from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.replies.models import OutstandingReply
+from memoryd.store.connection import at_one_moment
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingFile, PendingPassage, RejectedPassage
 from memoryd.store.index.schema import index_hashes
@@ -112,6 +113,26 @@ CROSS JOIN vectors v WHERE v.space_id = ? AND v.hash = p.hash ORDER BY v.id
 """
 
 
+class Pending(Struct, frozen=True):
+    """How many distinct texts and files have no vector in a space; texts, the newest first, then files."""
+
+    count: int
+    passages: Sequence[PendingPassage]
+
+
+class PassageChanges(Struct, frozen=True):
+    """The lowest number of those that came, above all others where none did, and at most how many went."""
+
+    first: int
+    gone: int
+
+
+def _taken_changes(db: apsw.Connection) -> PassageChanges:
+    changes = PassageChanges(*db.execute("SELECT first, gone FROM passage_changes").get)
+    db.execute(_TAKE_CHANGES)
+    return changes
+
+
 def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[EmbeddedText], now: float) -> None:
     """Store vectors by the hash of their text."""
     db.executemany(_PUT_VECTOR, [(space, key, packed(vector), language, now) for key, vector, language in vectors])
@@ -136,6 +157,9 @@ def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
 NO_SPACE = 0
 """A space that holds nothing: SQLite counts rows from 1."""
 
+UNKNOWN = 2**62
+"""More passages than there can be."""
+
 _INSERT_SPACE = """
 INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at RETURNING id
@@ -159,8 +183,8 @@ _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
 """
 _PENDING = """
-FROM passages p
-WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
+FROM passages p {index}
+WHERE p.id >= :first AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
 """
 # which are to be told is found in the index by hash alone: to look at each passage takes several times as long
@@ -176,6 +200,15 @@ _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
 _SELECT_USED = """
 SELECT DISTINCT hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
 """
+# the tables of one connection: a rollback undoes their changes, too. At first all passages are new, and any may be gone
+NOTE_CHANGES = f"""
+CREATE TEMP TABLE passage_changes (first INTEGER NOT NULL, gone INTEGER NOT NULL);
+INSERT INTO passage_changes VALUES (0, {UNKNOWN});
+CREATE TEMP TRIGGER passage_came AFTER INSERT ON main.passages
+BEGIN UPDATE passage_changes SET first = min(first, new.id); END;
+CREATE TEMP TRIGGER passage_went AFTER DELETE ON main.passages BEGIN UPDATE passage_changes SET gone = gone + 1; END;
+"""
+_TAKE_CHANGES = f"UPDATE passage_changes SET first = {UNKNOWN}, gone = 0"
 _PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _REJECTED = """
 SELECT f.path, c.start_line, c.end_line, p.stop = 0, r.reason FROM rejected r JOIN spaces s ON s.id = r.space_id
@@ -248,24 +281,34 @@ class Vectors(IndexTable):
         given = (json.dumps(list(providers)), json.dumps(list(unknown)))
         return {row[0] for row in db.execute(_SPACES_OF, given)}
 
+    async def take_changes(self) -> PassageChanges:
+        """Return what became of the passages since this was asked last, or the file was opened."""
+        return await self._database.ask_writer(_taken_changes)
+
     @reads
     def pending(
-        self, db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = ()
-    ) -> list[PendingPassage]:
-        """Return up to `limit` texts that have no vector in the space yet, the newest first, then files.
+        self, db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = (), first: int = 0
+    ) -> Pending:
+        """Return what has no vector in the space yet, of the passages from the number `first` on.
 
-        Hashes in `without` are left out.
+        Of the first ones up to `limit`, and those in `without` are left out. It costs a pass over these passages.
         """
-        rows = db.execute(_SELECT_PENDING, {"space": space, "limit": limit, "without": _hex(without)})
-        return [
-            PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None)
-            for row in rows
-        ]
+        bound = {"space": space, "limit": limit, "without": _hex(without), "first": first}
+        # by number there are few to look at; else in the order of the hashes, as the vectors stand in their index
+        index = "NOT INDEXED" if first else ""
+        with at_one_moment(db):
+            passages = [
+                PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None)
+                for row in db.execute(_SELECT_PENDING.format(index=index), bound)
+            ]
+            is_all = len(passages) < limit and not without
+            count = len(passages) if is_all else db.execute(_COUNT_PENDING.format(index=index), bound).get
+        return Pending(count, passages)
 
     @reads
     def count_pending(self, db: apsw.Connection, space: int) -> int:
         """Count the distinct texts and files without a vector in the space."""
-        count: int = db.execute(_COUNT_PENDING, {"space": space}).get
+        count: int = db.execute(_COUNT_PENDING.format(index=""), {"space": space, "first": 0}).get
         return count
 
     @reads
