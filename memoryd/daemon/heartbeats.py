@@ -2,7 +2,7 @@
 
 A thread of its own listens to the hearts, so that a blocked loop is noticed too. Under a service manager with a
 watchdog the pings stop while a part is stuck, and it restarts the daemon (sd_notify(3), sd_watchdog_enabled(3)).
-Without one the daemon ends itself, after it has written what every thread was doing.
+Without one the daemon ends itself. In both cases it has written before what every thread was doing.
 
 Against code outside of Python that lets no thread of Python run there is a timer of the system. It counts the time of
 processors that the process takes, and is wound up anew as long as Python runs. At its end the stacks are written
@@ -120,9 +120,13 @@ class Heartbeats:
                 signal.setitimer(signal.ITIMER_PROF, self._processor_seconds)
             now = time.monotonic()
             seconds, looked = min(now - looked, MAX_TICKS * self._tick_seconds), now
+            were_stalled = bool(self.stalled)
             self.heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
+            if self.stalled and not were_stalled and sys.__stderr__ is not None:
+                # the manager will end us by a signal, at which one thread alone can be shown
+                faulthandler.dump_traceback(sys.__stderr__)
         if self._ends_process:
             signal.setitimer(signal.ITIMER_PROF, 0)
 

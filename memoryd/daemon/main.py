@@ -115,8 +115,11 @@ def _harden() -> None:
     _raise_file_limit()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     if sys.stderr is not None:
-        faulthandler.enable()
-        faulthandler.register(signal.SIGUSR1, all_threads=True)
+        # a fatal signal finds other threads at work, and to read a stack that changes would end us by another one
+        faulthandler.enable(all_threads=False)
+        # this stack at once; all of them when Python runs here the next time, which holds the others up meanwhile
+        signal.signal(signal.SIGUSR1, lambda *_: faulthandler.dump_traceback())
+        faulthandler.register(signal.SIGUSR1, all_threads=False, chain=True)
 
 
 def _raise_file_limit() -> None:

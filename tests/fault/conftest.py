@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.faults import has_strace, limited
+from tests.fault.faults import has_strace, limited, mounted
 from tests.fault.stage import Stage
 
 
@@ -29,6 +29,28 @@ def desk() -> Iterator[Stage]:
     yield made
     made.end()
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def notes_disk(stage: Stage) -> Iterator[Path]:
+    """The workspace as a file system of its own."""
+    notes = stage.home / "notes"
+    stage.workspace.rename(notes)
+    stage.workspace.mkdir()
+    with mounted(stage.workspace):
+        shutil.copytree(notes, stage.workspace, dirs_exist_ok=True)
+        yield stage.workspace
+        stage.end()
+
+
+@pytest.fixture
+def state_disk(stage: Stage) -> Iterator[Path]:
+    """The state directory as a file system of its own, of 3 MB."""
+    state = stage.home / "state"
+    state.mkdir()
+    with mounted(state, "size=3m"):
+        yield state
+        stage.end()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -150,41 +149,30 @@ def test_f007_core_file_may_come_and_go(stage: Stage) -> None:
     stage.converges()
 
 
-@pytest.fixture
-def own_mount(stage: Stage) -> Iterator[Path]:
-    """The workspace as a file system of its own, with the notes of the stage in it."""
-    notes = stage.home / "notes"
-    stage.workspace.rename(notes)
-    stage.workspace.mkdir()
-    with mounted(stage.workspace):
-        shutil.copytree(notes, stage.workspace, dirs_exist_ok=True)
-        yield stage.workspace
-
-
 @pytest.mark.root
-def test_f008_unmounted_workspace_keeps_its_index(stage: Stage, own_mount: Path) -> None:
+def test_f008_unmounted_workspace_keeps_its_index(stage: Stage, notes_disk: Path) -> None:
     """After the unmount old notes are kept and not told; a different disk mounted there replaces them."""
     stage.start()
-    unmount(own_mount)
+    unmount(notes_disk)
     stage.sync()
     assert stage.paths() == {"MEMORY.md", "memory/first.md"}
     assert not stage.finds("alder")
-    with mounted(own_mount):
+    with mounted(notes_disk):
         stage.write("MEMORY.md", "another disk: maple")
         stage.eventually_finds("maple")
         assert not stage.finds("alder")
 
 
 @pytest.mark.root
-def test_f008_workspace_mounted_again_converges(stage: Stage, own_mount: Path) -> None:
+def test_f008_workspace_mounted_again_converges(stage: Stage, notes_disk: Path) -> None:
     """After a remount a new note is found, and the index equals the disk."""
     image = stage.home / "image"
-    shutil.copytree(own_mount, image)
+    shutil.copytree(notes_disk, image)
     stage.start({**QUICK, "rootGraceSeconds": 1})
-    unmount(own_mount)
+    unmount(notes_disk)
     stage.sync()
-    with mounted(own_mount):
-        shutil.copytree(image, own_mount, dirs_exist_ok=True)
+    with mounted(notes_disk):
+        shutil.copytree(image, notes_disk, dirs_exist_ok=True)
         stage.write("memory/new.md", "after the remount: maple")
         stage.eventually_finds("maple")
         stage.converges()

@@ -1,41 +1,17 @@
 """Rows 48 and 50 of the fault catalogue, of forgetting: what the disk refused, and what it stopped half-way."""
 
-import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memoryd.errors import NotNow
-from tests.fault.faults import fired, injected, mounted, remount
+from tests.fault.faults import fired, injected, remount
 from tests.fault.stage import Stage
 from tests.waiting import eventually
 
 LOG = "memory/2026-11-20.md"
 NOTE = "# Friday\n\n## Retain\n- W @Ada: the quetzal is in the cellar\n- W @Ada: the boat is green\n"
-
-
-@pytest.fixture
-def notes_disk(stage: Stage) -> Iterator[Path]:
-    """The workspace as a file system of its own."""
-    notes = stage.home / "notes"
-    stage.workspace.rename(notes)
-    stage.workspace.mkdir()
-    with mounted(stage.workspace):
-        shutil.copytree(notes, stage.workspace, dirs_exist_ok=True)
-        yield stage.workspace
-        stage.end()
-
-
-@pytest.fixture
-def state_disk(stage: Stage) -> Iterator[Path]:
-    """The state directory as a file system of its own, of 3 MB."""
-    state = stage.home / "state"
-    state.mkdir()
-    with mounted(state, "size=3m"):
-        yield state
-        stage.end()
 
 
 @pytest.mark.root

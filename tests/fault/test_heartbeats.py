@@ -108,7 +108,7 @@ def start_stuck(stage: Stage, fault: Path) -> None:
 def test_f124_writer_or_watcher_that_is_stuck_stops_the_pings(
     stage: Stage, manager: Manager, tmp_path: Path, part: str, name: str
 ) -> None:
-    """A stuck writer or watcher is told in status and ends the pings; once it gets on, they come again."""
+    """A stuck writer or watcher is told in status, with all stacks, and ends the pings; once it gets on, they come."""
     stage.prepare(EVENTS_ONLY)
     stage.daemon.env |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
     fault = stage.home / part
@@ -119,6 +119,7 @@ def test_f124_writer_or_watcher_that_is_stuck_stops_the_pings(
     stage.write("bank/new.md", "held up: willow")
     eventually(lambda: heard(stage, name)["state"] == "stalled")
     assert name in stage.degraded()
+    assert "Thread 0x" in stage.daemon.log.read_text()
     stalled = heard(stage, name)["ageSeconds"]
     manager.pings()
     eventually(lambda: heard(stage, name)["ageSeconds"] > stalled + 2)

@@ -25,7 +25,7 @@ from tests.fault.faults import fired, injected, spawn_behind, spawn_program, spa
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
 from tests.sweeps import some
 from tests.waiting import SECONDS, eventually
-from tests.warm.programs import NURSERY
+from tests.warm.programs import NURSERY, started
 
 
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
@@ -91,6 +91,34 @@ def test_f123_hang_up_scans_and_broken_pipe_is_ignored(stage: Stage) -> None:
     assert stage.finds("alder")
 
 
+AT_WORK = """
+import threading, time
+from memoryd.daemon import main
+def deep(steps):
+    return steps and deep(steps - 1)
+def work():
+    while True:
+        deep(220)
+main._harden()
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+print(flush=True)
+time.sleep(60)
+"""
+
+
+def test_f123_stacks_of_threads_at_work_end_nothing() -> None:
+    """USR1 again and again while stacks change ends nothing, and ABRT then is what it ends by."""
+    with started([sys.executable, "-c", AT_WORK], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        for _ in range(300):
+            process.send_signal(signal.SIGUSR1)
+            time.sleep(0.003)  # the fault itself: at any moment of their work
+        process.send_signal(signal.SIGABRT)
+        assert process.wait(60) == -signal.SIGABRT
+
+
 HUNG_UP_AT_START = """
 import os, signal
 from memoryd.daemon import main
@@ -114,7 +142,7 @@ def test_f123_hang_up_during_the_start_is_heard_when_it_is_over(stage: Stage) ->
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT])
 def test_f123_crash_signal_leaves_a_sound_index(stage: Stage, number: signal.Signals) -> None:
-    """QUIT and ABRT end the daemon with their number, ABRT with all stacks, and the next start converges."""
+    """QUIT and ABRT end the daemon with their number, ABRT with a stack, and the next start converges."""
     stage.start()
     os.kill(stage.daemon.pid, number)
     assert stage.daemon.reap() == -number

@@ -146,16 +146,6 @@ def _index_files(stage: Stage) -> tuple[Path, ...]:
     return index, wal_of(index)
 
 
-@pytest.fixture
-def small_disk(stage: Stage) -> Iterator[Path]:
-    """A state directory on a disk of 3 MB."""
-    state = stage.home / "state"
-    state.mkdir()
-    with mounted(state, "size=3m"):
-        yield state
-        stage.end()
-
-
 def _fill_disk(folder: Path) -> Path:
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
@@ -169,16 +159,16 @@ def _fill_disk(folder: Path) -> Path:
 
 
 @pytest.mark.root
-def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, small_disk: Path) -> None:
+def test_f048_full_disk_delays_the_index_and_nothing_else(stage: Stage, state_disk: Path) -> None:
     """On a full disk answers go on and status names the index; with room it converges."""
     stage.start()
-    filler = _fill_disk(small_disk)
+    filler = _fill_disk(state_disk)
     fill(stage, 60)
     eventually(lambda: "index" in stage.degraded())
     assert stage.finds("alder")
     with stage.client as client:
         assert not client.sync(timeout_ms=300)["complete"]
-    remount(small_disk, "size=32m")
+    remount(state_disk, "size=32m")
     eventually(lambda: "index" not in stage.degraded())
     stage.converges()
     filler.unlink()
@@ -192,12 +182,12 @@ def _is_read(client: Client, path: str) -> bool:
 
 
 @pytest.mark.root
-def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, small_disk: Path) -> None:
+def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, state_disk: Path) -> None:
     """On a full disk a note that becomes private is neither found nor read, and purged when there is room."""
     note = stage.write("memory/diary.md", "in the garden: quetzal")
     stage.start()
     stage.eventually_finds("quetzal")
-    filler = _fill_disk(small_disk)
+    filler = _fill_disk(state_disk)
     note.write_text(f"---\nmemory: false\n---\n{note.read_text()}")
     stage.write(".memoryignore", "MEMORY.md\n")
     eventually(lambda: not stage.finds("quetzal"))
@@ -209,10 +199,10 @@ def test_f048_note_made_private_on_a_full_disk_is_not_told(stage: Stage, small_d
 
 
 @pytest.mark.root
-def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, small_disk: Path) -> None:
+def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, state_disk: Path) -> None:
     """Whoever waits for the index is told what keeps it from being written, and so is who asks for the status next."""
     stage.start()
-    _fill_disk(small_disk)
+    _fill_disk(state_disk)
     fill(stage, 60)
     with stage.client as client:
         reply = client.sync(timeout_ms=5000)
@@ -228,11 +218,11 @@ def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, small_disk: Pat
 
 
 @pytest.mark.root
-def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, small_disk: Path) -> None:
+def test_f049_disk_full_at_the_start_leaves_the_answers(stage: Stage, state_disk: Path) -> None:
     """Started on a full disk, the old note is found, the new one when there is room."""
     stage.start()
     stage.daemon.kill()
-    filler = _fill_disk(small_disk)
+    filler = _fill_disk(state_disk)
     stage.daemon.start()
     assert stage.finds("alder")
     stage.write("memory/new.md", "no room for it: willow")
@@ -329,17 +319,17 @@ def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index
 
 
 @pytest.mark.root
-def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, small_disk: Path) -> None:
+def test_f050_read_only_state_is_one_line_and_its_exit_code(stage: Stage, state_disk: Path) -> None:
     """A read-only state folder is one line of reason, without a traceback, and exit code 73."""
     stage.start()
     stage.daemon.stop()
     stage.daemon.log.unlink()
-    remount(small_disk, "ro")
+    remount(state_disk, "ro")
     process = stage.daemon.spawn()
     try:
         assert process.wait(SECONDS) == Exit.CANNOT_CREATE
     finally:
-        remount(small_disk, "rw")
+        remount(state_disk, "rw")
     said = stage.daemon.log.read_text()
     assert "Traceback" not in said
     assert "Read-only file system" in said

@@ -22,7 +22,7 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 def settings(standin: StandIn, **more: object) -> dict[str, object]:
-    limits = {"timeoutMs": 500}
+    limits = {"timeoutMs": 1000}
     update = {"commandTimeoutMs": 3000, "updateTimeoutMs": 3000, "embedTimeoutMs": 3000, "debounceMs": 100}
     return {"command": str(standin.program), "limits": limits, "update": update, **more}
 
@@ -33,7 +33,7 @@ async def answered_by(running: Composed, engine: str, *, within: float = 5.0) ->
     found = await running.search(QUESTION)
     assert time.monotonic() - start < within
     while engine == "qmd" != found.engine.name and time.monotonic() - start < 2 * within:
-        # on a busy machine half a second, which is its time here, may not do
+        # on a busy machine a second, which is its time here, may not do
         found = await running.search(QUESTION)
     assert [hit.chunk.path for hit in found.hits][:1] == [ANSWER]
     assert found.engine.name == engine
