@@ -81,7 +81,7 @@ class PendingQueue(Struct, kw_only=True):
     file_bytes: int
     files_at_once: int
     _waiting: deque[PendingPassage] = field(default_factory=deque)
-    _held: dict[bytes, tuple[float, str]] = field(default_factory=dict)
+    _held: dict[bytes, tuple[float, str]] = {}
     """Until when each file waits, and why."""
 
     def __len__(self) -> int:
@@ -144,7 +144,7 @@ class Spaces(Struct):
     """Finds the space of an embedder in one index, and remembers it while the file stays the same."""
 
     database: Database
-    _known: dict[tuple[str, int], int] = field(default_factory=dict)
+    _known: dict[tuple[str, int], int] = {}
 
     async def of(self, embedder: Embedder) -> int:
         """Return the id of the embedder's space, made if it is new; raises StoreError."""
