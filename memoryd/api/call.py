@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NotRequired, get_type_hints
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
@@ -59,7 +59,7 @@ class Injected(Struct, frozen=True, dict=True):
     """Marks a parameter that `make` computes from the request, and from query parameters that it adds or the body."""
 
     make: Callable[[Request, Sent], object]
-    query: Mapping[str, object] = field(default_factory=dict)
+    query: Mapping[str, object] = {}
     """The types of the added parameters by their names; each may be left out."""
     is_of_body: bool = False
     """Whether `make` is given the fields of the body, after these are checked."""

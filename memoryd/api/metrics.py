@@ -171,7 +171,7 @@ def workers(status: MemoryStatus) -> Iterator[tuple[str, WorkerState]]:
             yield name, worker
 
 
-def sidecar_states(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def sidecar_states(moment: Scrape) -> Samples:
     """Yield 1 for the state that each model, its process and qmd is in."""
     for agent in moment.agents:
         yield from (((agent.state.id, name, phase), 1) for name, phase in _phases(agent.state, agent.worker))
@@ -189,7 +189,7 @@ def _phases(state: AgentState, worker: WorkerState | None) -> Iterator[tuple[str
         yield "qmd", state.qmd.server.value
 
 
-def breakers(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def breakers(moment: Scrape) -> Samples:
     """Yield 1 for each process that failed so often that it is tried only now and then."""
     for agent in moment.agents:
         for name, worker in workers(agent):
@@ -198,7 +198,7 @@ def breakers(moment: Scrape) -> Iterator[tuple[Labels, float]]:
             yield (agent.state.id, "qmd"), agent.state.qmd.is_given_up
 
 
-def sidecar_restarts(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def sidecar_restarts(moment: Scrape) -> Samples:
     """Yield how often a process of a model or of qmd ended."""
     for agent in moment.agents:
         yield from (((agent.state.id, name), worker.restarts) for name, worker in workers(agent))
@@ -206,7 +206,7 @@ def sidecar_restarts(moment: Scrape) -> Iterator[tuple[Labels, float]]:
             yield (agent.state.id, "qmd"), agent.state.qmd.restarts
 
 
-def degraded(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def degraded(moment: Scrape) -> Samples:
     """Yield how many parts do less than they should, by part."""
     for agent in moment.agents:
         # the name of a missing folder is a path
@@ -214,7 +214,7 @@ def degraded(moment: Scrape) -> Iterator[tuple[Labels, float]]:
         yield from (((agent.state.id, part), number) for part, number in parts.items())
 
 
-def connections(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def connections(moment: Scrape) -> Samples:
     """Yield the open connections."""
     daemon = moment.daemon
     yield ("socket",), 0 if daemon.connections is None else daemon.connections["open"]
@@ -222,13 +222,13 @@ def connections(moment: Scrape) -> Iterator[tuple[Labels, float]]:
         yield ("port",), daemon.port["connections"]
 
 
-def refused(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def refused(moment: Scrape) -> Samples:
     """Yield how many connections and requests were refused."""
     for name, place in (("socket", moment.daemon.connections), ("port", moment.daemon.port)):
         yield from (((name, why), number) for why, number in (place["refused"].items() if place else ()))
 
 
-def scan_age(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+def scan_age(moment: Scrape) -> Samples:
     """Yield how long ago the disk was last scanned."""
     for agent in moment.agents:
         at = agent.state.sync.last_scan_at
@@ -251,7 +251,7 @@ def _gauge(name: str, says: str, labels: Labels, read: Callable[[Scrape], Sample
 def _of_agents(name: str, says: str, value: Callable[[MemoryStatus], float | None]) -> Metric:
     """Return a gauge with a value for each agent; those of one workspace have the same."""
 
-    def read(moment: Scrape) -> Iterator[tuple[Labels, float]]:
+    def read(moment: Scrape) -> Samples:
         for agent in moment.agents:
             figure = value(agent)
             if figure is not None:

@@ -29,6 +29,7 @@ from memoryd.domain.clock import Jump
 from memoryd.errors import ConfigError, MemorydError, ShuttingDown, StoreUnavailable
 from memoryd.replies.daemon import ConfigReply
 from memoryd.replies.search import ReloadReply
+from memoryd.retry import happens
 
 log = structlog.get_logger(__name__)
 
@@ -118,9 +119,7 @@ class Reloading:
 
     async def rested(self, seconds: float) -> None:
         """Wait until no reload is under way, at most so long."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._at_rest.wait()
+        await happens(self._at_rest.wait(), seconds)
 
     async def _reload(self) -> ReloadReply:
         self._at_rest.clear()
@@ -262,9 +261,7 @@ class OpenWorkspaces:
         self.now.take_over(was)
         self._models.settle()
         self._start()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(POLL_SECONDS):
-                await self.now.caught_up()
+        await happens(self.now.caught_up(), POLL_SECONDS)
 
     def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
         self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)

@@ -4,6 +4,8 @@ words, written as one text."""
 import re
 from typing import Any, AnyStr, cast
 
+TextMatch = re.Match[str]
+
 
 class _Deferred:
     def __init__(self, pattern: str | bytes, flags: int) -> None:

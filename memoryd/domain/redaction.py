@@ -20,7 +20,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 
 
 class SecretKind(StrEnum):
@@ -243,7 +243,7 @@ _PLACEHOLDER = expression(
 )
 
 
-def _secret(found: re.Match[str]) -> tuple[int, int]:
+def _secret(found: TextMatch) -> tuple[int, int]:
     start, end = found.span("secret") if "secret" in found.re.groupindex else found.span()
     # the end of a sentence is no part of it
     return start, start + len(found.string[start:end].rstrip(".,/+-"))
@@ -347,7 +347,7 @@ def _spoken(text: str) -> Iterator[FoundSecret]:
             yield FoundSecret(found.start("bare"), found.start("bare") + len(value), SecretKind.PASSWORD)
 
 
-def _is_quoted_secret(value: str, found: re.Match[str]) -> bool:
+def _is_quoted_secret(value: str, found: TextMatch) -> bool:
     if not (name := found["password"] or found["token"]):
         return is_random(value)
     if value.lower() == name:
@@ -355,7 +355,7 @@ def _is_quoted_secret(value: str, found: re.Match[str]) -> bool:
     return len(value) >= _MIN_PASSWORD if found["password"] else len(value) >= _MIN_TOKEN and " " not in value
 
 
-def _is_bare_secret(value: str, found: re.Match[str]) -> bool:
+def _is_bare_secret(value: str, found: TextMatch) -> bool:
     name, is_password = found["password"] or found["token"], found["password"] is not None
     if _CALL.match(value) or (name == "pwd" and value.startswith(("/", "~"))):
         # a call, or the folder that a shell is in

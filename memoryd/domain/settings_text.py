@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 
 BACKUP_SUFFIX = ".before-memoryd"
 """The end of the name of a copy: of a file of others, as it was before we changed it."""
@@ -165,7 +165,7 @@ def _children(plain: str, at: int) -> list[_Child]:
 
 
 def _each_child(plain: str, at: int) -> Iterator[_Child]:
-    is_object, count, inner = plain[at] == "{", 0, list[re.Match[str]]()
+    is_object, count, inner = plain[at] == "{", 0, list[TextMatch]()
     for token, depth in _tokens(plain, at + 1):
         if depth == 0 and token[0] in (",", "}", "]"):
             if inner:
@@ -177,7 +177,7 @@ def _each_child(plain: str, at: int) -> Iterator[_Child]:
             inner.append(token)
 
 
-def _tokens(plain: str, at: int) -> Iterator[tuple[re.Match[str], int]]:
+def _tokens(plain: str, at: int) -> Iterator[tuple[TextMatch, int]]:
     """Yield what stands inside of an object or a list, and its end; each with how deep it is in another one."""
     depth = 0
     for token in TOKEN.finditer(plain, at):
@@ -196,7 +196,7 @@ def _close(plain: str, at: int) -> int:
     return max(token.start() for token, _ in _tokens(plain, at + 1))
 
 
-def _name(key: re.Match[str]) -> str:
+def _name(key: TextMatch) -> str:
     return str(json.loads(key[0])) if key[0][0] == '"' else key[0].strip("'")
 
 

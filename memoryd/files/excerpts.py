@@ -13,7 +13,7 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath, is_outside
@@ -292,7 +292,7 @@ class PresentFiles(Struct, kw_only=True):
     rules: Callable[[], ScanRules]
     roots: Callable[[], Sequence[ScanRoot]]
     elsewhere: Callable[[str], FileLocation | None] = nowhere
-    _seen: dict[str, Known] = field(default_factory=dict)
+    _seen: dict[str, Known] = {}
     """What files were that were read again and held the same, so that they need not be read each time."""
 
     def moment(self) -> Moment:

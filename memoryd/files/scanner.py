@@ -59,7 +59,7 @@ class ScanRules(Struct, frozen=True):
 
     workspace: Path
     is_ignored: Callable[[str], bool]
-    folders_by_prefix: Mapping[str, Path] = field(default_factory=dict)
+    folders_by_prefix: Mapping[str, Path] = {}
     """The folder of each prefix of names."""
     excluded_folder: Path | None = None
     max_file_bytes: int = 64 * 2**20
@@ -138,18 +138,18 @@ class RootReport(Struct, frozen=True):
 class Scan(Struct):
     """One look at the disk."""
 
-    files: dict[RelativePath, FileStat] = field(default_factory=dict)
-    roots: list[RootReport] = field(default_factory=list)
-    skipped: list[SkippedFile] = field(default_factory=list)
-    unreadable: list[RelativePath] = field(default_factory=list)
+    files: dict[RelativePath, FileStat] = {}
+    roots: list[RootReport] = []
+    skipped: list[SkippedFile] = []
+    unreadable: list[RelativePath] = []
     """Folders (ending in `/`) and files that are there and cannot be read now."""
     workspace_device: int | None = None
     """None when the workspace itself is not there."""
-    folders: dict[str, FolderId] = field(default_factory=dict)
+    folders: dict[str, FolderId] = {}
     """Absolute paths of the folders that were listed, what a watcher must watch, and which folders they were."""
-    above: dict[str, FolderId] = field(default_factory=dict)
+    above: dict[str, FolderId] = {}
     """The same of the workspace and of the folders that the roots stand in, where a root may appear."""
-    tops: list[Path] = field(default_factory=list)
+    tops: list[Path] = []
     """Where the roots really are, when symlinks are followed."""
     has_links: bool = False
     """Whether symlinks are followed and there are some: what they lead to may change where nobody watches."""

@@ -79,7 +79,7 @@ class LargeNotes(Struct, kw_only=True):
     commit: Callable[[Sequence[Reading], ScanCycle], Awaitable[None]]
     has_newcomers: Callable[[], Awaitable[bool]]
     _cut: Cut | None = None
-    _queue: dict[RelativePath, bool] = field(default_factory=dict)
+    _queue: dict[RelativePath, bool] = {}
     """Those that are to be read, and whether they are to be cut anew whatever they hold."""
 
     @property

@@ -82,7 +82,7 @@ class PendingQueue(Struct, kw_only=True):
     file_bytes: int
     files_at_once: int
     _waiting: deque[PendingPassage] = field(default_factory=deque)
-    _held: dict[bytes, tuple[float, str]] = field(default_factory=dict)
+    _held: dict[bytes, tuple[float, str]] = {}
     """Until when each file waits, and why."""
 
     def __len__(self) -> int:
@@ -145,7 +145,7 @@ class Spaces(Struct):
     """Finds the space of an embedder in one index, and remembers it while the file stays the same."""
 
     database: Database
-    _known: dict[tuple[str, int], int] = field(default_factory=dict)
+    _known: dict[tuple[str, int], int] = {}
     _prepared: int | None = None
     """The opening of the file since which passages are found by hash."""
 
@@ -206,7 +206,7 @@ class Backlog(Struct, kw_only=True):
     """Whether nothing lacks its vector but what was counted at the last look, or came since."""
     _first: int = 0
     """The number from which on passages came since."""
-    _in_use: set[int] = field(default_factory=set)
+    _in_use: set[int] = set()
     _room: int = -1
     """How many passages may go until there can be too many unused vectors in other spaces than those."""
     _purge_mark: int | None = None

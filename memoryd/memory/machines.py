@@ -37,6 +37,7 @@ from memoryd.errors import MemorydError
 from memoryd.files.machine_journals import MachineJournalFile, read_journals, write_journal
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
 from memoryd.memory.forgetting.tombstones import MachineTombstones
+from memoryd.retry import happens
 from memoryd.store.ledger.forgotten import TombstoneState, WrittenLine
 from memoryd.store.ledger.reflect import OpinionSteps
 
@@ -96,9 +97,7 @@ class MachineJournal:
                 self.trouble = ""
             except (MemorydError, OSError) as exc:
                 self.trouble = f"nothing travels between the machines of this folder: {exc}"
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._has_news.wait()
+            await happens(self._has_news.wait(), seconds)
 
     async def exchange(self) -> None:
         """Tell what the others do not know, and take what they told; raises StoreError, Denied, OSError."""

@@ -37,6 +37,7 @@ from memoryd.domain.memories.tiers import (
 from memoryd.errors import Denied, MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.touches import CountedOnce, TierMove, tier_change, tier_changes, tiers_before
+from memoryd.retry import happens
 from memoryd.store.ledger.changes import ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.usage import MAX_USAGE_ROWS, UsageRows
 
@@ -397,9 +398,7 @@ class UsageMaintenance:
         try:
             while True:
                 seconds = await self._step()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await usage.has_news.wait()
+                await happens(usage.has_news.wait(), seconds)
                 # touches come in bundles: one batch is enough for all of them
                 await asyncio.sleep(flush_seconds)
                 usage.has_news.clear()

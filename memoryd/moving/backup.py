@@ -215,13 +215,13 @@ _UNCHANGED = "nothing was changed"
 class Restored(Struct, rename="camel"):
     """What a restore changes, and what its owner should know of it."""
 
-    replaced: list[Path] = field(default_factory=list)
-    added: list[Path] = field(default_factory=list)
+    replaced: list[Path] = []
+    added: list[Path] = []
     same: int = 0
     carried: int = 0
     """Things forgotten since the backup, which stay so."""
-    missing_keys: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    missing_keys: list[str] = []
+    notes: list[str] = []
 
 
 def staged(
@@ -255,7 +255,7 @@ class _Staging(Struct):
     replacement: Replacement
     keeps_config: bool
     into: Sequence[Path]
-    targets: dict[str, Path] = field(default_factory=dict)
+    targets: dict[str, Path] = {}
     result: Restored = field(default_factory=Restored)
 
     def take_members(self, report: ByteProgress) -> None:

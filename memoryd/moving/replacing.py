@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Literal, Self
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.errors import AlreadyRunning, StoreUnavailable
@@ -52,7 +52,7 @@ class Replacement(Struct):
 
     folder: Path
     what: str
-    _wanted: dict[Path, str | None] = field(default_factory=dict)
+    _wanted: dict[Path, str | None] = {}
     _made: int = 0
 
     @classmethod

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.errors import SidecarError
 from memoryd.retry import happens
@@ -141,7 +141,7 @@ class ChildSpec(Struct, frozen=True, kw_only=True):
 class _Tail(Struct):
     """The newest bytes written to it."""
 
-    data: bytearray = field(default_factory=bytearray)
+    data: bytearray = bytearray()
     total: int = 0
 
     def write(self, data: bytes) -> None:

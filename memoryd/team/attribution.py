@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.documents import RESERVED, RelativePath
 from memoryd.domain.memories.sharing import (
@@ -79,7 +79,7 @@ class ShownFile(Struct, frozen=True):
 class ShownFiles(Struct, frozen=True):
     """What of a repository is shown, by its path there, and what is not."""
 
-    files: Mapping[str, ShownFile] = field(default_factory=dict)
+    files: Mapping[str, ShownFile] = {}
     withheld: tuple[str, ...] = ()
     is_whole: bool = True
     """Whether nothing is left that waits until it is known who wrote it."""

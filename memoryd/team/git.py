@@ -216,9 +216,9 @@ class _Batch(Struct):
     """Takes apart what `cat-file --batch` prints."""
 
     wanted: int
-    found: dict[str, bytes] = field(default_factory=dict)
+    found: dict[str, bytes] = {}
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
-    _data: bytearray = field(default_factory=bytearray)
+    _data: bytearray = bytearray()
     _taken: int = 0
 
     def take(self, data: bytes) -> None:

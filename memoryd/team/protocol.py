@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.domain.memories.sharing import shared_file
 
@@ -19,7 +19,7 @@ from memoryd.domain.memories.sharing import shared_file
 class SharedChanges(Struct, frozen=True, kw_only=True):
     """What is to become of one's own files."""
 
-    put: Mapping[str, bytes] = field(default_factory=dict)
+    put: Mapping[str, bytes] = {}
     remove: Collection[str] = ()
     why: str
     """In a few words, without a word of what is shared."""
@@ -33,7 +33,7 @@ class SharedChanges(Struct, frozen=True, kw_only=True):
 class CarrierHealth(Struct, frozen=True, kw_only=True):
     """How a carrier does; every trouble is a sentence."""
 
-    people: Mapping[str, int] = field(default_factory=dict)
+    people: Mapping[str, int] = {}
     """Who is in the team, and how many files of each are shown here."""
     pending: int = 0
     """Own files that are not sent yet."""

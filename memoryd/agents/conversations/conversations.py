@@ -28,6 +28,7 @@ from memoryd.errors import NotFound, StoreError, StoreUnavailable
 from memoryd.index.embedding_loop import EmbeddingLoop
 from memoryd.index.keeper import Keeper
 from memoryd.index.pending import EmbeddingLoopLinks, Lookup, Spaces
+from memoryd.retry import happens
 from memoryd.search.builtin import BuiltinSearch
 from memoryd.sessions.conversation_index import ConversationFeeder, ConversationWriter, FeedSettings, SimilarTurnSearch
 from memoryd.sessions.conversation_source import QaConversations
@@ -313,9 +314,7 @@ class QaFeed:
         """Feed until cancelled, once the files of sessions were looked at."""
         self._loop = asyncio.get_running_loop()
         await _load_withheld(self._withheld)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(OPEN_SECONDS):
-                await self._shared.until_open()
+        await happens(self._shared.until_open(), OPEN_SECONDS)
         await self.feeder.run()
 
     def _note_turns(self) -> None:

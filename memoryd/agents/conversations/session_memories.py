@@ -6,7 +6,6 @@ session itself.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date, datetime
 
@@ -41,6 +40,7 @@ from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Prose
 from memoryd.memory.retaining import Retaining, StatementHashes
+from memoryd.retry import happens
 
 log = structlog.get_logger(__name__)
 
@@ -216,9 +216,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
             except (MemorydError, OSError) as exc:
                 log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
             self._has_news.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._has_news.wait()
+            await happens(self._has_news.wait(), seconds)
 
     async def settle(self, shared: WorkspaceQa) -> None:
         """Make a memory of each session that is over, once; one that cannot be made now is made later.

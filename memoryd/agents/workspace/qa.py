@@ -5,7 +5,6 @@ answered within their deadline, and told why the message was not kept at once.
 """
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -19,6 +18,7 @@ from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
 from memoryd.errors import Disabled, MemorydError, NotNow, StoreUnavailable
+from memoryd.retry import happens
 from memoryd.search.ranking import commonness
 from memoryd.sessions.qa_store import QaMaintenance, QaStore
 
@@ -226,6 +226,4 @@ class LateMessages:
     async def _opened(self) -> None:
         """Wait until the store is open, or it is known why it cannot be."""
         while self._shared is not None and self._shared.is_opening:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(QUEUE_WAIT_SECONDS):
-                    await self._shared.until_open()
+            await happens(self._shared.until_open(), QUEUE_WAIT_SECONDS)

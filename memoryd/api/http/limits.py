@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
-from msgspec import Struct, field
+from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.api.http.body import Body, header_of
@@ -232,7 +232,7 @@ class GuardLimits(Struct, frozen=True):
     json_depth: int = 32
     body_timeout: timedelta = timedelta(seconds=10)
     deadline: timedelta = timedelta(seconds=60)
-    deadlines: Mapping[str, timedelta] = field(default_factory=dict)
+    deadlines: Mapping[str, timedelta] = {}
 
 
 def guard_app(

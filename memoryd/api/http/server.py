@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 from memoryd.api.http.connection import Connection, ConnectionLimits, Connections
 from memoryd.api.http.sockets import BACKLOG, Doorway
 from memoryd.errors import MemorydError
+from memoryd.retry import happens
 
 log = structlog.get_logger(__name__)
 
@@ -85,11 +86,7 @@ class Server:
         await server.start_serving()
 
     async def _keep_bound(self) -> None:
-        while not self._stop.is_set():
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._check_every.total_seconds()):
-                    await self._stop.wait()
-                    return
+        while not await happens(self._stop.wait(), self._check_every.total_seconds()):
             await self._bind_lost_sockets()
 
     async def _bind_lost_sockets(self) -> None:

@@ -4,12 +4,11 @@ says that you are, whether the repository answers, and what of the others is not
 import asyncio
 import shlex
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from memoryd.cli.checks.finding import Examination, Finding, check, chmod, with_part
+from memoryd.cli.checks.finding import Examination, Finding, Findings, check, chmod, with_part
 from memoryd.cli.terminal import count, duration
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.paths import config_file
@@ -34,7 +33,7 @@ _STARTING_SECONDS = 1.0
     advice="correct each key that is named: `memoryctl config check` has the line of each",
     needs_config=False,
 )
-def valid(examination: Examination) -> Iterator[Finding]:
+def valid(examination: Examination) -> Findings:
     """Look at the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once."""
     if examination.loaded is not None:
         yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
@@ -47,7 +46,7 @@ def valid(examination: Examination) -> Iterator[Finding]:
     "configuration",
     advice="take the key out, or write it as the notice says",
 )
-def notices(examination: Examination) -> Iterator[Finding]:
+def notices(examination: Examination) -> Findings:
     """Look at keys that are understood and do not do what they seem to: without effect here, or read in another way."""
     loaded = examination.loaded
     if loaded is not None:
@@ -63,7 +62,7 @@ def notices(examination: Examination) -> Iterator[Finding]:
     advice="write the key, or a reference to it, in its stead, then `memoryctl reload`",
     needs_config=False,
 )
-def masked(examination: Examination) -> Iterator[Finding]:
+def masked(examination: Examination) -> Findings:
     """Look at places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
     try:
@@ -81,7 +80,7 @@ def masked(examination: Examination) -> Iterator[Finding]:
     "privacy",
     advice="close the file (`chmod 600`), use `https://`",
 )
-def exposure(examination: Examination) -> Iterator[Finding]:
+def exposure(examination: Examination) -> Findings:
     """Look at keys in files that other users can read, and notes that go to a provider unencrypted."""
     loaded = examination.loaded
     if loaded is not None:
@@ -99,7 +98,7 @@ def exposure(examination: Examination) -> Iterator[Finding]:
     "configuration",
     advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
 )
-def loaded(examination: Examination) -> Iterator[Finding]:
+def loaded(examination: Examination) -> Findings:
     """Look at whether the running daemon has read this very file, as it is now, and what of it holds only after a
     restart."""
     status = examination.status
@@ -138,7 +137,7 @@ OWN_HINT = "mend that note, or name it no longer in team.share"
 
 
 @check("team.git", "git", advice="install git 2.30 or later, and say who you are by `git config --global`")
-def git(examination: Examination) -> Iterator[Finding]:
+def git(examination: Examination) -> Findings:
     """Look at whether git is there and recent enough for the memory of a team, and knows you as the team does."""
     section = examination.config.team
     if not section.is_joined or section.is_on_server:
@@ -172,7 +171,7 @@ async def _author(section: TeamSection) -> str:
     advice="`memoryctl team status` says what waits, `memoryctl team sync` tries again",
     seconds=60,
 )
-def exchange(examination: Examination) -> Iterator[Finding]:
+def exchange(examination: Examination) -> Findings:
     """Look at whether the repository of the team can be reached and takes what is sent, and what of it is not shown."""
     section = examination.config.team
     if not section.is_joined:

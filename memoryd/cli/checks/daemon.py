@@ -6,13 +6,12 @@ import shlex
 import socket as sockets
 import stat
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from memoryd import __version__
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, chmod, with_part
+from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, chmod, with_part
 from memoryd.cli.terminal import ago, count, duration
 from memoryd.client.connection import lock_holder, lock_note
 from memoryd.config.paths import SOCKET_PATH_MAX, lock_file, socket_path
@@ -27,7 +26,7 @@ from memoryd.replies.status import AgentStatus
     advice="stop the other daemon, or ask it at its socket; a lock file that nobody holds does no harm",
     needs_config=False,
 )
-def lock(examination: Examination) -> Iterator[Finding]:
+def lock(examination: Examination) -> Findings:
     """Look at who holds the lock of the state folder, and whether that is who answers on the socket."""
     path = lock_file()
     holder = lock_holder(path, examination.proc)
@@ -53,7 +52,7 @@ def lock(examination: Examination) -> Iterator[Finding]:
     advice="a part that is stuck has the daemon restarted, or end itself; `memoryctl service restart` does it now",
     needs_config=False,
 )
-def heartbeats(examination: Examination) -> Iterator[Finding]:
+def heartbeats(examination: Examination) -> Findings:
     """Look at whether event loop, writers and watcher of the daemon get on, by its own word."""
     process = examination.status.get("daemon") if examination.status else None
     if process is None:
@@ -73,7 +72,7 @@ def heartbeats(examination: Examination) -> Iterator[Finding]:
     "loopback port",
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
-def port(examination: Examination) -> Iterator[Finding]:
+def port(examination: Examination) -> Findings:
     """Look at where `http.enabled`: whether its token file can be trusted, and who has the port."""
     http = examination.config.http
     if not http.enabled:
@@ -119,7 +118,7 @@ PAUSE_SECONDS = 3.0
     "queue",
     advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
 )
-def moving(examination: Examination) -> Iterator[Finding]:
+def moving(examination: Examination) -> Findings:
     """Look at files to read and passages to embed that are waiting, and whether they become fewer."""
     before = examination.status
     if before is None:
@@ -174,7 +173,7 @@ _PROBE_SECONDS = 2.0
     ),
     needs_config=False,
 )
-def answers(examination: Examination) -> Iterator[Finding]:
+def answers(examination: Examination) -> Findings:
     """Look at whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it."""
     status, path = examination.status, _path(examination)
     if status is not None:
@@ -202,7 +201,7 @@ def answers(examination: Examination) -> Iterator[Finding]:
     advice="`chmod 600` the socket, `chmod 700` its folder, or name another one in `MEMORYD_SOCKET`",
     needs_config=False,
 )
-def access(examination: Examination) -> Iterator[Finding]:
+def access(examination: Examination) -> Findings:
     """Look at owner and mode of the socket (0600) and of its folder (0700)."""
     path = _path(examination)
     for one, wanted in ((path, 0o600), (path.parent, 0o700)):
@@ -225,7 +224,7 @@ def access(examination: Examination) -> Iterator[Finding]:
     advice="name a shorter one in `MEMORYD_SOCKET`, for the daemon and for all who ask it",
     needs_config=False,
 )
-def length(examination: Examination) -> Iterator[Finding]:
+def length(examination: Examination) -> Findings:
     """Look at whether the path of the socket is longer than the system allows."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
@@ -242,7 +241,7 @@ def length(examination: Examination) -> Iterator[Finding]:
     advice="restart the daemon after an update, or update the older of the two",
     needs_config=False,
 )
-def version(examination: Examination) -> Iterator[Finding]:
+def version(examination: Examination) -> Findings:
     """Look at whether daemon and `memoryctl` are of one version."""
     if examination.status is not None and examination.status["version"] != __version__:
         message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
@@ -255,7 +254,7 @@ def version(examination: Examination) -> Iterator[Finding]:
     advice="look at what lies at the path, and restart the daemon",
     needs_config=False,
 )
-def unreachable(examination: Examination) -> Iterator[Finding]:
+def unreachable(examination: Examination) -> Findings:
     """Look at sockets of the daemon, those of single agents too, whose paths do not lead to it."""
     for one in examination.status.get("unreachable", ()) if examination.status else ():
         yield Finding("wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd")
@@ -314,7 +313,7 @@ _GRACE_SECONDS = 30.0
     "watcher",
     advice="follow the reason that is given; until then the folder is only scanned",
 )
-def alive(examination: Examination) -> Iterator[Finding]:
+def alive(examination: Examination) -> Findings:
     """Look at whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s."""
     for agent in examination.status["agents"] if examination.status else ():
         watcher = agent["watcher"]
@@ -333,7 +332,7 @@ def alive(examination: Examination) -> Iterator[Finding]:
     "scanner",
     advice="ask for a look: `memoryctl sync`; if that does not end, restart the daemon",
 )
-def scanned(examination: Examination) -> Iterator[Finding]:
+def scanned(examination: Examination) -> Findings:
     """Look at when each workspace was compared with its index last, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return

@@ -119,7 +119,10 @@ class Finding(Struct, frozen=True):
     check: str = ""
 
 
-def with_part(part: str, *found: Finding) -> Iterator[Finding]:
+Findings = Iterator[Finding]
+
+
+def with_part(part: str, *found: Finding) -> Findings:
     """Yield findings about one part of what a check looks at, such as the index of one agent."""
     yield from (replace(one, part=one.part or part) for one in found)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
+from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, with_part
 from memoryd.cli.terminal import count, duration, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import replaced_dir, state_dir
@@ -70,7 +70,7 @@ class Differences(Struct, frozen=True):
     advice="nothing in it is lost: `--fix` has it set aside and made anew from the notes",
     seconds=120,
 )
-def sound(examination: Examination) -> Iterator[Finding]:
+def sound(examination: Examination) -> Findings:
     """Look at pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
     of every table too."""
     for path, part in _files(examination).items():
@@ -83,7 +83,7 @@ def sound(examination: Examination) -> Iterator[Finding]:
     advice="`memoryctl sync` catches up, `memoryctl reindex --force` reads all notes again; `--fix` asks for that",
     seconds=60,
 )
-def on_disk(examination: Examination) -> Iterator[Finding]:
+def on_disk(examination: Examination) -> Findings:
     """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
     for agent in examination.agents:
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
@@ -119,7 +119,7 @@ def _files(examination: Examination) -> Mapping[Path, str]:
     return found
 
 
-def _of_file(path: Path, part: str, examination: Examination) -> Iterator[Finding]:
+def _of_file(path: Path, part: str, examination: Examination) -> Findings:
     file = IndexFile(path, is_used=examination.is_in_use)
     kind = file.kind
     if kind is FileKind.ABSENT:
@@ -248,14 +248,14 @@ LARGE_BYTES = 256 * 2**20
     advice="a damaged one is set aside by the daemon when it starts; one of a newer memoryd needs that memoryd",
     seconds=60,
 )
-def ledger(examination: Examination) -> Iterator[Finding]:
+def ledger(examination: Examination) -> Findings:
     """Look at pages and version of the ledger, and damaged ones beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
         found = _of(agent.ledger_path, is_used=examination.is_in_use)
         yield from with_part(f"ledger of {agent.id}", *found)
 
 
-def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:
+def _of(path: Path, *, is_used: bool) -> Findings:
     if not path.exists():
         hint = "memoryd makes it when something is first kept in it"
         yield Finding("off", f"{path} is not made yet", hint)
@@ -291,7 +291,7 @@ def _of(path: Path, *, is_used: bool) -> Iterator[Finding]:
     advice="when all is well, remove the folder `replaced` of the state folder",
     needs_config=False,
 )
-def kept(_examination: Examination) -> Iterator[Finding]:
+def kept(_examination: Examination) -> Findings:
     """Look at what a restore replaced and kept: how much, since when."""
     folder = replaced_dir()
     copies = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
@@ -313,7 +313,7 @@ def kept(_examination: Examination) -> Iterator[Finding]:
     "notes",
     advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
 )
-def notes(examination: Examination) -> Iterator[Finding]:
+def notes(examination: Examination) -> Findings:
     """Look at whether there is a workspace, and whether notes lie in it that nobody looks at."""
     # the daemon's word goes first: it may have been started with --all
     if examination.status is not None:
@@ -328,7 +328,7 @@ def notes(examination: Examination) -> Iterator[Finding]:
         yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Iterator[Finding]:
+def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Findings:
     found = f"{count(files, 'note')} in {workspace}"
     if not workspace.is_dir():
         hint = "make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
@@ -345,7 +345,7 @@ def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) ->
     "ignored",
     advice="write a path as it stands below the workspace, without marks of lists around it: `memory/letters/`",
 )
-def ignored(examination: Examination) -> Iterator[Finding]:
+def ignored(examination: Examination) -> Findings:
     """Look at whether each path that `.memoryignore` names is there to be hidden."""
     for workspace in {agent.workspace: None for agent in examination.agents}:
         try:
@@ -362,7 +362,7 @@ def ignored(examination: Examination) -> Iterator[Finding]:
 
 
 @check("notes.conflicts", "notes", advice="`memoryctl conflicts` shows how both versions differ, and settles it")
-def conflicts(examination: Examination) -> Iterator[Finding]:
+def conflicts(examination: Examination) -> Findings:
     """Look at whether there are two versions of a note, left by a program that synchronises folders or by git."""
     for agent in examination.agents:
         roots, rules = _roots(agent, examination.config)
@@ -417,13 +417,13 @@ _STRAY_HINT = "move it behind the kind; docs/how-to/memories.md says how a memor
     advice="correct the line: `docs/how-to/memories.md` says how a memory is written, and"
     " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
-def memories(examination: Examination) -> Iterator[Finding]:
+def memories(examination: Examination) -> Findings:
     """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
     for agent in examination.agents:
         yield from with_part(f"memories of {agent.id}", *_of_memories(agent, examination.config))
 
 
-def _of_memories(agent: Agent, config: Config) -> Iterator[Finding]:
+def _of_memories(agent: Agent, config: Config) -> Findings:
     if not agent.workspace.is_dir():
         return
     stated, missed = 0, []

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from memoryd.cli.checks.finding import Examination, Finding, FindingState, check, chmod, with_part
+from memoryd.cli.checks.finding import Examination, Finding, Findings, FindingState, check, chmod, with_part
 from memoryd.cli.terminal import count, size
 from memoryd.config.agents import Agent
 from memoryd.config.paths import cache_dir, lock_file, moved_away, state_dir
@@ -37,7 +37,7 @@ _ZONES = Path("/usr/share/zoneinfo")
     "clock",
     advice="set the clock (`timedatectl set-ntp true`); `touch` files that are dated in the future",
 )
-def sane(examination: Examination) -> Iterator[Finding]:
+def sane(examination: Examination) -> Findings:
     """Look at the clock against the newest notes and the last scan, and the time zone that days are counted in."""
     now = datetime.now(UTC)
     if now < EARLIEST:
@@ -81,7 +81,7 @@ _HINT = "make room there; memoryctl models list shows models that can be fetched
     "disk",
     advice="make room: `memoryctl models list` shows models that can be fetched again",
 )
-def space(examination: Examination) -> Iterator[Finding]:
+def space(examination: Examination) -> Findings:
     """Look at free bytes and inodes below state folder, cache and workspaces."""
     config = examination.config
     places = {state_dir(): "state folder", cache_dir(): "cache"}
@@ -127,7 +127,7 @@ ROOM = 0.8
     "file events",
     advice="`sudo sysctl -w fs.inotify.max_user_watches=…`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
-def watches(examination: Examination) -> Iterator[Finding]:
+def watches(examination: Examination) -> Findings:
     """Look at `fs.inotify.max_user_watches` against the number of folders that are watched (Linux)."""
     limit = _limit(examination.proc, _WATCHES)
     if limit is None:
@@ -144,7 +144,7 @@ def watches(examination: Examination) -> Iterator[Finding]:
     "file events",
     advice="`sudo sysctl -w fs.inotify.max_user_instances=512`, and the same line in `/etc/sysctl.d/60-memoryd.conf`",
 )
-def instances(examination: Examination) -> Iterator[Finding]:
+def instances(examination: Examination) -> Findings:
     """Look at `fs.inotify.max_user_instances` against those that your processes have (Linux)."""
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
@@ -206,7 +206,7 @@ _OTHERS = 0o077
     advice="take the rights away: `--fix` does, as `chmod go-rwx`",
     needs_config=False,
 )
-def ours(examination: Examination) -> Iterator[Finding]:
+def ours(examination: Examination) -> Findings:
     """Look at whether other users can read the state folder with its indexes and ledgers, or the configuration."""
     state = state_dir()
     ours = [state] if state.is_dir() else []
@@ -228,7 +228,7 @@ def ours(examination: Examination) -> Iterator[Finding]:
     "permissions",
     advice="`chmod go-rwx` the workspace, unless others are meant to read it",
 )
-def workspace(examination: Examination) -> Iterator[Finding]:
+def workspace(examination: Examination) -> Findings:
     """Look at whether other users of the machine can read the notes."""
     for path in dict.fromkeys(agent.workspace for agent in examination.agents):
         if path.is_dir() and may_be_listed(path.stat().st_mode, _modes_above(path)):
@@ -241,7 +241,7 @@ def workspace(examination: Examination) -> Iterator[Finding]:
     "permissions",
     advice="`chmod u+rX` the note or folder, or give it back to its owner (`chown`); else list it in `.memoryignore`",
 )
-def notes(examination: Examination) -> Iterator[Finding]:
+def notes(examination: Examination) -> Findings:
     """Look at whether we may read every note, and list every folder of notes."""
     for agent in examination.agents:
         roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
@@ -266,7 +266,7 @@ def _recovery_command(path: Path, mode: str) -> str:
     "permissions",
     advice="give the folder back to its owner (`chown`, `chmod u+rwx`), or mount the disk for writing",
 )
-def writable(examination: Examination) -> Iterator[Finding]:
+def writable(examination: Examination) -> Findings:
     """Look at whether we may write where memoryd has to: state, cache, and the workspace unless `memory.readOnly`."""
     config = examination.config
     wanted = {state_dir(): "state folder", cache_dir(): "cache"}
@@ -331,13 +331,13 @@ def _is_open(path: Path) -> bool:
     "machines",
     advice="give all machines on the folder the same `memory.machines.secret`; delete what no machine writes any more",
 )
-def machines(examination: Examination) -> Iterator[Finding]:
+def machines(examination: Examination) -> Findings:
     """Look at what travels between the machines on one folder beside its notes, and at what cannot be read of it."""
     for agent in examination.agents:
         yield from with_part(f"machines of {agent.id}", *_of_machines(agent))
 
 
-def _of_machines(agent: Agent) -> Iterator[Finding]:
+def _of_machines(agent: Agent) -> Findings:
     if (secret := agent.memory.machines.secret) is None:
         yield Finding("off", "nothing but notes travels: memory.machines.secret is unset")
         return

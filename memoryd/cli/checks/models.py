@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check, with_part
+from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, with_part
 from memoryd.config.loading.exposure import is_here
 from memoryd.config.providers import LlmSection
 from memoryd.config.root import Config
@@ -54,7 +54,7 @@ SLOW_MS = 1500.0
     advice="fetch the model (`memoryctl models pull`), or correct `memorySearch.remote` and the key",
     seconds=90,
 )
-def provider(examination: Examination) -> Iterator[Finding]:
+def provider(examination: Examination) -> Findings:
     """Look at who makes vectors, and whether that works: of a local model its file, of a provider its answers to
     sentences of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some
     tokens."""
@@ -71,7 +71,7 @@ def provider(examination: Examination) -> Iterator[Finding]:
     "model",
     advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
 )
-def model_files(examination: Examination) -> Iterator[Finding]:
+def model_files(examination: Examination) -> Findings:
     """Look at the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its
     hash, and whether it tells texts apart."""
     local = {
@@ -92,7 +92,7 @@ def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
         yield plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home()), store
 
 
-def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Iterator[Finding]:
+def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Findings:
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
             found = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
@@ -113,7 +113,7 @@ def _unasked_finding(settings: RemoteSettings, keys: KeySources) -> Finding:
     return Finding("off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
 
 
-def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Iterator[Finding]:
+def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Findings:
     try:
         path = store.locate(model_file(settings.spec))
         if path is None:
@@ -215,7 +215,7 @@ def _refusal(settings: RemoteSettings, error: MemorydError | OSError) -> Finding
     "text model",
     advice="correct `memory.llm`; all else goes on without",
 )
-def text_model(examination: Examination) -> Iterator[Finding]:
+def text_model(examination: Examination) -> Findings:
     """Look at the file of the text model, or the key of its endpoint, which is not asked."""
     llm = examination.config.memory.llm
     if llm.provider == "none":
@@ -303,7 +303,7 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     "reranker",
     advice="correct the key, or fetch the model: `memoryctl models pull`",
 )
-def reranker(examination: Examination) -> Iterator[Finding]:
+def reranker(examination: Examination) -> Findings:
     """Look at the file of the reranker that `query.rerank.modelPath` names."""
     wanted = {
         agent.memory_search.query.rerank.model_path: agent

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from memoryd.cli.checks.finding import Examination, Finding, Remedy, check
+from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check
 from memoryd.cli.terminal import count
 from memoryd.config.loading.load import Loaded
 from memoryd.domain.expressions import expression
@@ -38,7 +38,7 @@ _EXEC = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILIN
     ),
     needs_config=False,
 )
-def units(examination: Examination) -> Iterator[Finding]:
+def units(examination: Examination) -> Findings:
     """Look at what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after
     logout, its files as the configuration wants them."""
     manager = manager_here()
@@ -60,7 +60,7 @@ def units(examination: Examination) -> Iterator[Finding]:
             yield from _outdated(manager, state, examination.loaded)
 
 
-def unit_findings(state: ServiceState) -> Iterator[Finding]:
+def unit_findings(state: ServiceState) -> Findings:
     """Judge a service that is installed."""
     if state.reason:
         yield Finding("wrong", state.reason, state.hint or "read why: memoryctl service logs")
@@ -88,7 +88,7 @@ def unit_program(path: Path) -> str:
     return found[1].strip('"').replace("%%", "%").replace("\\x20", " ") if found else ""
 
 
-def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Iterator[Finding]:
+def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Findings:
     is_hardened = any(path.name == DROP_IN.name for path in state.files)
     wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
     files = manager.files(wanted)
@@ -126,7 +126,7 @@ _OURS = ("memoryctl", "memoryd")
     advice="install them again: `memoryctl hooks install PROGRAM`; `--fix` does",
     needs_config=False,
 )
-def programs(_examination: Examination) -> Iterator[Finding]:
+def programs(_examination: Examination) -> Findings:
     """Look at whether the hooks of ours in the settings of agent programs run programs that are there."""
     here = [host for host in HOSTS.values() if is_here(host)]
     if not here:
@@ -138,7 +138,7 @@ def programs(_examination: Examination) -> Iterator[Finding]:
             yield Finding("wrong", str(exc), exc.hint)
 
 
-def _hooks_of(host: Host) -> Iterator[Finding]:
+def _hooks_of(host: Host) -> Findings:
     # here, since it reaches the room that touches files
     from memoryd.cli.local.hook_settings import commands_in
 
@@ -162,7 +162,7 @@ def _hooks_of(host: Host) -> Iterator[Finding]:
     advice="correct the command in that file: `docs/how-to/mcp.md`",
     needs_config=False,
 )
-def mcp_servers(_examination: Examination) -> Iterator[Finding]:
+def mcp_servers(_examination: Examination) -> Findings:
     """Look at whether entries for memoryd in the settings of MCP clients run programs that are there."""
     # here, as above
     from memoryd.cli.local.hook_settings import places
@@ -173,7 +173,7 @@ def mcp_servers(_examination: Examination) -> Iterator[Finding]:
     yield from found or [Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")]
 
 
-def _servers_in(path: Path) -> Iterator[Finding]:
+def _servers_in(path: Path) -> Findings:
     """Judge each entry for memoryd in the settings of a client."""
     try:
         entries = list(_servers(_read(path)))

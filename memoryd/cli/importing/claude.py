@@ -9,7 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from memoryd.cli.importing.files import Object, first_of, json_entries, list_of, named, object_of, opened_members
 from memoryd.cli.importing.lines import ImportLine, memory_line, note_line
@@ -35,8 +35,8 @@ def pages(path: Path) -> Iterator[ImportLine]:
 class _Export(Struct):
     """What was read so far: names and folders of projects by their ids, and which paths are taken."""
 
-    names: dict[str, tuple[str, str]] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+    names: dict[str, tuple[str, str]] = {}
+    taken: set[str] = set()
 
     def of_project(self, where: str, project: Object) -> Iterator[ImportLine]:
         key = str(project.get("uuid") or where)

@@ -20,7 +20,6 @@ from uuid import uuid4
 import click
 
 from memoryd import __version__
-from memoryd.cli.bars import memory_count
 from memoryd.cli.importing.lines import BATCH, ImportLine, batches, expected_changes, import_lines
 from memoryd.cli.importing.sources import JSONL, SOURCES, entries
 from memoryd.cli.invocation import Invocation, argument, flag, found, scope_option, undo_hint, verb, wait_for
@@ -61,6 +60,9 @@ def import_command(invocation: Invocation, path: str, source: str, dry_run: bool
     """
     if source != JSONL:
         _check_is_foreign(invocation, Path(path))
+    # here: rich takes longer to import than all else
+    from memoryd.cli.bars import memory_count
+
     work = _Import(invocation, is_dry=dry_run, with_secrets=with_secrets)
     # a batch is many memories
     invocation.memory.timeout = 150
@@ -336,6 +338,9 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
     `memoryctl import` reads lines of JSON. Other agents' memories are not in it; --agent says whose are. How memories
     were used is in a backup: memoryctl backup.
     """
+    # here: as above
+    from memoryd.cli.bars import memory_count
+
     number = 0
 
     def pages() -> Pages:

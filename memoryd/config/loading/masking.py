@@ -18,7 +18,7 @@ from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.raw import KeyPath, Raw, first_offsets, parse, places, texts_in, value_at, value_token
 from memoryd.config.paths import expand
 from memoryd.config.section import VARIABLE
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.redaction import redacted, secrets_in
 
 _VARIABLE = "MEMORYD_MASKED_"
@@ -42,7 +42,7 @@ def masked_text(text: str) -> tuple[str, int]:
     secrets = {token.start(): _is_key(place) for place, token in tokens.items() if token}
     masked_count = 0
 
-    def mask(match: re.Match[str]) -> str:
+    def mask(match: TextMatch) -> str:
         nonlocal masked_count
         token = match[0]
         if token.startswith("/"):
@@ -74,7 +74,7 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
     def present_value(place: KeyPath) -> object:
         return value_at(present, place) if place and _is_same_agent(raw, present, place) else None
 
-    def restore(match: re.Match[str]) -> str:
+    def restore(match: TextMatch) -> str:
         place = places.get(match[1], ())
         value = present_value(place)
         if isinstance(value, (str, dict)) and value:
@@ -82,7 +82,7 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
         missing.append(dotted(place))
         return match[0]
 
-    def restore_within(match: re.Match[str]) -> str:
+    def restore_within(match: TextMatch) -> str:
         token = match[0]
         if token.startswith("/") or not _WITHIN.search(token):
             return token

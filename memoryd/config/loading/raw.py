@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.settings_text import TOKEN, cut, put
 from memoryd.errors import ConfigError, InvalidRequest
 
@@ -267,7 +267,7 @@ def _offsets(text: str) -> Iterator[tuple[KeyPath, int]]:
                 around.append(_Open(inner.entered() if inner else (), 0 if written == "[" else None))
 
 
-def _begun(inner: _Open, token: re.Match[str]) -> KeyPath | None:
+def _begun(inner: _Open, token: TextMatch) -> KeyPath | None:
     """Return the location that begins with a token: a key, or an item; None for the value of a key."""
     if isinstance(inner.next, int):
         return inner.entered()
@@ -277,7 +277,7 @@ def _begun(inner: _Open, token: re.Match[str]) -> KeyPath | None:
     return None
 
 
-def _name(token: re.Match[str]) -> str:
+def _name(token: TextMatch) -> str:
     written = token[0]
     if token.lastgroup == "word":
         return written
@@ -318,11 +318,11 @@ def first_offsets(text: str) -> Mapping[KeyPath, int]:
     return offsets
 
 
-def _tokens(text: str, start: int) -> Iterator[re.Match[str]]:
+def _tokens(text: str, start: int) -> Iterator[TextMatch]:
     return (token for token in TOKEN.finditer(text, start) if token.lastgroup != "skipped")
 
 
-def value_token(text: str, start: int) -> re.Match[str] | None:
+def value_token(text: str, start: int) -> TextMatch | None:
     """Return the first token of the value of the key that begins there, or of the item of a list."""
     tokens = _tokens(text, start)
     first, second = next(tokens, None), next(tokens, None)

@@ -3,14 +3,13 @@
 A text names an entity by name or alias, letter for letter but for case and hyphens, never by similarity.
 """
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import NewType
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 EntitySlug = NewType("EntitySlug", str)
@@ -149,7 +148,7 @@ class EntityNames:
             at += len(found) or 1
 
 
-def _is_name(match: re.Match[str], text: str) -> bool:
+def _is_name(match: TextMatch, text: str) -> bool:
     before = text[max(0, match.start() - 8) : match.start()]
     return match[0][0].isupper() and (before.endswith("@") or _SENTENCE.search(before) is None)
 

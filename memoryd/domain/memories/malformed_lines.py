@@ -1,11 +1,10 @@
 """Bullets that were meant for memories and are none: what is wrong with them, for `doctor`. Nothing is guessed."""
 
 import difflib
-import re
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.kinds import Kind, kind_named
 
 SHOWN = 120
@@ -53,7 +52,7 @@ def nearly_line(body: str) -> MalformedLine | None:
     return MalformedLine(_beginning(body), reason, is_meant) if reason else None
 
 
-def _wrong_kind(first: re.Match[str]) -> str:
+def _wrong_kind(first: TextMatch) -> str:
     word, behind = first["word"], first["next"]
     if not behind or (first["blank"] and behind in "[{"):
         return ""
@@ -65,7 +64,7 @@ def _wrong_kind(first: re.Match[str]) -> str:
     return f"did you mean {near[0]}?" if near else ""
 
 
-def _wrong_behind_kind(head: str, first: re.Match[str]) -> str:
+def _wrong_behind_kind(head: str, first: TextMatch) -> str:
     """Say what is wrong behind a kind; words of everyday ("World peace …") are prose unless a sign follows them."""
     behind, letter = first["next"], _LETTER.match(head)
     if behind in ("[", "{") and not first["blank"]:

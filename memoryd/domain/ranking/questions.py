@@ -21,7 +21,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.ranking.filters import Filters, parse_instant
 from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.languages import language_of
@@ -225,7 +225,7 @@ class _Parts:
         self.since: datetime | None = None
         self.until: datetime | None = None
 
-    def left_of(self, match: re.Match[str], now: datetime) -> str:
+    def left_of(self, match: TextMatch, now: datetime) -> str:
         """Keep a part of the question; return what it leaves there: all of it if it is no filter, else a phrase."""
         if match["quoted"]:
             phrase = match["quoted"][1:-1].strip()

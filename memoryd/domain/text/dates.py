@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
 
 MAX_DATES = 4
@@ -153,7 +153,7 @@ def eastern_number(text: str) -> int:
 
 
 def _dates(
-    match: re.Match[str], year: str | None, month: int, day: str | None, *, start: int | None = None
+    match: TextMatch, year: str | None, month: int, day: str | None, *, start: int | None = None
 ) -> Iterator[PlacedDate]:
     """Yield the date if the calendar has it, and it is more than the name of a month; it begins at `start`."""
     if year is None and day is None:
@@ -171,7 +171,7 @@ def _dates(
     yield start, match.end(), found
 
 
-def _is_verb(match: re.Match[str], text: str) -> bool:
+def _is_verb(match: TextMatch, text: str) -> bool:
     """Tell whether `may` or `march` is a verb: it stands small among other words, or begins a question."""
     name, start = match["name"], match.start()
     if name.lower() not in _IS_VERB_TOO or match["ordinal"] or (match["year"] and (match["day"] or match["late_day"])):

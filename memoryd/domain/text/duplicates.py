@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.words import WRAP, is_secret, plain_characters, unwrapped, without_emphasis
 
 _BEGINNING, _SHORT, _LETTERS = 400, 60, 2
@@ -200,7 +200,7 @@ class _Layout:
             self._blocks.append(block)
         self._goes_on = is_prose and block.endswith(_ENDS)
 
-    def _item(self, told: str, match: re.Match[str]) -> str:
+    def _item(self, told: str, match: TextMatch) -> str:
         """Return an item with one mark for any bullet, but for what may be a sign: before a number, or among pluses."""
         if match["mark"] in (None, "+") or match["is_word"] is None or self._has_pluses:
             return told

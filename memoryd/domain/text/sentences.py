@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 
 _END = expression(
     r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?<![.!?…])(?P<plain>[.!?…]++[\"'”’)\]]*+)(?=\s)"
@@ -55,7 +55,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return tuple(folded for one in [*found, text[start:]] if (folded := " ".join(_ITEM.sub("", one, count=1).split())))
 
 
-def _ends(text: str, start: int, end: re.Match[str]) -> bool:
+def _ends(text: str, start: int, end: TextMatch) -> bool:
     """Tell whether a stop ends a sentence, and not an abbreviation, an initial or the number of an item."""
     if end["plain"][0] != "." or end["plain"].startswith(".."):
         return True
@@ -120,7 +120,7 @@ def plain_text(text: str) -> str:
     return text
 
 
-def _blanked(found: re.Match[str]) -> str:
+def _blanked(found: TextMatch) -> str:
     return _blanks(found[0])
 
 

@@ -23,7 +23,6 @@ Accents are gone before a word is stemmed, since many do not type them. Of the p
 together with accents it still does so with all in German, and with nine in ten in Spanish.
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -32,7 +31,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 
 UNSPACED = (
     "\u3005\u3006\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
@@ -236,7 +235,7 @@ def _pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else list(map(add, run, run[1:]))
 
 
-def _spaced_pairs(match: re.Match[str]) -> str:
+def _spaced_pairs(match: TextMatch) -> str:
     run = match[0]
     return f" {' '.join(map(add, run, run[1:]))} {run[-1]} "
 
@@ -296,7 +295,7 @@ def unwrapped(text: str) -> str:
     return (text if text.isascii() else _IDLE_SPACE.sub("", text)).replace(WRAP, " ")
 
 
-def _inner(match: re.Match[str]) -> str:
+def _inner(match: TextMatch) -> str:
     # a number or a letter between single stars may be a factor
     is_doubtful = len(match[1]) == 1 and sum(map(str.isalpha, match[2])) < _LETTERS_OF_A_WORD
     return match[0] if is_doubtful else match[2]

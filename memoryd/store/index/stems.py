@@ -9,7 +9,6 @@ query evaluation using a two-level retrieval process, 2003.
 
 import json
 import math
-import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from memoryd.domain.documents import RelativePath, conversation_path, home_path
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import (
     COMPOUNDING,
@@ -88,7 +87,7 @@ def with_stems(phrases: str, languages: Sequence[str] = ()) -> str:
     if not languages:
         return marked(phrases)
 
-    def alternatives(match: re.Match[str]) -> str:
+    def alternatives(match: TextMatch) -> str:
         found = each_with_stems(match[0], languages)
         return f"({' OR '.join(found)})" if len(found) > 1 else found[0]
 

@@ -4,9 +4,7 @@ A word in common is no agreement: my sister's dentist is not mine, a birthday pa
 where somebody works, and what once ran late runs on time. Each rule here only refuses.
 """
 
-import re
-
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -110,7 +108,7 @@ def _phrases(revision: Revision, subject: str) -> set[str]:
     return {subject, revision.about} - {""}
 
 
-def is_of_person(text: str) -> re.Match[str] | None:
+def is_of_person(text: str) -> TextMatch | None:
     """Return the words for a person, or a thing with a name, whom a statement begins with."""
     return _BARE_NAME.match(text) or _OF_KIN.match(text)
 

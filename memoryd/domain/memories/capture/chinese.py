@@ -4,7 +4,7 @@
 
 import re
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, value
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.kinds import Kind
@@ -58,38 +58,38 @@ _ANY = expression("")
 _WORD = expression(r"\w")
 
 
-def _is_name(head: re.Match[str], rest: str) -> bool:
+def _is_name(head: TextMatch, rest: str) -> bool:
     found = _CALLED.match(rest)
     return is_clean(head.string, head.end()) and found is not None and not _NO_NAME.match(found["name"])
 
 
-def _is_family_name(head: re.Match[str], _rest: str) -> bool:
+def _is_family_name(head: TextMatch, _rest: str) -> bool:
     return is_clean(head.string, head.end()) and not _NO_NAME.match(head["name"])
 
 
-def _is_kins_name(_head: re.Match[str], rest: str) -> bool:
+def _is_kins_name(_head: TextMatch, rest: str) -> bool:
     found = _CALLED.match(rest)
     return found is not None and not _NO_KINS_NAME.search(found["name"])
 
 
-def _is_nickname(_head: re.Match[str], rest: str) -> bool:
+def _is_nickname(_head: TextMatch, rest: str) -> bool:
     found = _NICKNAME.match(rest)
     return found is not None and not _NO_NICKNAME.match(found["name"])
 
 
-def _works(head: re.Match[str], _rest: str) -> bool:
+def _works(head: TextMatch, _rest: str) -> bool:
     return not _NO_WORK.match(head["place"])
 
 
-def _is_fact(head: re.Match[str], rest: str) -> bool:
+def _is_fact(head: TextMatch, rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"] or "") and not _NO_VALUE.match(rest)
 
 
-def _is_kept(head: re.Match[str], rest: str) -> bool:
+def _is_kept(head: TextMatch, rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"]) and not _BARE.match(rest)
 
 
-def _is_allergy(head: re.Match[str], _rest: str) -> bool:
+def _is_allergy(head: TextMatch, _rest: str) -> bool:
     return not _NO_ALLERGY.match(head["what"])
 
 
@@ -104,7 +104,7 @@ _NO_HOME = expression(
 )
 
 
-def _is_remembered(_head: re.Match[str], rest: str) -> bool:
+def _is_remembered(_head: TextMatch, rest: str) -> bool:
     text = rest.strip(" ，,：:。！!了")
     return len(text) > 2 and not re.match(
         r"(?:没|了吗|这(?:个|一)?(?:点|件事)?[。，!！]|刚才|你(?!可以)|这一?[刻天次]|变量|函数|参数|代码|我[！!。，]?\Z|我说的话?\Z|教训)",

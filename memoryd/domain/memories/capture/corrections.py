@@ -14,7 +14,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
@@ -248,7 +248,7 @@ def slots_of(text: str) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def _slot(form: StatementForm, head: re.Match[str], text: str) -> tuple[str, str] | None:
+def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | None:
     named, value = head.groupdict(), text[head.end() :]
     if form.name in _SINGLE:
         place = named.get("place") or value

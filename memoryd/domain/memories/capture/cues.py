@@ -7,7 +7,7 @@ what holds now is `new`. A pattern that is about the whole of a clause has it as
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
 from memoryd.domain.memories.facts.values import HAN, WEEKDAY
 from memoryd.domain.text.dates import MONTH
@@ -321,7 +321,7 @@ def behind_leads(plain: str) -> tuple[str, frozenset[str]]:
     return plain, frozenset(found)
 
 
-def cues_in(plain: str) -> Iterator[tuple[str, re.Match[str]]]:
+def cues_in(plain: str) -> Iterator[tuple[str, TextMatch]]:
     """Yield the cues of a sentence: what held, by the first form of each clause; then what holds."""
     sentence = plain
     plain = FROM_WHEN.sub("", plain)

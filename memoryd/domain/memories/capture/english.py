@@ -7,7 +7,7 @@ vegetarian and its like, we use …, never …, always … before …, remember 
 
 import re
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, is_of_answer, value
 from memoryd.domain.memories.kinds import Kind
 
@@ -95,7 +95,7 @@ _KIN = (
 )
 
 
-def _is_name(head: re.Match[str], rest: str) -> bool:
+def _is_name(head: TextMatch, rest: str) -> bool:
     if not is_clean(head.string, head.end()):
         return False
     text = rest.strip(" \"'“”‘’")
@@ -103,7 +103,7 @@ def _is_name(head: re.Match[str], rest: str) -> bool:
     return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
 
 
-def _is_nickname(head: re.Match[str], rest: str) -> bool:
+def _is_nickname(head: TextMatch, rest: str) -> bool:
     text = rest.strip(" \"'“”‘’")
     found = _SHORT_NAME.match(text) or _NAME.match(text)
     if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
@@ -130,7 +130,7 @@ woman
 """)
 
 
-def _is_profession(_head: re.Match[str], rest: str) -> bool:
+def _is_profession(_head: TextMatch, rest: str) -> bool:
     found = _PROFESSION.match(rest)
     return found is not None and found["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
 
@@ -138,7 +138,7 @@ def _is_profession(_head: re.Match[str], rest: str) -> bool:
 _NOT_OTHERS = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
 
 
-def _is_custom(head: re.Match[str], rest: str) -> bool:
+def _is_custom(head: TextMatch, rest: str) -> bool:
     is_ruled = bool(re.search(r"always|only|never|exclusively", head[0], re.IGNORECASE)) or bool(
         _NOT_OTHERS.match(rest) or _NAMED_FOR.match(rest)
     )
@@ -153,7 +153,7 @@ _WHENEVER = caseless(
 )
 
 
-def _is_known(head: re.Match[str], _rest: str) -> bool:
+def _is_known(head: TextMatch, _rest: str) -> bool:
     words = {word.lower() for word in head["noun"].split()}
     return not _LASTING.isdisjoint(words) and _FLEETING.isdisjoint(words - _BY_VALUE)
 
@@ -169,11 +169,11 @@ _ENDS = expression(
 )
 
 
-def _is_fact(head: re.Match[str], rest: str) -> bool:
+def _is_fact(head: TextMatch, rest: str) -> bool:
     return is_lasting(head["noun"], rest)
 
 
-def _is_remembered(_head: re.Match[str], rest: str) -> bool:
+def _is_remembered(_head: TextMatch, rest: str) -> bool:
     return len(rest.split()) > 1 and not _REMEMBERED.match(rest)
 
 

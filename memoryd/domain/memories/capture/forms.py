@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.skips import SkipReason
 
@@ -74,7 +74,7 @@ def gate(text: str, *, has_answer: bool = False) -> str:
     return ""
 
 
-Holds = Callable[[re.Match[str], str], bool]
+Holds = Callable[[TextMatch, str], bool]
 """From the match of a head, and the text behind it, to whether that is a lasting statement."""
 
 
@@ -97,7 +97,7 @@ def value(like: re.Pattern[str] = _SAYS, *, unlike: re.Pattern[str] | None = Non
     `is_own`: nor is it of the answer before, or of the task at hand.
     """
 
-    def holds(_head: re.Match[str], rest: str) -> bool:
+    def holds(_head: TextMatch, rest: str) -> bool:
         is_refused = (unlike is not None and unlike.match(rest)) or (is_own and is_of_answer(rest))
         return bool(like.match(rest)) and not is_refused
 

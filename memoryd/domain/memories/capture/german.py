@@ -6,7 +6,7 @@ allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk
 
 import re
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, value
 from memoryd.domain.memories.kinds import Kind
 
@@ -60,18 +60,18 @@ _SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
 """A place lasts of what has its place, and of people where they live or work."""
 
 
-def _is_name(head: re.Match[str], rest: str) -> bool:
+def _is_name(head: TextMatch, rest: str) -> bool:
     found = _NAME.match(rest)
     return found is not None and not _NO_NAME.match(found["name"]) and is_clean(head.string, head.end())
 
 
-def _is_fact(head: re.Match[str], rest: str) -> bool:
+def _is_fact(head: TextMatch, rest: str) -> bool:
     noun = head["noun"].lower()
     is_placed = noun in _PLACED or not head[0].endswith(("ist", "sind")) or not _SOMEWHERE.match(rest)
     return noun in _LASTING and is_placed and bool(re.match(r"\s*\w", rest)) and not _STATE.match(rest)
 
 
-def _is_remembered(head: re.Match[str], rest: str) -> bool:
+def _is_remembered(head: TextMatch, rest: str) -> bool:
     is_order = head[0].endswith(",") and _TO_DO.match(rest)
     return len(rest.split()) > 1 and not is_order
 

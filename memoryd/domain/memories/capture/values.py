@@ -12,7 +12,7 @@ from math import log
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.facts.values import HAN, WEEKDAY
 from memoryd.domain.text.dates import MONTH
 from memoryd.domain.text.words import STOP_WORDS
@@ -104,7 +104,7 @@ def values_in(text: str) -> list[TypedValue]:
     return [*typed, *names]
 
 
-def _value(match: re.Match[str]) -> TypedValue | None:
+def _value(match: TextMatch) -> TypedValue | None:
     kind = next(kind for kind in _KINDS.split() if match[kind])
     text, start, anchor = match[0], match.start(), _anchor(match.string, match.start())
     if kind == "amount" and match["unit"] and _NO_UNIT.match(match["unit"]):

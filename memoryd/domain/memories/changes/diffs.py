@@ -6,7 +6,6 @@ that the rest can still be reverted.
 """
 
 import difflib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -14,7 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 
 CONTEXT = 3
 """Lines around a change."""
@@ -113,7 +112,7 @@ def _places(diff: str) -> Iterator[DiffPlace]:
         at = end
 
 
-def _parse_place(head: re.Match[str], body: Sequence[str]) -> DiffPlace:
+def _parse_place(head: TextMatch, body: Sequence[str]) -> DiffPlace:
     before: list[str] = []
     after: list[str] = []
     sides: tuple[list[str], ...] = ()

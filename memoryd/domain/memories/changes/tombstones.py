@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.words import UNSPACED, query_terms, spoken_words
 
@@ -85,7 +85,7 @@ class Tombstones(Struct, frozen=True):
             first += behind or 1
         return "".join([*pieces, text[at:]])
 
-    def _end_of_forgotten(self, key: bytes, words: Sequence[re.Match[str]]) -> int:
+    def _end_of_forgotten(self, key: bytes, words: Sequence[TextMatch]) -> int:
         """Return how many of the words, from the first, are something forgotten: the most that are; 0 for none."""
         made, chars, length = hmac.new(key, b"words\0", sha256), 0, 0
         for count, word in enumerate(words, start=1):

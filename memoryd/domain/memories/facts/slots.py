@@ -12,7 +12,7 @@ import unicodedata
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, tells_what_happened
 
@@ -363,7 +363,7 @@ def _chinese(plain: str) -> FactKey | None:
     return None
 
 
-def _of_han(pattern: re.Pattern[str], match: re.Match[str], *, is_whole: bool) -> FactKey | None:
+def _of_han(pattern: re.Pattern[str], match: TextMatch, *, is_whole: bool) -> FactKey | None:
     subject, value = match["subject"], match["value"]
     if _HAN_TIME.search(value) or _HAN_LIST.search(value):
         return None

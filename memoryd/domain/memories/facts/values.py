@@ -11,13 +11,12 @@ Chinese it is 了 or 过 behind the verb, but for 了 at the end of what a chang
 happened.
 """
 
-import re
 import unicodedata
 from itertools import islice
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.text.dates import MONTH
 
 MAX_VALUES = 8
@@ -151,7 +150,7 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
         return None
     values: list[str] = []
 
-    def slot(match: re.Match[str]) -> str:
+    def slot(match: TextMatch) -> str:
         if _names_a_thing(match):
             return match[0]
         values.append(match[0])
@@ -172,7 +171,7 @@ def rough_words(text: str) -> str:
     return words if plain.isascii() else words + "".join(_HAN_PLAIN.findall(plain))
 
 
-def _names_a_thing(match: re.Match[str]) -> bool:
+def _names_a_thing(match: TextMatch) -> bool:
     """Tell whether a number or date is a name: the thing that a statement is about bears it."""
     text, start = match.string, match.start()
     if _DESIGNATED.fullmatch(text, 0, start) or (start <= 1 and _HAN_DESIGNATED.match(text, start)):

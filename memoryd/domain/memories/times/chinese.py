@@ -1,9 +1,8 @@
 """Times as Chinese tells them relative to a day: `昨天`, `上周三`, `三天前`, `上个月27号`, `去年五月`."""
 
-import re
 from collections.abc import Iterator
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.memories.times.spans import (
     AWAY,
     CHINESE_SEASON,
@@ -145,7 +144,7 @@ def chinese_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
     return read_by(_RULES, text, calendar)
 
 
-def _is_cut(match: re.Match[str]) -> bool:
+def _is_cut(match: TextMatch) -> bool:
     """Tell whether a time is only made of the end of one word and the beginning of another."""
     text, start, end = match.string, match.start(), match.end()
     before, first, last = text[max(0, start - 1) : start], text[start], text[end - 1]
@@ -161,11 +160,11 @@ def _is_cut(match: re.Match[str]) -> bool:
     return not is_birthday and behind is not None and behind.match(text, end) is not None
 
 
-def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     return None if _is_cut(match) else one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
 
 
-def _week_day(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     which, day = match["which"], match["day"]
     begins = match.start()
     if which and match.string[max(0, begins - 1) : begins] in (*_BOUND.get(which, ""),):
@@ -182,7 +181,7 @@ def _week_day(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     return TimeMention(begins, match.end(), one_day(found), is_weekday=True)
 
 
-def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _unit_next_to(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     if match["year"]:
         return _in_near_year(match, calendar)
     if _is_cut(match):
@@ -194,7 +193,7 @@ def _unit_next_to(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return month and in_year(month.first.year, month.first.month, _number(match["day"]))
 
 
-def _in_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _in_near_year(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     year = calendar.day.year + YEARS_AWAY[match["year"]]
     month = _number(match["in_month"])
     if month is None:
@@ -202,7 +201,7 @@ def _in_near_year(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return in_year(year, month, _number(match["in_day"])) if 1 <= month <= 12 else None
 
 
-def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _units_ago(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     unit, sense = _unit(match), -1 if match["sense"] == "前" else 1
     if match["count"] == "半":
         return unit_away(calendar.day, 6 * sense, Unit.MONTH) if unit is Unit.YEAR else None
@@ -211,17 +210,17 @@ def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return DaySpan(min(one.first for one in found), max(one.last for one in found)) if found else None
 
 
-def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _past_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     counts = _counts(match)
     return units_back(calendar.day, max(counts), _unit(match)) if counts else None
 
 
-def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _bare_month(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     month = eastern_number(match["month"])
     return dated(match.span(), calendar, month, None) if 1 <= month <= 12 else None
 
 
-def _bare_day(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _bare_day(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     before = match.string[max(0, match.start() - 1) : match.start()]
     is_asked = match["asked"] is not None and _OPENS_DAY.match(before)
     if match["shown"] is None and before not in ("到", "至") and not is_asked:
@@ -230,30 +229,30 @@ def _bare_day(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return calendar.day_of_month(eastern_number(match["day"]), is_past=is_past)
 
 
-def _bare_year(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:
+def _bare_year(match: TextMatch, _calendar: Calendar) -> DaySpan | None:
     return year_of(int(match["year"]))
 
 
-def _quarters(match: re.Match[str], calendar: Calendar) -> DaySpan:
+def _quarters(match: TextMatch, calendar: Calendar) -> DaySpan:
     year = int(match["year"]) if match["year"] else None
     year = calendar.day.year + YEARS_AWAY[match["near"]] if match["near"] else year
     return calendar.quarter(eastern_number(match["number"]), year)
 
 
-def _end_of_it(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _end_of_it(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     return unit_away(calendar.day, 0, _UNITS[match["unit"]])
 
 
-def _days_of_month(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _days_of_month(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     month, first, last = (eastern_number(match[name]) for name in ("month", "first", "last"))
     return days_of_month(calendar, match["year"], month, first, last) if 1 <= month <= 12 else None
 
 
-def _unit(match: re.Match[str]) -> Unit:
+def _unit(match: TextMatch) -> Unit:
     return _UNITS[match["unit"].lstrip("个個")]
 
 
-def _counts(match: re.Match[str]) -> list[int]:
+def _counts(match: TextMatch) -> list[int]:
     """Return the number that a match counts: both where one of two is meant (两三天), none where it reads as none."""
     said = match["count"].replace("两", "二").replace("兩", "二")
     number = eastern_number(said)

@@ -6,7 +6,7 @@ Texts are in plain spelling. No pattern repeats what could be read in two ways, 
 import re
 from collections.abc import Iterator
 
-from memoryd.domain.expressions import expression
+from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.memories.times.spans import (
     AWAY,
     ENGLISH_SEASON,
@@ -176,12 +176,12 @@ def english_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
     return read_by(rules, text, calendar)
 
 
-def _named_day(match: re.Match[str], calendar: Calendar) -> DaySpan:
+def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan:
     said = " ".join((match["far"] or match["near"]).lower().split())
     return one_day(shifted(calendar.day, _DAYS_AWAY.get(said, 0)))
 
 
-def _unit_next_to(match: re.Match[str], calendar: Calendar) -> TimeReading:
+def _unit_next_to(match: TextMatch, calendar: Calendar) -> TimeReading:
     if match["now"]:
         now = unit_away(calendar.day, 0, Unit(match["now"].lower()))
         return now and TimeMention(*match.span("whole"), now)
@@ -190,22 +190,22 @@ def _unit_next_to(match: re.Match[str], calendar: Calendar) -> TimeReading:
     return unit_away(calendar.day, AWAY[match["which"].lower()], _unit(match))
 
 
-def _near_weekend(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _near_weekend(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     start = match.end() - len("the weekend")
     is_time = start > match.start() or _GOES_ON.match(match.string, match.end())
     return TimeMention(start, match.end(), calendar.weekend()) if is_time else None
 
 
-def _units_ago(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _units_ago(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     sense = -1 if match["sense"].lower() == "ago" else 1
     return unit_away(calendar.day, sense * counted(match), _unit(match))
 
 
-def _in_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _in_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     return unit_away(calendar.day, counted(match), _unit(match))
 
 
-def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _past_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     unit, count = _unit(match), counted(match)
     if AWAY[match["which"].lower()] < 0:
         return units_back(calendar.day, count, unit)
@@ -213,7 +213,7 @@ def _past_units(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return end and DaySpan(calendar.day, end.last)
 
 
-def _weekdays(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _weekdays(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     which, name = (match["which"] or "").lower(), match["name"] or match["short"]
     is_short = match["name"] is None
     if which in _REPEATED or (is_short and (not which or not name[0].isupper())):
@@ -227,7 +227,7 @@ def _weekdays(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     return TimeMention(start, match.end(), one_day(found), is_weekday=True)
 
 
-def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeReading:
+def _bare_month(match: TextMatch, calendar: Calendar) -> TimeReading:
     name, which = match["name"], match["which"].lower()
     if name.lower() in _IS_WORD_TOO and not name[0].isupper() and match["end"] is None:
         return None
@@ -243,7 +243,7 @@ def _bare_month(match: re.Match[str], calendar: Calendar) -> TimeReading:
     return in_year(year, month, None)
 
 
-def _months(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _months(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     """Return a range of months, which needs more than a word between two names: a year, or a word before them."""
     year = int(match["year"]) if match["year"] else _near_year(match["which"], calendar)
     if year is None and match["between"] is None:
@@ -254,17 +254,17 @@ def _months(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return DaySpan(begins.first, ends.last) if begins and ends else None
 
 
-def _days_of_month(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def _days_of_month(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     first, last = int(match["one"] or match["three"]), int(match["two"] or match["four"])
     return days_of_month(calendar, match["year"], month_named(match["before"] or match["behind"]), first, last)
 
 
-def _years(match: re.Match[str], _calendar: Calendar) -> TimeMention | None:
+def _years(match: TextMatch, _calendar: Calendar) -> TimeMention | None:
     span = year_of(int(match["year"]))
     return None if span is None else TimeMention(*match.span("year"), span)
 
 
-def _quarters(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _quarters(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     said = match["first"] or match["year"]
     year = int(said) if said else _near_year(match["which"], calendar)
     if year is None and match["lead"] is None:
@@ -273,7 +273,7 @@ def _quarters(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     return TimeMention(*match.span("it"), calendar.quarter(number, year))
 
 
-def _of_near_year(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _of_near_year(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     year, day = _near_year(match["which"] or match["before"], calendar), match["day"] or match["late_day"]
     name = match["name"] or match["behind"]
     is_word = name.lower() in _IS_WORD_TOO and not name[0].isupper()
@@ -288,11 +288,11 @@ def _near_year(which: str | None, calendar: Calendar) -> int | None:
     return calendar.day.year + AWAY[which.lower()] if which else None
 
 
-def _iso_month(match: re.Match[str], _calendar: Calendar) -> DaySpan | None:
+def _iso_month(match: TextMatch, _calendar: Calendar) -> DaySpan | None:
     return in_year(int(match["year"]), int(match["month"]), None)
 
 
-def _day_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _day_of_it(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     number, which = int(match["day"]), (match["which"] or "").lower()
     if not (which or match["word"]):
         return None
@@ -306,7 +306,7 @@ def _day_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     return None if found is None else TimeMention(start, match.end(), found)
 
 
-def _days_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
+def _days_of_it(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     begins = calendar.day_of_month(int(match["one"]), is_past=english_lean(match.string) is Lean.PAST)
     ends = begins and in_year(begins.first.year, begins.first.month, int(match["two"]))
     if begins and ends and begins.first <= ends.first:
@@ -314,11 +314,11 @@ def _days_of_it(match: re.Match[str], calendar: Calendar) -> TimeMention | None:
     return None
 
 
-def _unit(match: re.Match[str]) -> Unit:
+def _unit(match: TextMatch) -> Unit:
     return Unit(match["unit"].lower())
 
 
-def counted(match: re.Match[str]) -> int:
+def counted(match: TextMatch) -> int:
     """Return the number that the group `count` of a match names, in digits or as a word."""
     said = match["count"].lower()
     return int(said) if said.isdecimal() else sum(_COUNTS[word] for word in said.replace("-", " ").split())

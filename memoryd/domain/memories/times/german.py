@@ -7,7 +7,7 @@ without umlauts. Dates and names of months are read as they are: `domain/text/da
 import re
 from collections.abc import Callable
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.text.dates import MONTH
 
 _UNITS = {
@@ -63,24 +63,24 @@ _TIME = (
 )
 
 
-def _count(match: re.Match[str]) -> str:
+def _count(match: TextMatch) -> str:
     said = match["count"].lower()
     return said if said.isdecimal() else str(next(at for at, one in enumerate(_NUMBERS, 1) if said.startswith(one)))
 
 
-def _units(match: re.Match[str]) -> str:
+def _units(match: TextMatch) -> str:
     return f"{_count(match)} {_UNITS[match['unit'].lower()]}s"
 
 
-def _named(match: re.Match[str]) -> str:
+def _named(match: TextMatch) -> str:
     return _NAMES[match["name"].lower()]
 
 
-def _word(match: re.Match[str]) -> str:
+def _word(match: TextMatch) -> str:
     return f"{_WORDS[match['word'].lower()]} "
 
 
-_Told = str | Callable[[re.Match[str]], str]
+_Told = str | Callable[[TextMatch], str]
 _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(rf"\bvorgestern\b{_PART}"), "the day before yesterday"),
     (caseless(rf"\bgestern\b{_PART}"), "yesterday"),

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.text.dates import MONTH
 
 
@@ -215,7 +215,7 @@ def without_repeated(plain: str) -> str:
     return _EASTERN.sub(_hidden, _ENGLISH.sub(_hidden, plain)) if plain else plain
 
 
-def _hidden(match: re.Match[str]) -> str:
+def _hidden(match: TextMatch) -> str:
     return _HIDDEN * len(match[0])
 
 
@@ -337,7 +337,7 @@ class TimeMention(Struct, frozen=True):
 
 TimeReading = TimeMention | DaySpan | None
 """What a rule makes of a match: the days of all of it, or of a part; None: the calendar has none, or it is no time."""
-TimeRule = tuple[re.Pattern[str], Callable[[re.Match[str], Calendar], TimeReading]]
+TimeRule = tuple[re.Pattern[str], Callable[[TextMatch, Calendar], TimeReading]]
 
 
 def read_by(rules: Iterable[TimeRule], text: str, calendar: Calendar) -> Iterator[TimeMention]:
@@ -385,7 +385,7 @@ AWAY = (
 """How far away is the week, month, season or year that a word before it names."""
 
 
-def english_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def english_season(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     """Return the season of `last summer`, `the winter before last` or `autumn 2024`."""
     if match["year"]:
         return _season(int(match["year"]), _BEGINS[match["named"].lower()])
@@ -393,7 +393,7 @@ def english_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
     return _near_season(calendar.day, away, _BEGINS[(match["near"] or match["before"]).lower()])
 
 
-def chinese_season(match: re.Match[str], calendar: Calendar) -> DaySpan | None:
+def chinese_season(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     """Return the season of `去年夏天`, `2024年冬天` or `上个春天`."""
     begins = _BEGINS[match["season"]]
     if match["which"]:
