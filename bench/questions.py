@@ -1,8 +1,12 @@
 """Asking a daemon many questions, from one client or several at once, and what it took."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bench.measurement import Aim, Row
 from bench.timing import Stopwatch, median, percentile
@@ -19,10 +23,14 @@ class Latencies:
     wall: list[float]
     took: list[float]
     modes: frozenset[str]
+    embedding: float
+    """What the vector of a question took of it, the mean; 0 without."""
 
     def rows(self, name: str, *, aim: Aim | None = None, note: str = "") -> Iterator[Row]:
         """Yield median and 95th percentile; the aim holds for the median."""
         inside = f"tookMs {median(self.took):.1f}, {len(self.wall)} questions, {'/'.join(sorted(self.modes))}"
+        if self.embedding:
+            inside += f", the vector of a question {self.embedding:.1f} ms"
         yield Row(f"{name}: p50", median(self.wall), "ms", aim, f"{inside}; {note}" if note else inside)
         yield Row(f"{name}: p95", percentile(self.wall, 95), "ms")
 
@@ -36,14 +44,27 @@ def ask(
 ) -> Latencies:
     """Ask every question once over connections that are kept, `clients` at a time, for as long as `goes_on` says."""
     shares = [questions[first::clients] for first in range(clients)]
+    before = _embedding(daemon)
     with ThreadPoolExecutor(clients) as pool:
         parts = list(pool.map(lambda share: _ask(daemon, share, goes_on), shares))
+    seconds, vectors = _embedding(daemon) - before
     answers = [answer for part in parts for answer in part]
     if not answers:
         raise RuntimeError("the work was over before the first question")
     return Latencies(
-        [wall for wall, _, _ in answers], [took for _, took, _ in answers], frozenset(mode for _, _, mode in answers)
+        [wall for wall, _, _ in answers],
+        [took for _, took, _ in answers],
+        frozenset(mode for _, _, mode in answers),
+        1000 * seconds / vectors if vectors else 0.0,
     )
+
+
+def _embedding(daemon: RunningDaemon) -> NDArray[np.float64]:
+    """Return how many seconds the daemon has spent on vectors of questions, and how many these were."""
+    with Client(daemon.socket, timeout=TIMEOUT) as client:
+        text = client.metrics()
+    spent = (re.findall(rf'_arm_duration_seconds_{one}{{.*arm="embedding".*}} (.*)', text) for one in ("sum", "count"))
+    return np.array([sum(map(float, values)) for values in spent])
 
 
 def _ask(

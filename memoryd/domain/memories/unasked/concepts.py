@@ -186,14 +186,12 @@ def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept
 
     Those are roots of English words, and words of scripts without spaces.
     """
-    small = text.lower()
-    found = {one for word in _WORD.findall(small) for one in _is_shared_by(root_of(word), beside)}
+    small, table = text.lower(), _table()
+    words = set(map(root_of, _WORD.findall(small)))
     if UNSPACED_RUN.search(small):
-        found |= {one for match in _unspaced_words().finditer(small) for one in _is_shared_by(match[0], beside)}
-    found |= {
-        one for word, value in _VALUES.items() if value.search(small) for one in _is_shared_by(root_of(word), beside)
-    }
-    return frozenset(found)
+        words.update(_unspaced_words().findall(small))
+    words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
+    return frozenset(one for word in words & table.keys() if word not in beside for one in table[word])
 
 
 def significant_words(text: str) -> frozenset[str]:
@@ -203,10 +201,6 @@ def significant_words(text: str) -> frozenset[str]:
     # a single sign is no word of the index, which has pairs: both may have it and share nothing else
     pairs = (word for word in _unspaced_words().findall(small) if len(word) > 1)
     return frozenset(word for word in {*spaced, *pairs} if word in _table())
-
-
-def _is_shared_by(word: str, beside: Collection[str]) -> tuple[Concept, ...]:
-    return () if word in beside else _table().get(word, ())
 
 
 def words_beside(text: str, most: int) -> tuple[str, ...]:
