@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
@@ -99,7 +99,13 @@ class Ranked(Struct, frozen=True):
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
         found, reading = self.judged(row.id), self.readings.get(row.id)
-        hit = Hit(**asdict(found), chunk=row, score=found.base_score, near=self.evidence.vector.near(row.id))
+        hit = Hit(
+            *(found.base_score, found.ranks, found.bm25, found.cosine, found.terms, found.is_near),
+            verdict=found.verdict,
+            chunk=row,
+            score=found.base_score,
+            near=self.evidence.vector.near(row.id),
+        )
         if reading is None:
             return hit
         ranks = replace(found.ranks, reading=reading.place)
