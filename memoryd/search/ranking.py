@@ -99,13 +99,9 @@ class Ranked(Struct, frozen=True):
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
         found, reading = self.judged(row.id), self.readings.get(row.id)
-        hit = Hit(
-            *(found.base_score, found.ranks, found.bm25, found.cosine, found.terms, found.is_near),
-            verdict=found.verdict,
-            chunk=row,
-            score=found.base_score,
-            near=self.evidence.vector.near(row.id),
-        )
+        same = found.base_score, found.ranks, found.bm25, found.cosine, found.terms, found.is_near
+        near = self.evidence.vector.near(row.id)
+        hit = Hit(*same, verdict=found.verdict, chunk=row, score=found.base_score, near=near)
         if reading is None:
             return hit
         ranks = replace(found.ranks, reading=reading.place)
