@@ -98,13 +98,12 @@ class Ranked(Struct, frozen=True):
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
-        found, reading = self.judged(row.id), self.readings.get(row.id)
-        same = found.base_score, found.ranks, found.bm25, found.cosine, found.terms, found.is_near
-        near = self.evidence.vector.near(row.id)
-        hit = Hit(*same, verdict=found.verdict, chunk=row, score=found.base_score, near=near)
+        said, reading = self.judged(row.id), self.readings.get(row.id)
+        same = said.base_score, said.ranks, said.bm25, said.cosine, said.terms, said.is_near
+        hit = Hit(*same, verdict=said.verdict, chunk=row, score=said.base_score, near=self.evidence.vector.near(row.id))
         if reading is None:
             return hit
-        ranks = replace(found.ranks, reading=reading.place)
+        ranks = replace(said.ranks, reading=reading.place)
         return replace(hit, score=reading.score, ranks=ranks, relevance=reading.relevance)
 
 
