@@ -21,8 +21,6 @@ BUSY_TIMEOUT_MS = 5_000
 PAGE_BYTES = 8_192
 """Thirteen vectors of 384 numbers fit into such a page, six into one of half the size."""
 PAGE_CACHE_KIB = 16_384
-"""Of each connection that needs so much: the pages that questions to 8,000 chunks read. One that is read anew has its
-checksum reckoned anew."""
 WAL_LIMIT_BYTES = 64 * 2**20
 
 _WRITER_PRAGMAS = f"""
@@ -34,7 +32,7 @@ PRAGMA trusted_schema = OFF;
 PRAGMA cache_size = -{PAGE_CACHE_KIB};
 PRAGMA journal_size_limit = {WAL_LIMIT_BYTES};
 """
-_READER_PRAGMAS = f"PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -{PAGE_CACHE_KIB};"
+_READER_PRAGMAS = "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -4096;"
 
 
 class Connector(Struct, frozen=True):
