@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
@@ -98,11 +98,12 @@ class Ranked(Struct, frozen=True):
 
     def hit(self, row: ChunkRow) -> Hit:
         """Return a chunk with all that is known of it."""
-        found, reading = self.judged(row.id), self.readings.get(row.id)
-        hit = Hit(**asdict(found), chunk=row, score=found.base_score, near=self.evidence.vector.near(row.id))
+        said, reading = self.judged(row.id), self.readings.get(row.id)
+        same = said.base_score, said.ranks, said.bm25, said.cosine, said.terms, said.is_near
+        hit = Hit(*same, verdict=said.verdict, chunk=row, score=said.base_score, near=self.evidence.vector.near(row.id))
         if reading is None:
             return hit
-        ranks = replace(found.ranks, reading=reading.place)
+        ranks = replace(said.ranks, reading=reading.place)
         return replace(hit, score=reading.score, ranks=ranks, relevance=reading.relevance)
 
 

@@ -15,7 +15,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.words import MARK, STEMMERS, marked, stems_asked, stems_of
 from memoryd.store.index.schema import ENGLISH_VERSION, INDEX_VERSION, prepare_index
-from memoryd.store.index.stems import each_with_stems, languages_to_ask, with_stems
+from memoryd.store.index.stems import Holders, each_with_stems, with_stems
 from memoryd.store.index.vectors import put_vectors
 from memoryd.store.index.words import CandidateFilter, best_matches, term_statistics
 from tests.store.consistency import check_consistency
@@ -104,10 +104,11 @@ def test_english_notes_have_no_stems_and_their_questions_ask_for_none(db: apsw.C
 def test_question_looks_for_stems_of_its_language_or_of_all_where_it_is_unknown(db: apsw.Connection) -> None:
     put(db, "memory/de.md", "Die Häuser am Hafen gehören nicht der Stadt.\n")
     put(db, "memory/es.md", "Las casas que están en el puerto no son de la ciudad.\n")
-    assert languages_to_ask(db, "") == ["de", "es"]
-    assert languages_to_ask(db, "de") == ["de"]
-    assert languages_to_ask(db, "fr") == []
-    assert languages_to_ask(db, "en") == languages_to_ask(db, "zh") == ()
+    holders = Holders()
+    assert holders.languages(db, "") == ["de", "es"]
+    assert holders.languages(db, "de") == ["de"]
+    assert holders.languages(db, "fr") == []
+    assert holders.languages(db, "en") == holders.languages(db, "zh") == ()
 
 
 def test_stem_that_many_notes_hold_is_not_looked_for() -> None:

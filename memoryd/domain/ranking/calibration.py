@@ -231,7 +231,7 @@ def clear_floor(vectors: int) -> float:
     return best_stranger(vectors, CLEAR_CHANCE)
 
 
-class Thresholds(Struct, frozen=True):
+class Thresholds(Struct, frozen=True, dict=True):
     """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
 
     idf: Idf
@@ -268,6 +268,19 @@ class Thresholds(Struct, frozen=True):
 
     def verdict(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
         """Return what a chunk with these terms and this cosine is worth."""
+        if cosine is not None:
+            return self._judged(terms, cosine, is_literal=is_literal)
+        key = frozenset(terms), is_literal
+        if (known := self._by_words.get(key)) is None:
+            known = self._by_words[key] = self._judged(terms, cosine, is_literal=is_literal)
+        return known
+
+    @cached_property
+    def _by_words(self) -> dict[tuple[frozenset[str], bool], Verdict]:
+        """What words alone are worth: most candidates of a question hold the same few."""
+        return {}
+
+    def _judged(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
         if self.answers(terms, cosine):
             return Verdict.ANSWERABLE
         # where no vectors were compared, nobody can say that a few words are all there is; and what was found by the

@@ -14,7 +14,7 @@ from itertools import islice
 from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.words import WRAP, is_secret, plain_characters, unwrapped, without_emphasis
 
-_BEGINNING, _SHORT, _LETTERS = 400, 60, 2
+_BEGINNING, _SHORT, _LETTERS = 400, 16, 2
 _WIDE_DIGIT = expression(rb"\xef\xbc[\x90-\x99]")
 """In UTF-8."""
 _NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))

@@ -71,13 +71,6 @@ def rewrite_words(db: apsw.Connection) -> None:
     insert_words(db, map(ChunkText._make, db.execute(_CHUNKS)))
 
 
-def languages_to_ask(db: apsw.Connection, language: str) -> Sequence[str]:
-    """Return the languages whose stems a question in `language` looks for: its own, or all of the notes' if unknown."""
-    if language and language not in STEMMERS:
-        return ()
-    return [code for (code,) in db.execute(_LANGUAGES) if language in (code, "")]
-
-
 def with_stems(phrases: str, languages: Sequence[str] = ()) -> str:
     """Return the expression of FTS5 that finds the words of another one, which are written as people do.
 
@@ -129,6 +122,7 @@ class Holders:
         self.size = 0
         """How many phrases and ids are remembered."""
         self._total: int | None = None
+        self._languages: Sequence[str] | None = None
         self._known: dict[str, Chunks] = {}
         self._unions: dict[tuple[str, ...], Chunks] = {}
 
@@ -137,6 +131,14 @@ class Holders:
         if self._total is None:
             self._total = int(db.execute(_COUNT_CHUNKS).get)
         return self._total
+
+    def languages(self, db: apsw.Connection, language: str) -> Sequence[str]:
+        """Return the languages whose stems a question looks for: its own, or all of the notes' if unknown."""
+        if language and language not in STEMMERS:
+            return ()
+        if self._languages is None:
+            self._languages = [code for (code,) in db.execute(_LANGUAGES)]
+        return [code for code in self._languages if language in (code, "")]
 
     def of(self, db: apsw.Connection, phrases: Sequence[str]) -> list[Chunks]:
         """Return which chunks hold each of the phrases, which are expressions of the index."""

@@ -31,7 +31,6 @@ from memoryd.store.index.stems import (
     each_with_stems,
     intersection,
     is_among,
-    languages_to_ask,
     union,
     with_stems,
 )
@@ -278,7 +277,7 @@ def _best_rows(
     db: apsw.Connection, question: Question, limit: int, admitted: CandidateFilter, holders: Holders
 ) -> list[tuple[int, float, int]]:
     """Return id, BM25 and level of the best; of many chunks only what can be among them is weighed."""
-    languages = languages_to_ask(db, question.language)
+    languages = holders.languages(db, question.language)
     weighed = weighed_phrases(question.terms, question.joined, question.dates)
     phrases = [one for phrase in weighed for one in each_with_stems(phrase, languages)]
     found = zip(phrases, holders.of(db, phrases), strict=True)
@@ -305,7 +304,7 @@ def _best_rows(
     while True:
         rows = best(among)
         # the guess may have been too high, and a filter may have left too few
-        worst = min((score for _, score, level in rows if not level), default=score)
+        worst = min([score for _, score, level in rows if not level], default=score)
         score = min(score, worst) if len(rows) == limit else 0.0
         more = bounds.reaching(score)
         if np.array_equal(more, among):
@@ -376,7 +375,7 @@ def term_statistics(
     hidden = np.array(sorted(uncounted), np.int32)
     if uncounted:
         total -= db.execute(_COUNT_THESE, (json.dumps(hidden.tolist()),)).get
-    languages = languages_to_ask(db, question.language)
+    languages = holders.languages(db, question.language)
     asked = np.array(sorted(candidates), np.int32)
     counts: dict[str, int] = {}
     held: dict[str, Sequence[int]] = {}
@@ -407,7 +406,7 @@ class Words(Table):
     ) -> list[int]:
         """Return how many chunks hold each term, as far as it matters."""
         clause = f"AND {_NOT_HIDDEN}" if uncounted else ""
-        languages = languages_to_ask(db, language)
+        languages = Holders().languages(db, language)
         values = (ENOUGH_HOLDERS, json.dumps([with_stems(one_of(term), languages) for term in terms]))
         hidden = (json.dumps(list(uncounted)),) if uncounted else ()
         return [row[0] for row in db.execute(_RARITY.format(clause=clause), (*values, *hidden))]
