@@ -9,7 +9,7 @@ import contextlib
 import functools
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -55,17 +55,21 @@ class Runner:
 
         Whoever gives up waits until the function has ended, which `interrupt` is to bring about.
         """
-        running = self._executor.submit(_mapped, functools.partial(function, *arguments), self.wording)
+        work = functools.partial(function, *arguments)
+        running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, work, self.wording)
         try:
-            await _end_of(running)
-            return running.result()
+            # shielded: a thread cannot be cancelled, and to let go of the future would leave it at work unseen
+            return await asyncio.shield(running)
         except asyncio.CancelledError:
             # What runs on a connection must end before anybody else uses it, though whoever asked is cancelled again:
             # by a deadline, and by a client that leaves.
             while not running.done():
                 interrupt()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([_end_of(running)], timeout=INTERRUPT_SECONDS)
+                    await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
+            # its error is nobody's any more; not to look at it would be logged as never retrieved
+            if not running.cancelled():
+                running.exception()
             raise
         except DamagedDatabase as exc:
             self.damage = str(exc)
@@ -75,22 +79,6 @@ class Runner:
             if isinstance(exc.__cause__, (apsw.IOError, apsw.SQLError)):
                 self.trouble = str(exc)
             raise
-
-
-def _end_of(running: Future[Returned]) -> asyncio.Future[None]:
-    """Return what is done when a thread has ended its work, and cancels nothing when it is cancelled itself.
-
-    A thread cannot be cancelled. To shield what asyncio makes of its future costs each read a third more.
-    """
-    loop = asyncio.get_running_loop()
-    ended = loop.create_future()
-    running.add_done_callback(lambda _: loop.call_soon_threadsafe(_note_end, ended))
-    return ended
-
-
-def _note_end(ended: asyncio.Future[None]) -> None:
-    if not ended.done():
-        ended.set_result(None)
 
 
 def _mapped(work: Callable[[], Returned], wording: Wording) -> Returned:
