@@ -134,7 +134,7 @@ def test_german_compounds_are_found_by_what_begins_them_and_by_their_parts(
     assert notes_for(db, question)[:1] == ["memory/compound.md"]
     db.execute("DELETE FROM languages")
     word = question.rstrip("?").split()[-1]
-    assert each_with_stems(f'"{word}"', languages_to_ask(db, "")) == [f'"{word}"'], (
+    assert each_with_stems(f'"{word}"', Holders().languages(db, "")) == [f'"{word}"'], (
         "a workspace without German looks for none"
     )
 
