@@ -53,9 +53,9 @@ class Signs(Struct, frozen=True):
         return Signs(self.centre, words)
 
     def likeliest(self, query: Vector, places: NDArray[np.intp] | None, count: int) -> NDArray[np.intp]:
-        """Return `count` places, the likeliest first; of these `places`, if any are named.
+        """Return at least `count` places, the likeliest first; of these `places`, if any are named.
 
-        Among all, numbers of the question that are large count three times; among the nearest, each as it is.
+        Numbers of the question that are large count three times.
         """
         query = query - self.centre
         asked, heavy = _words(query[None] > 0), _words(np.abs(query[None]) > np.abs(query).mean())
@@ -68,13 +68,9 @@ class Signs(Struct, frozen=True):
             np.bitwise_and(differing, weight, out=differing)
             counted = np.bitwise_count(differing, out=counted)
             distances += np.add(counted, counted, out=counted)
-        # a count of each distance is made sooner than an order of all
-        near = np.flatnonzero(distances <= np.searchsorted(np.bincount(distances).cumsum(), count))
-        signs = words[:, near].T.copy().view(np.uint8)
-        # of many a batch at a time is in memory
-        batches = (signs[at : at + BATCH] for at in range(0, len(signs), BATCH))
-        likeness = np.concatenate([np.unpackbits(one, axis=1, count=len(query)) @ query for one in batches])
-        near = near[np.argsort(-likeness, kind="stable")[:count]]
+        enough = np.partition(distances, count - 1)[count - 1] if count < len(distances) else distances.max(initial=0)
+        near = np.flatnonzero(distances <= enough)
+        near = near[np.argsort(distances[near], kind="stable")]
         return near if places is None else places[near]
 
 
@@ -233,7 +229,7 @@ FIRST = 400
 BEST = 24
 """A round that brings nothing among so many is the last."""
 ROUNDS = 20
-"""How many a third as large follow the first round, at most."""
+"""How many half as large ones follow the first round, at most."""
 Nearest = list[tuple[bytes, float, bool]]
 """Text hash, cosine, and whether the text is in another language than the question; best first."""
 
@@ -285,13 +281,12 @@ class ComparedVectors(Struct, frozen=True):
     ) -> tuple[Hashes, NDArray[np.float32], Groups]:
         """Return hash, cosine and group of what is likely by its signs."""
         first = max(FIRST, limit)
-        later = first // 3
-        most = first + ROUNDS * later
+        most = first + ROUNDS * (first // 2)
         if places is None or len(places) > first:
-            places = signs.likeliest(self.query, places, most)
+            places = signs.likeliest(self.query, places, most)[:most]
         hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
-        for begin in (0, *range(first, len(places), later)):
-            end = begin + (later if begin else first)
+        for begin in (0, *range(first, len(places), first // 2)):
+            end = begin + (first // 2 if begin else first)
             ids, before = self.held.ids[places[begin:end]], len(cosines)
             # of many a batch at a time is in memory
             for at in range(0, len(ids), BATCH):
