@@ -124,9 +124,10 @@ class Heartbeats:
             self.heard = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
-            if self.stalled and not were_stalled and sys.__stderr__ is not None:
+            if self.stalled and not were_stalled:
                 # the manager will end us by a signal, at which one thread alone can be shown
-                faulthandler.dump_traceback(sys.__stderr__)
+                with contextlib.suppress(OSError, ValueError):
+                    _dump(_stderr(), [])
         if self._ends_process:
             signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -140,18 +141,27 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
     lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
     with contextlib.suppress(OSError, ValueError):
-        _dump(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, lines)
+        _dump(_stderr(), lines)
     if file is not None:
         with contextlib.suppress(OSError):
             _dump(opened_to_append(file), lines)
     os._exit(Exit.STALLED)
 
 
+def _stderr() -> int:
+    return sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
+
+
 def _dump(descriptor: int, lines: Sequence[str]) -> None:
+    was_blocking = os.get_blocking(descriptor)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        # nobody may read what a pipe holds, and no thread runs meanwhile
         os.set_blocking(descriptor, False)
-    os.write(descriptor, "\n".join([*lines, ""]).encode())
-    faulthandler.dump_traceback(descriptor, all_threads=True)
+    try:
+        os.write(descriptor, "\n".join([*lines, ""]).encode())
+        faulthandler.dump_traceback(descriptor, all_threads=True)
+    finally:
+        os.set_blocking(descriptor, was_blocking)
 
 
 _START_STEP = timedelta(seconds=10)

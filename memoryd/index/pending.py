@@ -245,9 +245,10 @@ class Backlog(Struct, kw_only=True):
             self.links.on_removed()
         self._purge_mark = vectors.purge_mark
         await self._note_changes()
-        first, self._first = self._first if is_settled else 0, UNKNOWN
-        held = self.queue.held(time.monotonic())
+        first, held = self._first if is_settled else 0, self.queue.held(time.monotonic())
         found = await vectors.pending(space, self.settings.read_ahead, without=held, first=first)
+        # not before: what a look that failed was to find is still to be found
+        self._first = UNKNOWN
         self.lacking = found.count
         self.queue.fill(found.passages)
 
@@ -259,7 +260,8 @@ class Backlog(Struct, kw_only=True):
     async def _note_changes(self) -> None:
         changes = await self.database.vectors.take_changes()
         self._first = min(self._first, changes.first)
-        self._room -= changes.gone
+        # each may leave a vector in every space
+        self._room -= changes.gone * max(1, len(self._in_use))
 
     async def store(self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""

@@ -25,6 +25,7 @@ from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradi
 from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Network, ShortId, short_id
 from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 
 
@@ -330,7 +331,7 @@ def _is_of_anybody(newer: Dated, older: Dated) -> bool:
     return says is Provenance.AGENT and all(
         one.line.attributes.provenance is not Provenance.USER
         and not one.line.attributes.is_pinned
-        and date_in_name(one.path) is not None
+        and is_daily_log(one.path)
         for one in older.sources
     )
 

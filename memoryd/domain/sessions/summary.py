@@ -25,6 +25,7 @@ from memoryd.domain.sessions.significance import (
     without_formulas,
 )
 from memoryd.domain.sessions.turns import Session, Turn
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.domain.text.sentences import spoken_sentences
 
@@ -187,8 +188,11 @@ def _sentences_of(
         least = 1 if is_short and said is SentenceRole.ASKED else 4 if _CHINESE.search(sentence) else 12
         text = _clip(sentence)
         is_correction = said is SentenceRole.TOLD and corrects_alone(sentence)
-        # small talk, a sum, or an order about the last answer
-        is_idle = said <= SentenceRole.ASKED and read_message(sentence, names_entity=False).silence
+        silence = read_message(sentence, names_entity=False).silence if said <= SentenceRole.ASKED else None
+        # what is told may have a number like a sum, and begin like an order about the last answer
+        is_idle = silence is SkipReason.SMALL_TALK or (
+            silence is SkipReason.ABOUT_OUTPUT and not values_in(sentence) if said is SentenceRole.TOLD else silence
+        )
         if sentence and is_idle and not is_correction:
             continue
         is_short_value = is_correction and values_in(sentence)

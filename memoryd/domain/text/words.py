@@ -417,15 +417,18 @@ def stems_asked(word: str, languages: Sequence[str]) -> list[str]:
 COMPOUNDING = "de"
 """The language whose compounds are written as one word."""
 LEAST_PREFIX = 6
-"""Letters of a word that others are looked for which begin with it."""
-_LEAST_PART, _LEAST_REST = 5, 3
-"""Letters of a part that is looked for, and of what is left of the word beside it."""
+"""Letters of a word that others are looked for which begin with it, and of a beginning of it that is one itself."""
+_LEAST_REST, _LONGEST = 3, 40
+"""Letters of what is left of a compound behind its beginning, and of a word that is looked at so."""
 
 
-def compound_parts(word: str) -> list[str]:
-    """Return what a compound may be made of: its beginnings and its ends, most of which are words of nobody."""
-    cuts = range(_LEAST_PART, len(word) - _LEAST_REST + 1)
-    return [*(word[:at] for at in cuts), *(word[-at:] for at in cuts)]
+def compound_beginnings(word: str) -> list[str]:
+    """Return what a compound may begin with: most of these are words of nobody.
+
+    Its ends are not: they turn words into others (Vermieter and Mieter).
+    """
+    ends = range(LEAST_PREFIX, len(word) - _LEAST_REST + 1) if len(word) <= _LONGEST else ()
+    return [start for at in ends if (start := word[:at]) not in STOP_WORDS and start not in NOT_STEMMED]
 
 
 @cache

@@ -25,7 +25,7 @@ from memoryd.domain.text.words import (
     COMPOUNDING,
     LEAST_PREFIX,
     STEMMERS,
-    compound_parts,
+    compound_beginnings,
     identifier_parts,
     indexed_words,
     marked,
@@ -90,7 +90,7 @@ def with_stems(phrases: str, languages: Sequence[str] = ()) -> str:
 def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
     """Return what finds one phrase: itself, and if it is a single word its stems in the languages.
 
-    In German also what begins with it, and what it may be made of: *Zahnarzttermin* for *Zahnarzt*, and the reverse.
+    In German also what begins with it, and with what it may begin: *Zahnarzttermin* for *Zahnarzt*, and the reverse.
     """
     before, words, after = phrase.split('"')
     if " " in words or after:
@@ -99,7 +99,7 @@ def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
     if COMPOUNDING not in languages or not words.isalpha():
         return found
     begins = [f'{before}"{words}"*'] if len(words) >= LEAST_PREFIX else []
-    return [*found, *begins, *(f'{before}"{part}"' for part in compound_parts(words))]
+    return [*found, *begins, *(f'{before}"{start}"' for start in compound_beginnings(words))]
 
 
 Chunks = NDArray[np.int32]

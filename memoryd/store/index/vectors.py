@@ -192,7 +192,8 @@ _SELECT_PENDING = f"""
 SELECT p.hash, c.heading, iif(p.stop, substr(c.text, p.start + 1, p.stop - p.start), c.text),
        p.stop = 0, f.path, f.sha256, f.size
 FROM (SELECT max(p.id) AS id {_PENDING} AND p.hash NOT IN (SELECT unhex(value) FROM json_each(:without))
-      GROUP BY p.hash ORDER BY max(p.id) IN (SELECT id FROM passages WHERE stop = 0), id DESC LIMIT :limit) w
+      GROUP BY p.hash
+      ORDER BY max(p.id) IN (SELECT id FROM passages WHERE id >= :first AND stop = 0), id DESC LIMIT :limit) w
 JOIN passages p ON p.id = w.id JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 ORDER BY p.stop = 0, p.id DESC
 """

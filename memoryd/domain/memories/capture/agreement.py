@@ -18,8 +18,8 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     NOW,
 )
-from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TIMES, content, new_value, values_in
+from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
+from memoryd.domain.memories.capture.values import content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
 _BARE_NAME = expression(
@@ -65,13 +65,8 @@ _HAN_ATTRIBUTE = expression(
 _HAN_WORK = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
 _OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
-HOME = caseless(r"\blives?\b|\bwohn(?:e|en|t)\b|住")
-MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|\bnach [^,;.]{2,40} (?:um)?gezogen\b|[搬迁]")
-LIVES = caseless(
-    r"(?:\A\W*|[,;] )(?:(?:i|we|ich|wir) (?:\w+ )?(?:live|wohnen?)\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在])"
-    r"|\A\W*(?:i|my name)\b[^.]* and live in\b"
-)
-"""Of who moves another place holds, whatever word is said for it."""
+HOME = caseless(r"\blives?\b|住")
+MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
 _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )

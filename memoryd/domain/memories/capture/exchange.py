@@ -89,17 +89,16 @@ def _with_number(revision: Revision, old: str) -> str:
     return old[: matches[0].start()] + new[0] + old[matches[0].end() :] if are_alike else ""
 
 
-_NAMED_PLACE = r"(?P<place>[A-ZÄÖÜ][\w-]*(?: [A-ZÄÖÜ][\w-]*)*)"
-_LIVES_IN = expression(rf"\b(?:lives?|wohn(?:e|en|t)) in {_NAMED_PLACE}")
-_PLACE = expression(rf"{_NAMED_PLACE}(?= (?:last|this|in|on|a|two|yesterday|recently)\b|[.! ]*\Z)")
+_LIVES_IN = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
+_PLACE = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
 
 
 def _with_place(revision: Revision, old: str) -> str:
     """Return an old line with the place to which somebody moved, where it says in which one they lived."""
-    home, place = _LIVES_IN.search(old), _PLACE.match(revision.new)
-    if not home or not place or not MOVES.search(revision.plain):
+    home, place = _LIVES_IN.search(old), revision.new.rstrip(". !")
+    if not home or not MOVES.search(revision.plain) or not _PLACE.match(place):
         return ""
-    return old[: home.start("place")] + place["place"] + old[home.end("place") :]
+    return old[: home.start("place")] + place + old[home.end("place") :]
 
 
 _PREPOSITION = caseless(

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -29,13 +29,15 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
-from memoryd.domain.memories.capture.values import TIMES, content, values_in
+from memoryd.domain.memories.capture.values import content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
+TIMES = word_set("time days date daypart")
+"""The types of values that say when."""
 _NEAR = 12
 """Signs at its beginning by which a statement is Chinese or not."""
 _SUBJECT_CHARS = 120
@@ -57,7 +59,7 @@ _PAST = expression(r"[a-z]{2,}ed\Z")
 _LIKE_VERB = expression(r"[a-z]{2,}(?:s|ed)\Z")
 _HAN_VERB = expression(
     r"(?<!的)(?:部署|托管|存放|安排|位于|主持|负责|推迟|提前|延期|调[到成整]|变[成为了]|放在|开始|现在|已经|以后|交给)"
-    r"|要(?=[去在到做交])|对(?=[\u4e00-\u9fff]{1,8}过敏)|[是在由叫用归找订吃喝坐住做不没换改搬为从，,：:；]"
+    r"|要(?=[去在到做交])|[是在由叫用归找订吃喝坐住做不没换改搬为从，,：:；]"
 )
 _MOVES_IT = caseless(
     r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"

@@ -19,20 +19,12 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, LIVES, MOVES, are_apart, is_of_other, is_of_person
+from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other, is_of_person
 from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT, SLIP
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
-from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import (
-    TIMES,
-    Rarity,
-    TypedValue,
-    common_start,
-    content,
-    new_value,
-    values_in,
-)
+from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
+from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.kinds import Kind
@@ -300,10 +292,7 @@ class _Search:
         if self._old or not self._is_same_subject(one):
             return False
         pair = new_value(one.text, self._revision.plain, is_loose=True, read=self._values_in)
-        if pair is None or (pair[0].kind == "end is" and is_of_person(one.text)):
-            # somebody is a teacher and a grandfather
-            return False
-        return self._share(self._spoken, one.words - content(pair[0].text)) >= _WHOLE
+        return pair is not None and self._share(self._spoken, one.words - content(pair[0].text)) >= _WHOLE
 
     def _is_changed(self, one: _Candidate) -> bool:
         """Tell whether a memory says nothing but what the thing is, of which a change is told."""
@@ -325,7 +314,7 @@ class _Search:
         return not (kinds and others and kinds.isdisjoint(others))
 
     def _is_home_left(self, one: _Candidate) -> bool:
-        return self._is_move and LIVES.search(one.text) is not None
+        return self._is_move and _LIVES.match(one.text) is not None
 
     def _is_before(self, one: _Candidate) -> bool:
         """Tell whether a memory came between: another says in the same place what holds again."""
@@ -381,6 +370,8 @@ class _Search:
 _OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: the)?\s*\Z")
 """Before a value that is none of what was said: `sorry for Tuesday`, `wait till Tuesday`."""
 _CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
+_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
+"""Of who moves another place holds, whatever word is said for it."""
 
 
 def _is_name(memory: Memory) -> bool:

@@ -45,7 +45,6 @@ _TYPED = caseless(
     rf"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bbefore )|(?<=\bafter )|(?<=\bto ))"
     rf"(?:(?:half|quarter|\d{{1,2}}|{NUMERAL})(?: past| to) )?(?:{NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
     rf"(?=\s*(?:\Z|[,.;!)]|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
-    rf"|\b\d{{1,2}}(?:[:.]\d\d)? ?Uhr\b|(?<=\bum )\d{{1,2}}\b(?! ?[\w%€])"
     rf"|{_PART}?{HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{HAN_NUMBER}分?)?(?!间))"
     rf"|(?P<days>\b{WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){WEEKDAY})*\b"
     rf"|(?<![一二两三四五六七八九十\d])(?:星期|周|礼拜){_HAN_DAY}(?!次|个|天|遍|回)"
@@ -62,8 +61,6 @@ _TYPED = caseless(
     rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
     rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))"
 )
-TIMES = word_set("time days date daypart")
-"""The types of values that say when."""
 _KINDS = "email date time days phone money amount han_amount daypart titled number"
 _NO_UNIT = caseless(
     rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
@@ -124,17 +121,7 @@ def _names(text: str) -> Iterator[TypedValue]:
     for match in _NAMED.finditer(text):
         group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
         if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
-            kind = f"name {stem(anchor)}{_sort_of(match[group])}"
-            yield TypedValue(kind, match[group], *match.span(group), stem(anchor))
-
-
-_SORT = caseless(rf"\b(?:(?P<sort>port|channel|kanal|version)\b|{WEEKDAY}\b)")
-
-
-def _sort_of(value: str) -> str:
-    """Return what sort of value stands beside others in the same words: *runs on* a system, on a port, on Mondays."""
-    found = _SORT.search(value)
-    return f" {found['sort'] or 'days'}".lower() if found else ""
+            yield TypedValue(f"name {stem(anchor)}", match[group], *match.span(group), stem(anchor))
 
 
 _WORD_BEFORE = expression(r"([A-Za-z][\w'’-]*)\W*\Z")
@@ -179,8 +166,7 @@ def new_value(
         earlier, later = _last_phrase(old), _last_phrase(new)
         if earlier and later and earlier.kind == later.kind and earlier.key != later.key:
             return earlier, later
-    # another day at another hour is one new time
-    return pairs[0] if len(pairs) == 1 or (pairs and all(one.kind in TIMES for one, _ in pairs)) else None
+    return pairs[0] if len(pairs) == 1 else None
 
 
 _NUMBER = expression(r"\d+(?:[.,]\d+)*")
@@ -228,17 +214,10 @@ def common_start(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 _END = caseless(
-    r"\b(?P<join>on|at|in|with|by|from|through|via|under|behind|to|for) (?P<value>(?:the )?[\w'’.& -]{2,40}?)"
+    r"\b(?P<join>on|at|in|with|by|from|through|via|under|to|for) (?P<value>(?:the )?[\w'’.& -]{2,40}?)"
     r"(?:,? (?:since|now|these days|from now on|instead|again|as of)\b[^,.;]*)?\W*\Z"
-    r"|\b(?P<is>is|ist) (?:now |jetzt |nun )?(?P<is_value>(?:an?|eine?) (?:(?!(?:on|at|in|of|with|for|im|von|mit)\b)"
-    r"[\w'’.&-]+ ?){1,4}?)(?: now)?\W*\Z"
     rf"|(?P<han_join>(?<!现)在|用|由|归|找|走|去|到|坐|喝|吃|订|叫|是)(?P<han_value>[{HAN}\w]{{1,12}}?)了?\W*\Z"
 )
-
-
-_PLACES = word_set("in on at under behind")
-"""What lies under one thing is then in another."""
-_END_GROUPS = (("join", "value"), ("is", "is_value"), ("han_join", "han_value"))
 
 
 def _last_phrase(text: str) -> TypedValue | None:
@@ -246,11 +225,8 @@ def _last_phrase(text: str) -> TypedValue | None:
     if not found:
         return None
     last = found[-1]
-    join, group = next((last[join], group) for join, group in _END_GROUPS if last[group])
-    join = "is" if join == "ist" else join.lower()
-    if join in _PLACES and last[group].startswith("the "):
-        join = "in"
-    return TypedValue(f"end {join}{_sort_of(last[group])}", last[group], *last.span(group), join)
+    group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
+    return TypedValue(f"end {join}", last[group], *last.span(group), join)
 
 
 _SUFFIX = expression(r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z")

@@ -121,10 +121,13 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(r"\b(?P<name>fruhling|fruhjahr|sommer|herbst|winter)(?=\s(?:19|20)[0-9]{2}\b)"), _named),
     (caseless(r"\b([1-4])\.\squartal\b"), r"Q\1"),
     (caseless(rf"\b({_DAY})\.?{_TO}({_DAY})\.\s(?={MONTH}\b)"), r"\1 to \2 "),
-    # chapters are counted so, too
+    # chapters and versions are counted so, too: two of one month are days
     (
-        caseless(rf"(?:\bvom\s|(?<![0-9.])(?<!el\s)(?<!tt\s))({_DAY}\.{_DAY}\.)\s?(?:-|–|bis)\s?(?={_DAY}\.{_DAY}\.)"),
-        r"from \1 to ",
+        caseless(
+            rf"(?:\bvom\s({_DAY}\.{_DAY}\.)|(?<![0-9.])(?<!el\s)(?<!tt\s)({_DAY}\.(?P<month>{_DAY})\.)"
+            rf"(?=\s?(?:-|–|bis)\s?{_DAY}\.(?P=month)\.))\s?(?:-|–|bis)\s?(?={_DAY}\.{_DAY}\.)"
+        ),
+        lambda match: f"from {match[1] or match[2]} to ",
     ),
     (caseless(rf"(?<![0-9.])({_DAY}\.{_DAY}\.){_TO}(?={_DAY}\.{_DAY}\.)"), r"\1 to "),
     (caseless(rf"(?<![0-9.])({_DAY})\.{_TO}(?={_DAY}\.\s?({_DAY}\.(?:\s?(?:19|20)[0-9]{{2}})?))"), r"\1.\2 to "),

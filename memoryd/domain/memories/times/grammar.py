@@ -68,7 +68,8 @@ class DayWord(Struct, frozen=True):
 
 _SUBJECT = r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
 _SPLIT = caseless(
-    rf"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)(?!(?<=[0-9]\.)\s(?:(?-i:[a-z])|{MONTH}\b))"
+    rf"[?!;\n。、]+|(?<!\.)\.++(?=\s|\Z)(?!(?:(?<=[0-9]\.[0-9]\.)|(?<=[0-9]\.[0-9][0-9]\.))\s(?-i:[a-z])"
+    rf"|(?<=[0-9]\.)\s{MONTH}\b)"
     r"|,(?![0-9])|:(?![0-9/])|\s[-–—]+\s|[()\[\]“”\"]"
     rf"|\s(?=(?:and|but|or|so|then|as|since|before|after|until|once|which|while|when|if|though|although)\s{_SUBJECT}\s)"
     r"|\s(?=(?:because|cos|so\sthat|in\scase|unless|although|though)\s)"
@@ -191,9 +192,16 @@ def asks_ahead(clauses: Sequence[Clause]) -> bool:
     return any(_HAS_TENSE.search(one.text) for one in asking) and not any(one.is_past for one in asking)
 
 
+_LOOKS_BACK = caseless(r"\bhappened\b|\brecap\b|\bsummar|\bgab es\b|\bpassiert\b|进展")
+"""What asks of days that have partly passed for what was in them."""
+
+
 def asks_for_plans(clauses: Sequence[Clause]) -> bool:
     """Tell whether a text asks what is planned or happens, and not what was."""
-    return any(one.is_of_events and one.mood is not Mood.STATES and not one.is_past for one in clauses)
+    return any(
+        one.is_of_events and one.mood is not Mood.STATES and not one.is_past and not _LOOKS_BACK.search(one.text)
+        for one in clauses
+    )
 
 
 def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> Bearing:
