@@ -55,9 +55,8 @@ install: .venv/.model
 demo: .venv/.multilingual
 	@$(BIN)/python tests/demo.py
 
-# More than cores: daemons wait for disks and intervals. Each worker reads all tests first, a third of a minute.
 test: .venv/.test .venv/.model qmd
-	$(BIN)/python -m pytest -n 6 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist loadgroup $(ARGS)
 
 test-fast: .venv/.test .venv/.model
 	$(BIN)/python -m pytest -n 4 tests/unit tests/store tests/integration $(ARGS)

@@ -61,7 +61,7 @@ def test_small_talk_sums_and_orders_about_an_answer_are_of_no_session() -> None:
     idle = (
         "lol you're funny",
         "今天好累",
-        "再简短一点",
+        "再简短些",
         "翻译成英文：项目已完成",
         "what's 15% of 260?",
         "no, more formal please",

@@ -350,7 +350,53 @@ IN_PASSING = [
     ("", "What if the cat is no longer called Mia?"),
     ("", "代码改到第三版了。"),
 ]
-RENEWED = []
+RENEWED = [
+    (
+        "Die Probe ist am Montag um 19 Uhr im Gemeindehaus mit Frau Kern.",
+        "Die Probe ist jetzt am Dienstag.",
+        "Die Probe ist am Dienstag um 19 Uhr im Gemeindehaus mit Frau Kern.",
+    ),
+    (
+        "Die Probe ist am Montag um 19 Uhr im Gemeindehaus.",
+        "Die Probe ist auf Mittwoch verschoben.",
+        "Die Probe ist am Mittwoch um 19 Uhr im Gemeindehaus.",
+    ),
+    (
+        "Das Internet kommt von Vodafone und kostet 39 Euro.",
+        "Das Internet kostet jetzt 45 Euro.",
+        "Das Internet kommt von Vodafone und kostet 45 Euro.",
+    ),
+    (
+        "Rosa has judo on Monday at 16:00 in the old hall, the fee is 22 euros.",
+        "The fee for Rosa's judo is 26 euros from January; all the rest is as it was.",
+        "Rosa has judo on Monday at 16:00 in the old hall, the fee is 26 euros.",
+    ),
+    (
+        "The stand-up is at 9:30 in the room Larch, with Katya from design.",
+        "Stand-up moved to 10:10, same room.",
+        "The stand-up is at 10:10 in the room Larch, with Katya from design.",
+    ),
+    (
+        "Yoga lessons are on Monday at 18:00 with coach Ira in the gym.",
+        "Yoga is now with coach Benno, everything else stays.",
+        "Yoga lessons are on Monday at 18:00 with coach Benno in the gym.",
+    ),
+    (
+        "Paul works Monday to Wednesday and builds the wheels, phone 555 0121.",
+        "Paul's new phone is 555 0177.",
+        "Paul works Monday to Wednesday and builds the wheels, phone 555 0177.",
+    ),
+    (
+        "复查在星期四上午，挂赵主任的号，在五号楼。",
+        "复查还是星期四上午，不过改挂宋主任的号了。",
+        "复查在星期四上午，挂宋主任的号，在五号楼。",
+    ),
+    (
+        "晨会在上午九点，会议室是梧桐，由小韩记录。",
+        "晨会会议室换到了白桦，时间不变。",
+        "晨会在上午九点，会议室是白桦，由小韩记录。",
+    ),
+]
 
 
 def revised(message: str, *memories: str, answer: str = "", may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
