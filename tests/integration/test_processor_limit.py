@@ -56,3 +56,36 @@ end_stalled([Heartbeat("event loop", HeartState.STALLED, 61.0, 60.0)], None)
 def test_last_words_that_nobody_takes_keep_no_process_alive() -> None:
     done = subprocess.run([sys.executable, "-c", STUCK_AT_A_PIPE], check=False, timeout=120)
     assert done.returncode == Exit.STALLED
+
+
+STALLS_BESIDE_A_FULL_PIPE = """
+import asyncio, os
+from memoryd.daemon.heartbeats import Heartbeats, LivingPart
+from memoryd.domain.clock import Pulse
+reader, writer = os.pipe()
+os.set_blocking(writer, False)
+try:
+    while True:
+        os.write(writer, b"x" * 4096)
+except BlockingIOError:
+    os.set_blocking(writer, True)
+os.dup2(writer, 2)
+stuck = Pulse()
+beats = Heartbeats(lambda: [LivingPart("index", stuck, 0.2)], ends_process=False, tick_seconds=0.05)
+async def work():
+    beating = asyncio.create_task(beats.run())
+    while not beats.stalled:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.5)  # the fault itself: longer than the stacks need that nobody reads
+    beating.cancel()
+with stuck.work(), beats.listening():
+    asyncio.run(work())
+print("went on", os.get_blocking(2))
+"""
+
+
+def test_stacks_of_a_stalled_part_wait_for_nobody_to_read_them() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STALLS_BESIDE_A_FULL_PIPE], stdout=subprocess.PIPE, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, "went on True\n")

@@ -190,9 +190,8 @@ def _sentences_of(
         is_correction = said is SentenceRole.TOLD and corrects_alone(sentence)
         silence = read_message(sentence, names_entity=False).silence if said <= SentenceRole.ASKED else None
         # what is told may have a number like a sum, and begin like an order about the last answer
-        is_idle = silence is SkipReason.SMALL_TALK or (
-            silence is SkipReason.ABOUT_OUTPUT and not values_in(sentence) if said is SentenceRole.TOLD else silence
-        )
+        is_order = silence is SkipReason.ABOUT_OUTPUT and not values_in(sentence)
+        is_idle = silence is SkipReason.SMALL_TALK or is_order or (silence and said is SentenceRole.ASKED)
         if sentence and is_idle and not is_correction:
             continue
         is_short_value = is_correction and values_in(sentence)
