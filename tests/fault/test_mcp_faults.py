@@ -23,10 +23,10 @@ import ctypes, os, subprocess, sys, threading, warnings
 first = os.fstat(1).st_ino
 
 def noise():
-    while os.fstat(1).st_ino == first:
-        pass
-    libc = ctypes.CDLL(None)
-    while True:
+    libc, main_thread = ctypes.CDLL(None), threading.main_thread()
+    while main_thread.is_alive():
+        if os.fstat(1).st_ino == first:
+            continue
         os.write(1, b"a native library says hello\\n")
         libc.puts(b"and another one")
         libc.fflush(None)
@@ -35,7 +35,8 @@ def noise():
         warnings.warn("be warned")
         subprocess.run(["echo", "a child speaks"])
 
-threading.Thread(target=noise, daemon=True).start()
+# no daemon: an interpreter that ends while such a thread holds the lock of a stream is aborted
+threading.Thread(target=noise).start()
 from memoryd.cli.main import main
 main()
 """
