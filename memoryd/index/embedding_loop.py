@@ -93,7 +93,11 @@ class EmbeddingLoop:
     @property
     def is_idle(self) -> bool:
         """Whether nobody wants the vectors that are missing: their owner chose none, or another engine answers."""
-        return self._slot.state.phase is ModelPhase.OFF or self._pause.is_unwanted
+        return self._is_off or self._pause.is_unwanted
+
+    @property
+    def _is_off(self) -> bool:
+        return self._slot.state.phase is ModelPhase.OFF
 
     @property
     def pending(self) -> int:
@@ -143,7 +147,7 @@ class EmbeddingLoop:
         self._wake.set()
         async with self._progress:
             # while texts wait here, nobody need ask the store
-            while self._backlog.must_start_over or self._queue or await self.count():
+            while self._backlog.must_start_over or self._queue or await self._backlog.count():
                 if reason := self._pause.why or self._links.hold() or self._spent or self._links.obstacle():
                     return reason
                 # a provider is given up without a word to the lane
@@ -151,8 +155,11 @@ class EmbeddingLoop:
         return None
 
     async def count(self) -> int:
-        """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
-        return await self._backlog.count()
+        """Ask the store how many passages have no vector, all of them while no embedder is known.
+
+        Where no model is wanted that is 0: to count them reads all passages, and nobody asks.
+        """
+        return 0 if self._is_off else await self._backlog.count()
 
     async def owed(self) -> int:
         """Ask the store how many passages are to get a vector; what was known last while the store cannot be asked."""
@@ -178,11 +185,9 @@ class EmbeddingLoop:
                 # before the count: an embedder that comes while it is made wakes the lane again
                 self._wake.clear()
                 self._backlog.forget()
-                # to count them reads all passages, and where no model is wanted nobody asks
-                is_off = self._slot.state.phase is ModelPhase.OFF
-                if not is_off:
+                if not self._is_off:
                     await self._backlog.spaces.prepare()
-                self._backlog.lacking = 0 if is_off else await self.count()
+                self._backlog.lacking = await self.count()
                 seconds = None
             else:
                 seconds = 0.0 if await self._step(embedder) else self._queue.hold_ends_in(time.monotonic())
