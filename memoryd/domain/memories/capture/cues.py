@@ -207,7 +207,8 @@ _GERMAN_OLD = (
     ),
     (NOT_BUT, r"\bnicht (?:mehr )?(?P<old>[^,;]{1,60}?)[,;] sondern\b"),
     (NOT_BUT, r"\A(?P<said>[^;]{1,80}?), (?:und )?nicht (?P<old>[^,;]{1,60})\W*\Z"),
-    (NO_LONGER, rf"\A{_WHO}\s?\b(?:nicht mehr (?P<old>[^,;]{{2,60}}?)|kein\w{{0,2}} [^,;]{{2,60}}? mehr)\W*\Z"),
+    (NO_LONGER, rf"\A{_WHO}\s?\bnicht mehr (?P<old>[^,;]{{2,60}}?)\W*\Z"),
+    (NO_LONGER, rf"\A{_WHO}\s?\bkein\w{{0,2}} (?P<old>[^,;]{{2,60}}?) mehr\W*\Z"),
     (NOT_BUT, r"\b(?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)"),
 )
 _GERMAN_NEW = (

@@ -69,7 +69,7 @@ _GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|
 _CONTRAST = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
 _DONE = expression(r"了[。.！!～~\s]*\Z")
 _FUTURE = caseless(
-    r"\b(?:will|wo(?=n['’]t)|shall|might|(?-i:may)|going to|gonna|planning|plans? (?:to|on)|want(?:s|ed)? to"
+    r"\b(?:will|won['’]t|shall|might|(?-i:may)|going to|gonna|planning|plans? (?:to|on)|want(?:s|ed)? to"
     r"|intend\w*|about to|soon|think(?:s|ing)? (?:about|of)|consider(?:s|ing)?|discuss(?:es|ing)?|debat(?:e|es|ing)"
     r"|ponder(?:s|ing)?|weigh(?:s|ing)|toying|tempted|hop(?:e|es|ing) to|wish(?:es)?|tr(?:y|ies|ied|ying) (?:to|\w+ing)"
     r"|(?:would|['’]d) (?:like|love|prefer|rather)|rumou?rs?|supposedly|allegedly|word (?:is|has it)"
@@ -91,6 +91,16 @@ _PASSING = caseless(
     r"|until (?:further notice|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|暂时|临时"
     r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)"
 )
+_NOT_DONE = caseless(
+    r"\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made|had)\b"
+    r"|\b(?:ha(?:ve|s|d)|is|are|am|was|were)(?:n['’]t| not) (?:\w+ )?(?:\w+ed|\w+ing|gone|left|sold|bought)\b.*\byet\b"
+    r"|\bnot (?:going to|gonna)\b|['’](?:re|m|s) not (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
+    r"|\b(?:is|are|am)(?:n['’]t| not) (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
+    r"|\band (?:then )?(?:straight |right )?back(?: again)?\W*\Z|[,;]? but (?:no|not|(?:i|we|they|it) (?:did|have|has)n['’]t)\b"
+    rf"|\bthis {WEEKDAY}\b.*\b(?:is|are|am)(?:n['’]t| not)\b|\b(?:is|are|am)(?:n['’]t| not)\b.*\bthis {WEEKDAY}\b"
+    r"|\b(?:fast|beinahe) \w+t\b|\bnoch nicht\b|差点|险些|还没"
+)
+"""What nearly was, is not yet, was taken back at once, or is for one day."""
 _FROM_TODAY = caseless(
     r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
 )
@@ -247,7 +257,7 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
     lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
-    if _FUTURE.search(plain) or _EXPLAINS.search(plain) or _PASSING.search(lasting) or why_unreal(lasting):
+    if _FUTURE.search(plain) or _NOT_DONE.search(plain) or _EXPLAINS.search(plain) or _PASSING.search(lasting) or why_unreal(lasting):
         return SkipReason.UNREAL
     is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not _CONTRAST.match(plain)
     return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or _STATES.search(plain)) else ""

@@ -55,7 +55,7 @@ _MIN_CHARS = 3
 _INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
 _GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
 _NEGATIVE = caseless(
-    r"\b(?:not|never|no longer|nobody|none|no one)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
+    r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
 
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.facts.values import HAN, WEEKDAY
 from memoryd.domain.text.dates import MONTH
+from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import STOP_WORDS
 
 _NUMERALS = (
@@ -79,6 +80,9 @@ _NO_ANCHOR = expression(
 )
 
 
+_PLURAL_DAY = expression(r"(?<=day)s\b")
+
+
 class TypedValue(Struct, frozen=True):
     """One value where it stands in a text. `anchor` is the stem of the content word before it, empty if none."""
 
@@ -91,7 +95,8 @@ class TypedValue(Struct, frozen=True):
     @property
     def key(self) -> str:
         """What two texts have in common that say the same value."""
-        return " ".join(re.findall(rf"[\w.:@%£€$]+|[{HAN}]+", self.text.casefold())).rstrip(".")
+        key = " ".join(re.findall(rf"[\w.:@%£€$]+|[{HAN}]+", self.text.casefold())).rstrip(".")
+        return _PLURAL_DAY.sub("", key) if self.kind == "days" else key
 
 
 def values_in(text: str) -> list[TypedValue]:
@@ -118,7 +123,8 @@ def _value(match: TextMatch) -> TypedValue | None:
 
 
 def _names(text: str) -> Iterator[TypedValue]:
-    for match in _NAMED.finditer(text):
+    # in German a word in small letters before a name is no noun
+    for match in _NAMED.finditer(text) if language_of(text) != "de" else ():
         group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
         if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
             yield TypedValue(f"name {stem(anchor)}", match[group], *match.span(group), stem(anchor))
@@ -238,6 +244,7 @@ going come comes came since everything else everyone same stay stays thing one u
 it's that's there's she's he's they're i'm i've we're we've isn't aren't wasn't weren't doesn't don't didn't hasn't
 haven't can't another ll isn wasn aren doesn don didn weren hasn haven its
 remember remind forget
+kein keine keinen keinem keiner keines
 jetzt nun ab doch nein statt anstatt sondern mehr wieder wurde auf nehmen nehme nutzen nutze benutzen verwenden
 verschoben verlegt geändert gewechselt umgestiegen kommt kommen die den in an im am um uhr merk dir vergiss denk daran
 """)
