@@ -63,6 +63,32 @@ _HAN_ATTRIBUTE = expression(
     r"时间|日期|地点|价格?|费|号|电话|手机|邮箱|地址|名|密码|颜色|版本|端口|尺[码寸]|大小|人数|负责人"
 )
 _HAN_WORK = expression(r"上班|工作|任职|干活|读书|上学|念书|居住|负责|做")
+_PARTS_OF_TIME = (
+    ("summer", caseless(r"\b(?:in|during|over) (?:the )?summer\b|\bim sommer\b|夏[天季]")),
+    ("winter", caseless(r"\b(?:in|during|over) (?:the )?winter\b|\bim winter\b|冬[天季]")),
+    ("spring", caseless(r"\b(?:in|during) (?:the )?spring\b|\bim fr(?:ü|u)h(?:ling|jahr)\b|春[天季]")),
+    ("autumn", caseless(r"\b(?:in|during) (?:the )?(?:autumn|fall)\b|\bim herbst\b|秋[天季]")),
+    ("week", caseless(r"\bweekdays?\b|\b(?:mon|tues|wednes|thurs|fri)days?\b|\bwerktags\b|工作日|平日")),
+    ("weekend", caseless(r"\bweekends?\b|\b(?:satur|sun)days?\b|\bam wochenende\b|周末")),
+)
+_FOR_WHOM = caseless(r"\bfor (?!(?:us|hours|days|weeks|months|years|ages)\b)([a-z]{3,}s)\b")
+
+
+def is_of_other_times(plain: str, text: str) -> bool:
+    """Tell whether two statements name parts of the year or of the week that exclude each other, or others for whom."""
+    spoken, known = ({part for part, said in _PARTS_OF_TIME if said.search(one)} for one in (plain, text))
+    whom, others = (frozenset(_FOR_WHOM.findall(one.lower())) for one in (plain, text))
+    return bool(spoken and known and spoken.isdisjoint(known)) or bool(whom and others and whom.isdisjoint(others))
+
+
+_SOME_DAYS = caseless(r"\b(?:week|mon|tues|wednes|thurs|fri|satur|sun)days\b|\bweekends\b|\b(?:in|during) (?:the )?(?:summer|winter)\b")
+
+
+def is_at_some_times(plain: str, text: str) -> bool:
+    """Tell whether a sentence says of some days, or of a season, what another statement says of all."""
+    return bool(_SOME_DAYS.search(plain)) and not any(said.search(text) for _, said in _PARTS_OF_TIME)
+
+
 _OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME = caseless(r"\blives?\b|住")

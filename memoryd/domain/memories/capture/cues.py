@@ -23,12 +23,14 @@ NEW = "a new …"
 NEWS = "just learned"
 ANSWER = "the answer was wrong"
 SLIP = "actually …"
+OTHERWISE = "… otherwise"
+"""No cue: a plain statement that may have another value than a memory, or say that something is over."""
 
 _LEAD = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way| time)|nope|nah|wrong|incorrect"
     r"|not (?:quite|right|correct|true|exactly|so)(?: any ?more)?"
     r"|that['’]?s (?:not|no longer) (?:right|correct|true|it|so)(?: any ?more)?|that['’]?s (?:wrong|incorrect"
-    r"|outdated|old|history)|that was (?:before|last \w+|then)|not any ?more|no longer(?=[,.])"
+    r"|outdated|old|history)|outdated(?=,)|that was (?:before|last \w+|then)|not any ?more|no longer(?=[,.])"
     r"|that (?:is|was) (?:not (?:right|correct|true)(?: any ?more)?|wrong|outdated)|that isn['’]t (?:right|correct"
     r"|true)(?: any ?more)?"
     r"|you(?:['’]re| are) (?:wrong|mistaken)|you(?:['’]ve| have)? (?:got|have|had|remembered) (?:it|that|this) wrong"
@@ -50,7 +52,7 @@ _LEAD = caseless(
     r"|for your information|yes|yeah|so|and"
     r"|but|also|just so you know|you know|heads[- ]up|quick note|please note(?: that)?|note(?: that)?"
     r"|also|übrigens|ach ja|hallo|danke|doch|leider"
-    r"|one more thing|um+|hmm+|thanks|thank you"
+    r"|one more thing|um+|hm+|thanks|thank you"
     r"|good (?:news|morning|evening|afternoon)|to be precise|remember(?: that)?"
     r"|其实|事实上|对了|顺便(?:说一下|说一句|提一下)?|嗯|哦|啊|抱歉|不好意思|准确地?说|确切地?说|应该说|你好"
     r"|请?记住|另外|还有|跟你说一下|说一下))(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*"
@@ -303,6 +305,41 @@ def _compiled(make: Callable[[str], re.Pattern[str]], rows: Iterable[tuple[str, 
 
 _OLD = (*_compiled(caseless, (*_ENGLISH_OLD, *_GERMAN_OLD)), *_compiled(expression, _HAN_OLD))
 _NEW = (*_compiled(caseless, (*_ENGLISH_NEW, *_GERMAN_NEW)), *_compiled(expression, _HAN_NEW))
+
+
+_ENDS = caseless(
+    r"\b(?:any ?more|any longer|no longer|after all|gone(?! (?:up|down|to|from|back))|over(?=\W*\Z|[,;])|sold(?! out)|dropped|cancel+ed|ended|quit|stopped"
+    r"|finally (?:done|finished)|no more)\b"
+    r"|\b(?:nicht mehr|kein\w{0,2} \w+ mehr|verkauft|gekündigt|abgesagt|vorbei)\b"
+    r"|(?<!先)不[^，,。]{1,8}了(?=\W|\Z)|取消了|卖了|没了|停了|不用"
+)
+_DONE = caseless(
+    r"\b(?:is|are|was|were|has been|have been|got|gets?)(?: \w+ly| finally| already| now)? (?:done|paid|signed|renewed|booked|fixed|sent|finished"
+    r"|ordered|returned|submitted|filed|repaired|delivered|collected)\b"
+    r"|\b(?:i|we|he|she|they|[A-Z]\w+) (?:finally |just |already )?(?:paid|signed|renewed|booked|fixed|sent|finished|ordered|returned|submitted|filed"
+    r"|repaired|delivered|collected)\b|[交签续付订修寄办]好了|已经?[^，,。]{1,6}了"
+)
+_TO_DO = caseless(
+    r"\b(?:to do|todo|ha(?:s|ve) to|needs? to|must|still|not yet|has(?:n['’]t| not)|isn['’]t|to be \w+ed|wants?|muss|müssen|noch)\b|还没|要[^，,。]|需要|待"
+)
+
+
+_LIGHT = caseless(r"(?:need|want|require|wear)s? (?:to |an? |the |my |his |her |our |their )?(?=\w{3})")
+
+
+def without_light_verb(denied: str) -> str:
+    """Return what is denied without a verb that says little: nobody who wears glasses *needs his glasses* any more."""
+    return _LIGHT.sub("", denied, count=1) if _LIGHT.match(denied) else denied
+
+
+def says_over(plain: str) -> bool:
+    """Tell whether a sentence says that something has come to its end."""
+    return _ENDS.search(plain) is not None
+
+
+def says_done(plain: str, text: str) -> bool:
+    """Tell whether a sentence says of what another statement says it is to be done that it was."""
+    return _DONE.search(plain) is not None and _TO_DO.search(text) is not None
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:

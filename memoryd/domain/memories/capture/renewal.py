@@ -18,6 +18,7 @@ from memoryd.domain.memories.capture.capture import (
     is_laid_out,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
+from memoryd.domain.memories.capture.cues import OTHERWISE
 from memoryd.domain.memories.capture.forms import is_staged
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_not_plain
 from memoryd.domain.memories.capture.revisions import Revision
@@ -46,8 +47,10 @@ def with_revisions(
 
     `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated.
     """
-    out_of_place = _why_out_of_place(text, revisions)
+    out_of_place = _why_out_of_place(text, [one for one in revisions if one.form != OTHERWISE])
     for revision in revisions:
+        if revision.form == OTHERWISE and (out_of_place or any(one.text in revision.text for one in verdict.kept)):
+            continue
         reason = revision.reason if isinstance(revision, DroppedItem) else out_of_place
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
@@ -55,6 +58,8 @@ def with_revisions(
         target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
+        elif revision.form == OTHERWISE:
+            continue
         elif may_supersede and revision.is_self_contained:
             verdict = _with_plain(verdict, revision)
         else:
@@ -123,14 +128,17 @@ def _with_item(verdict: CaptureVerdict, item: CapturedItem, revision: Revision) 
 def _item(revision: Revision, target: Target, *, may_supersede: bool) -> CapturedItem:
     superseded = [memory for memory in target.superseded if may_supersede or not is_by_person(memory.line)]
     disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
-    model = (target.superseded or target.disputed)[0].line
+    model = target.superseded[0].line if target.superseded else None
     return CapturedItem(
-        Kind.FACT if target.disputed else model.kind,
-        revision.text if disputed else target.text,
+        Kind.FACT if model is None else model.kind,
+        target.text if target.disputed or not disputed else revision.text,
         revision.form,
         # a line that is told on with one value exchanged is as it was said
-        is_pinned=model.attributes.is_pinned and target.text != revision.text and not disputed,
-        entities=model.entities if target.superseded else (),
+        is_pinned=model is not None
+        and model.attributes.is_pinned
+        and target.text != revision.text
+        and not disputed,
+        entities=() if model is None else model.entities,
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),
         note="; ".join(filter(None, (_note("supersedes", superseded), _note("contradicts", disputed)))),

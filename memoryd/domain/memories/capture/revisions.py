@@ -23,9 +23,12 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
+    OTHERWISE,
     SLIP,
     behind_leads,
     cues_in,
+    says_over,
+    without_light_verb,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
@@ -214,7 +217,8 @@ class Revision(Struct, frozen=True):
 
 def revision_gate(text: str, *, has_answer: bool = False) -> str:
     """Return the cue of a message that may revise something; empty if it has none."""
-    return next((one.form for one in revisions_of(text, has_answer=has_answer)), "")
+    forms = (one.form for one in revisions_of(text, has_answer=has_answer))
+    return next((form for form in forms if form != OTHERWISE), "")
 
 
 def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | DroppedItem]:
@@ -235,8 +239,10 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
         leads = own
         if revision is None:
             continue
+        is_otherwise = revision.form == OTHERWISE
         why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in revision.forms)
-        yield DroppedItem(sentence.text, why, revision.form) if why else revision
+        if not (why and is_otherwise):
+            yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
 def corrects_alone(sentence: str) -> bool:
@@ -321,6 +327,8 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
     named: dict[str, dict[str, None]] = defaultdict(dict)
     for form, match in cues:
         groups = {key: value.strip() for key, value in match.groupdict().items() if value}
+        if form == NO_LONGER and "old" in groups:
+            groups["old"] = without_light_verb(groups["old"])
         if not (is_exact and form == CHANGE) or "old" in groups:
             for key, value in groups.items():
                 named[key][value] = None
@@ -332,6 +340,8 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         forms.insert(0, ANSWER)
     elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
         forms.append(SLIP)
+    if not forms and has_verb and (says_over(plain) or values_in(plain)):
+        forms.append(OTHERWISE)
     if not forms:
         return None
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))

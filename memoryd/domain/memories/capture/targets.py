@@ -19,9 +19,21 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other, is_of_person
+from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_at_some_times, is_of_other, is_of_other_times, is_of_person
 from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
-from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT, SLIP
+from memoryd.domain.memories.capture.cues import (
+    AGAIN,
+    ANSWER,
+    CHANGE,
+    CLAUSE_END,
+    CORRECTION,
+    NO_LONGER,
+    NOT_BUT,
+    OTHERWISE,
+    SLIP,
+    says_done,
+    says_over,
+)
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
 from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
@@ -60,7 +72,10 @@ _NEGATIVE = caseless(
 
 
 class Target(Struct, frozen=True):
-    """The memories that a sentence supersedes, or those of which one may be meant; and the text that holds now."""
+    """The memories that a sentence supersedes, or those of which one may be meant; and the text that holds now.
+
+    Without any it holds beside them.
+    """
 
     text: str
     superseded: tuple[Memory, ...] = ()
@@ -106,11 +121,14 @@ def target_of(
     similar = [candidate for candidate in standing if search.may_fit(candidate)]
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
-        return _renewed_clause(revision, similar)
+        renewed = None if revision.form == OTHERWISE else _renewed_clause(revision, similar)
+        return renewed or search.over(similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
     if len(best) == 1:
-        return _over(revision, best[0], standing)
+        target = _over(revision, best[0], standing)
+        is_sure = revision.form != OTHERWISE or not target.superseded
+        return target if is_sure else Target(target.text if revision.has_pronoun else revision.text, disputed=target.superseded)
     if len(best) > _DISPUTED_MAX:
         return None
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
@@ -203,6 +221,25 @@ class _Search:
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.text)
         return 2 * fit if is_home else fit
 
+    def over(self, similar: Sequence[_Candidate]) -> Target | None:
+        """Return the one memory that a sentence may end, by what few others name: it is doubted, and stands."""
+        plain = self._revision.plain
+        ended = frozenset[str]().union(*(words for _, words in self._old)) or self._sentence | self._about
+        found = [
+            one
+            for one in similar
+            if (says_over(plain) or says_done(plain, one.text))
+            and self._is_told_apart(ended & one.words - self._subject_in(one.text))
+            and (self._old or len(ended & one.words) > 1)
+            and not is_of_other(one.text, self._spoken | self._own_names)
+            and not are_apart(self._revision, one.text, one.words | self._own_names, self._spoken)
+        ]
+        return Target(self._revision.text, disputed=(found[0].memory,)) if len(found) == 1 else None
+
+    def _is_told_apart(self, words: frozenset[str]) -> bool:
+        counts = self._rarity.counts
+        return any(counts[word] <= 1 for word in words if len(word) > 1)
+
     def _share(self, part: frozenset[str], whole: frozenset[str]) -> float:
         """Return how much of the weight of some words those of them have that are in another set."""
         return self._rarity.share(part & whole, whole)
@@ -271,12 +308,19 @@ class _Search:
         pair = new_value(one.text, self._revision.plain, read=self._values_in)
         if pair is None or self._is_of_other_clause(pair[1], one.words):
             return False
+        if self._revision.form == OTHERWISE and not self._says_the_rest(one, pair[0]):
+            return False
         spoken = self._rest | self._about
         other = spoken - content(pair[1].text) - one.words
         if len(other) > _FOREIGN * len(spoken & one.words) and not HAN_SIGN.search(self._revision.plain):
             return False
         subject, fixed = self._subject_in(one.text), one.words - content(pair[0].text)
         return self._share(spoken, subject) >= _SUBJECT or self._share(spoken, fixed) >= _MAX
+
+    def _says_the_rest(self, one: _Candidate, value: TypedValue) -> bool:
+        """Tell whether a sentence without a cue has most words of a memory beside its subject and its value."""
+        fixed = one.words - content(value.text) - self._subject_in(one.text)
+        return self._share(self._spoken, fixed or one.words - content(value.text)) >= _MAX
 
     def _is_of_other_clause(self, value: TypedValue, words: frozenset[str]) -> bool:
         """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
@@ -435,8 +479,19 @@ def _difference(text: str, other: str) -> str:
     return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)
 
 
+def _is_of_when_alone(revision: Revision, text: str) -> bool:
+    """Tell whether days are all that a sentence has otherwise: what is on Tuesday is moved to Sunday."""
+    pair = new_value(text, revision.rest)
+    return bool(revision.old) or (pair is not None and pair[0].kind in ("days", "date"))
+
+
 def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:
     memory = candidate.memory
+    if is_of_other_times(revision.plain, candidate.text) and not _is_of_when_alone(revision, candidate.text):
+        # both hold
+        return Target(revision.text)
+    if is_at_some_times(revision.plain, candidate.text) and not revision.old:
+        return Target(revision.text, disputed=(memory,))
     text = renewed(revision, candidate.text)
     if text == revision.text and still_holds(revision, candidate.text):
         pair = replaced_value(new_values_of(revision), candidate.text, candidate.words)
