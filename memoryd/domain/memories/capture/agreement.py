@@ -103,7 +103,9 @@ _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
-    has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
+    # what answers with a value leaves out of what that is
+    is_value_first = ANSWER in revision.forms and any(not one.start for one in values_in(revision.plain))
+    has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun or is_value_first)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
         any(_is_of_more(one, revision.plain, text, words, spoken) for one in _phrases(revision, subject))

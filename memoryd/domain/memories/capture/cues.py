@@ -82,7 +82,7 @@ _SINCE = (
 )
 _ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
-    r"(?:gone(?! back| to| over)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut|phased out|sold"
+    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut|phased out|sold"
     r"|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
     r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
@@ -191,7 +191,7 @@ _ENGLISH_NEW = (
         r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
     ),
 )
-_MOVED_GERMAN = "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|umgezogen|erhöht|gesenkt|verlängert)"
+_MOVED_GERMAN = "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|umgezogen|gezogen|erhöht|gesenkt|gestiegen|gesunken|verlängert)"
 GERMAN_VERB = (
     "ist|sind|haben|wird|wurde|kommt|kommen|kostet|kosten|beträgt|heißt|bleibt|bleiben|gilt|läuft|laufen|findet|beginnt"
     "|endet|dauert|wohnt|liegt|liegen|steht|stehen|fährt|fahren|geht|gehen|braucht|öffnet|schließt"
@@ -214,6 +214,10 @@ _GERMAN_OLD = (
     (NOT_BUT, r"\b(?:statt|anstatt|anstelle von) (?P<old>[^,;]{1,60}?)(?=[,;]|\W*\Z)"),
 )
 _GERMAN_NEW = (
+    (
+        CHANGE,
+        rf"\A(?:(?:ich|wir) )?(?:haben?|hab) (?P<about>[^,;]{{2,60}}?) auf (?P<new>[^,;]{{1,60}}?) {_MOVED_GERMAN}\b",
+    ),
     (
         CHANGE,
         rf"\A{_WHO}\s\b(?:ist|sind|wurde|wird) (?:jetzt )?(?:auf|in|nach) (?P<new>[^,;]{{1,60}}?) {_MOVED_GERMAN}\b",
@@ -260,8 +264,8 @@ _HAN_OLD = (
     ),
     (
         NOT_BUT,
-        r"\A(?P<subject>[^，,；;]*?)(?:并)?(?:不是|不在|不叫|不用"
-        r"|而不是)(?P<old>[^，,；;]{1,30}?)[，,；;]\s*(?:而?是|在|叫|用)",
+        r"\A(?P<subject>[^，,；;]*?)(?:并)?(?:不是|不在|不叫|不姓|不用"
+        r"|而不是)(?P<old>[^，,；;]{1,30}?)[，,；;]\s*(?:而?是|在|叫|姓|用)",
     ),
     (NOT_BUT, r"\A(?P<said>[^；;]*?)[，,]\s*(?:而)?(?:不是|不在|不叫|并非)(?P<old>[^，,；;]{1,30})"),
     (NOT_BUT, r"\A(?P<subject>[^，,；;]*?)(?:并不|并没有|并非|没有|不是)(?P<old>[^，,；;]{1,30})"),
@@ -337,9 +341,14 @@ def says_over(plain: str) -> bool:
     return _ENDS.search(plain) is not None
 
 
-def says_done(plain: str, text: str) -> bool:
-    """Tell whether a sentence says of what another statement says it is to be done that it was."""
-    return _DONE.search(plain) is not None and _TO_DO.search(text) is not None
+def says_done(plain: str) -> bool:
+    """Tell whether a sentence says that something was done."""
+    return _DONE.search(plain) is not None
+
+
+def is_to_do(text: str) -> bool:
+    """Tell whether a statement says that something is to be done."""
+    return _TO_DO.search(text) is not None
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:

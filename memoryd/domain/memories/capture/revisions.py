@@ -27,6 +27,7 @@ from memoryd.domain.memories.capture.cues import (
     SLIP,
     behind_leads,
     cues_in,
+    says_done,
     says_over,
     without_light_verb,
 )
@@ -101,7 +102,7 @@ _NOT_DONE = caseless(
     r"|\b(?:is|are|am)(?:n['’]t| not) (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
     r"|\band (?:then )?(?:straight |right )?back(?: again)?\W*\Z|[,;]? but (?:no|not|(?:i|we|they|it) (?:did|have|has)n['’]t)\b"
     rf"|\bthis {WEEKDAY}\b.*\b(?:is|are|am)(?:n['’]t| not)\b|\b(?:is|are|am)(?:n['’]t| not)\b.*\bthis {WEEKDAY}\b"
-    r"|\b(?:fast|beinahe) \w+t\b|\bnoch nicht\b|差点|险些|还没"
+    r"|\b(?:fast|beinahe) \w+t\b|\bnoch nicht\b|差点|险些|还没|先不"
 )
 """What nearly was, is not yet, was taken back at once, or is for one day."""
 _FROM_TODAY = caseless(
@@ -130,7 +131,10 @@ _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
 """What people tell of themselves without saying so."""
-_PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]")
+_PRONOUN = caseless(
+    r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their|er|sie|es"
+    r"|(?:die|der|das)(?= (?-i:[a-z])))(?:['’]\w+)?\b|[他她它]"
+)
 _STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
     rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
@@ -140,10 +144,11 @@ _STATES = caseless(
 )
 """What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
 _SAYS_SO = caseless(
-    r",? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
+    r",? (?:(?:the |my )?[\w']{2,20} )?(?:said|says) so\W*\Z"
+    r"|,? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
     r"| that)?(?: today| yesterday)?\W*\Z"
     r"|(?<=[，,])?(?:医生|老师|公司|学校|物业|客服|银行|房东|领导|通知)(?:刚|刚刚|那边)?(?:说|通知"
-    r"|确认)(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))"
+    r"|确认)(?:了[，,])?(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))"
 )
 """Who said it, of what its author holds for true: behind it, or of a change."""
 
@@ -340,7 +345,7 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         forms.insert(0, ANSWER)
     elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
         forms.append(SLIP)
-    if not forms and has_verb and (says_over(plain) or values_in(plain)):
+    if not forms and has_verb and (says_over(plain) or says_done(plain) or values_in(plain)):
         forms.append(OTHERWISE)
     if not forms:
         return None

@@ -31,6 +31,7 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     OTHERWISE,
     SLIP,
+    is_to_do,
     says_done,
     says_over,
 )
@@ -222,14 +223,17 @@ class _Search:
         return 2 * fit if is_home else fit
 
     def over(self, similar: Sequence[_Candidate]) -> Target | None:
-        """Return the one memory that a sentence may end, by what few others name: it is doubted, and stands."""
-        plain = self._revision.plain
+        """Return the one memory that a sentence denies or ends, by what it alone names: it is doubted, and stands."""
+        is_bare_denial = set(self._revision.forms) == {NOT_BUT} and not self._revision.has_contrast
+        is_over = says_over(self._revision.plain) or (bool(self._old) and not is_bare_denial)
+        is_done = not is_over and says_done(self._revision.plain)
         ended = frozenset[str]().union(*(words for _, words in self._old)) or self._sentence | self._about
         found = [
             one
             for one in similar
-            if (says_over(plain) or says_done(plain, one.text))
+            if (is_over or (is_done and is_to_do(one.text)))
             and self._is_told_apart(ended & one.words - self._subject_in(one.text))
+            and not _NEGATIVE.search(one.text)
             and (self._old or len(ended & one.words) > 1)
             and not is_of_other(one.text, self._spoken | self._own_names)
             and not are_apart(self._revision, one.text, one.words | self._own_names, self._spoken)
