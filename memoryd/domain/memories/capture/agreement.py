@@ -5,6 +5,7 @@ where somebody works, and what once ran late runs on time. Each rule here only r
 """
 
 from memoryd.domain.expressions import TextMatch, caseless, expression
+from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -19,7 +20,7 @@ from memoryd.domain.memories.capture.cues import (
     NOW,
 )
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import content, new_value, values_in
+from memoryd.domain.memories.capture.values import common_start, content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
 _BARE_NAME = expression(
@@ -81,7 +82,10 @@ def is_of_other_times(plain: str, text: str) -> bool:
     return bool(spoken and known and spoken.isdisjoint(known)) or bool(whom and others and whom.isdisjoint(others))
 
 
-_SOME_DAYS = caseless(r"\b(?:week|mon|tues|wednes|thurs|fri|satur|sun)days\b|\bweekends\b|\b(?:in|during) (?:the )?(?:summer|winter)\b")
+_SOME_DAYS = caseless(
+    r"\b(?:week|mon|tues|wednes|thurs|fri|satur|sun)days\b|\bweekends\b"
+    r"|\b(?:in|during) (?:the )?(?:summer|winter)\b"
+)
 
 
 def is_at_some_times(plain: str, text: str) -> bool:
@@ -242,3 +246,63 @@ def _is_single_event(revision: Revision) -> bool:
     if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _STANDS.search(plain)):
         return True
     return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)
+
+
+_TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
+_JOINS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
+_MIDDLE_MAX = 8
+
+
+def are_same_but_one(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories are about the same in the same words, but for one value."""
+    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.text.strip(), other.text.strip()):
+        return False
+    mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
+    ahead, middle, behind = _parts(mine, theirs)
+    middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
+    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_JOINS.match, middle)) for middle in middles)
+    # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
+    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
+    return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))
+
+
+def _begin_or_end_alike(mine: str, theirs: str) -> bool:
+    return mine[:1] == theirs[:1] or mine[-1:] == theirs[-1:]
+
+
+def _parts(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the tokens with which two texts begin alike, those that one has otherwise, and those that both end on."""
+    ahead = common_start(mine, theirs)
+    behind = len(mine) - common_start(mine[ahead:][::-1], theirs[ahead:][::-1])
+    return mine[:ahead], mine[ahead:behind], mine[behind:]
+
+
+def difference(text: str, other: str) -> str:
+    """Return the part of a text that another one of the same words has otherwise."""
+    _, middle, _ = _parts(_TOKENS.findall(text), _TOKENS.findall(other))
+    return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)
+
+
+def is_of_when_alone(revision: Revision, text: str) -> bool:
+    """Tell whether days are all that a sentence has otherwise: what is on Tuesday is moved to Sunday."""
+    pair = new_value(text, revision.rest)
+    return bool(revision.old) or (pair is not None and pair[0].kind in ("days", "date"))
+
+
+_CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
+NAMED = expression(rf"[A-Z0-9]|[{HAN}]")
+
+
+def is_value(revision: Revision) -> bool:
+    """Tell whether what holds now is a name or a value, or the one word of what is called or taken otherwise."""
+    is_word = bool(_CALLED.search(revision.plain)) and " " not in revision.new.strip()
+    return is_word or bool(NAMED.search(revision.new) or values_in(revision.new))
+
+
+_AGAIN = caseless(r"\bagain\b|\bback\b|[改换搬转调用订吃喝走坐住做]回|恢复|重新|又")
+
+
+def again_clause(plain: str) -> str:
+    """Return the clause that says what holds again, else the sentence."""
+    clauses = CLAUSE_END.split(plain)
+    return next(filter(_AGAIN.search, clauses), plain)

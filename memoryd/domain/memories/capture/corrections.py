@@ -292,3 +292,8 @@ def _is_older(memory: Memory, line: RetainedLine, slots: frozenset[tuple[str, st
         and bool(older := slots_of(memory.text))
         and older <= slots
     )
+
+
+def is_name(memory: Memory) -> bool:
+    """Tell whether a memory says what its author is called, as agents may call them in what they write."""
+    return memory.line.kind is Kind.ENTITY and is_by_person(memory.line) and pin_kind(memory.text) == NAME

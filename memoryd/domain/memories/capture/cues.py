@@ -82,8 +82,8 @@ _SINCE = (
 )
 _ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
-    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut|phased out|sold"
-    r"|scrapped|resigned|quit"
+    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut"
+    r"|phased out|sold|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
     r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
 )
@@ -191,7 +191,10 @@ _ENGLISH_NEW = (
         r"|\b(?:it )?turns out\b|\bi(?:['’]ve)? (?:double-)?checked\b",
     ),
 )
-_MOVED_GERMAN = "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|umgezogen|gezogen|erhöht|gesenkt|gestiegen|gesunken|verlängert)"
+_MOVED_GERMAN = (
+    "(?:verschoben|verlegt|geändert|gewechselt|umgestiegen|umgezogen|gezogen|erhöht|gesenkt|gestiegen"
+    "|gesunken|verlängert)"
+)
 GERMAN_VERB = (
     "ist|sind|haben|wird|wurde|kommt|kommen|kostet|kosten|beträgt|heißt|bleibt|bleiben|gilt|läuft|laufen|findet|beginnt"
     "|endet|dauert|wohnt|liegt|liegen|steht|stehen|fährt|fahren|geht|gehen|braucht|öffnet|schließt"
@@ -312,19 +315,22 @@ _NEW = (*_compiled(caseless, (*_ENGLISH_NEW, *_GERMAN_NEW)), *_compiled(expressi
 
 
 _ENDS = caseless(
-    r"\b(?:any ?more|any longer|no longer|after all|gone(?! (?:up|down|to|from|back))|over(?=\W*\Z|[,;])|sold(?! out)|dropped|cancel+ed|ended|quit|stopped"
+    r"\b(?:any ?more|any longer|no longer|after all|gone(?! (?:up|down|to|from|back))|over(?=\W*\Z|[,;])"
+    r"|sold(?! out)"
+    r"|dropped|cancel+ed|ended|quit|stopped"
     r"|finally (?:done|finished)|no more)\b"
     r"|\b(?:nicht mehr|kein\w{0,2} \w+ mehr|verkauft|gekündigt|abgesagt|vorbei)\b"
     r"|(?<!先)不[^，,。]{1,8}了(?=\W|\Z)|取消了|卖了|没了|停了|不用"
 )
 _DONE = caseless(
-    r"\b(?:is|are|was|were|has been|have been|got|gets?)(?: \w+ly| finally| already| now)? (?:done|paid|signed|renewed|booked|fixed|sent|finished"
-    r"|ordered|returned|submitted|filed|repaired|delivered|collected)\b"
-    r"|\b(?:i|we|he|she|they|[A-Z]\w+) (?:finally |just |already )?(?:paid|signed|renewed|booked|fixed|sent|finished|ordered|returned|submitted|filed"
-    r"|repaired|delivered|collected)\b|[交签续付订修寄办]好了|已经?[^，,。]{1,6}了"
+    r"\b(?:is|are|was|were|has been|have been|got|gets?)(?: \w+ly| finally| already| now)? (?:done|paid|signed"
+    r"|renewed|booked|fixed|sent|finished|ordered|returned|submitted|filed|repaired|delivered|collected)\b"
+    r"|\b(?:i|we|he|she|they|[A-Z]\w+) (?:finally |just |already )?(?:paid|signed|renewed|booked|fixed|sent|finished"
+    r"|ordered|returned|submitted|filed|repaired|delivered|collected)\b|[交签续付订修寄办]好了|已经?[^，,。]{1,6}了"
 )
 _TO_DO = caseless(
-    r"\b(?:to do|todo|ha(?:s|ve) to|needs? to|must|still|not yet|has(?:n['’]t| not)|isn['’]t|to be \w+ed|wants?|muss|müssen|noch)\b|还没|要[^，,。]|需要|待"
+    r"\b(?:to do|todo|ha(?:s|ve) to|needs? to|must|still|not yet|has(?:n['’]t| not)|isn['’]t|to be \w+ed|wants?"
+    r"|muss|müssen|noch)\b|还没|要[^，,。]|需要|待"
 )
 
 

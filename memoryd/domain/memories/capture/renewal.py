@@ -48,10 +48,14 @@ def with_revisions(
     `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated.
     """
     out_of_place = _why_out_of_place(text, [one for one in revisions if one.form != OTHERWISE])
+    is_among_others = bool(_why_out_of_place(text, revisions))
     for revision in revisions:
-        if revision.form == OTHERWISE and (out_of_place or any(one.text in revision.text for one in verdict.kept)):
+        is_known = any(one.text in revision.text for one in verdict.kept)
+        if revision.form == OTHERWISE and (is_known or is_among_others):
             continue
         reason = revision.reason if isinstance(revision, DroppedItem) else out_of_place
+        if revision.form == OTHERWISE:
+            reason = ""
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
             continue
@@ -134,10 +138,7 @@ def _item(revision: Revision, target: Target, *, may_supersede: bool) -> Capture
         target.text if target.disputed or not disputed else revision.text,
         revision.form,
         # a line that is told on with one value exchanged is as it was said
-        is_pinned=model is not None
-        and model.attributes.is_pinned
-        and target.text != revision.text
-        and not disputed,
+        is_pinned=model is not None and model.attributes.is_pinned and target.text != revision.text and not disputed,
         entities=() if model is None else model.entities,
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),

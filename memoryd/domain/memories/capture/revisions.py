@@ -100,7 +100,8 @@ _NOT_DONE = caseless(
     r"|\b(?:ha(?:ve|s|d)|is|are|am|was|were)(?:n['’]t| not) (?:\w+ )?(?:\w+ed|\w+ing|gone|left|sold|bought)\b.*\byet\b"
     r"|\bnot (?:going to|gonna)\b|['’](?:re|m|s) not (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
     r"|\b(?:is|are|am)(?:n['’]t| not) (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
-    r"|\band (?:then )?(?:straight |right )?back(?: again)?\W*\Z|[,;]? but (?:no|not|(?:i|we|they|it) (?:did|have|has)n['’]t)\b"
+    r"|\band (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
+    r"|[,;]? but (?:no|not|(?:i|we|they|it) (?:did|have|has)n['’]t)\b"
     rf"|\bthis {WEEKDAY}\b.*\b(?:is|are|am)(?:n['’]t| not)\b|\b(?:is|are|am)(?:n['’]t| not)\b.*\bthis {WEEKDAY}\b"
     r"|\b(?:fast|beinahe) \w+t\b|\bnoch nicht\b|差点|险些|还没|先不"
 )
@@ -268,7 +269,13 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
     lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
-    if _FUTURE.search(plain) or _NOT_DONE.search(plain) or _EXPLAINS.search(plain) or _PASSING.search(lasting) or why_unreal(lasting):
+    if (
+        _FUTURE.search(plain)
+        or _NOT_DONE.search(plain)
+        or _EXPLAINS.search(plain)
+        or _PASSING.search(lasting)
+        or why_unreal(lasting)
+    ):
         return SkipReason.UNREAL
     is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not _CONTRAST.match(plain)
     return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or _STATES.search(plain)) else ""
@@ -345,10 +352,9 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         forms.insert(0, ANSWER)
     elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
         forms.append(SLIP)
-    if not forms and has_verb and (says_over(plain) or says_done(plain) or values_in(plain)):
-        forms.append(OTHERWISE)
-    if not forms:
+    if not forms and not (has_verb and (says_over(plain) or says_done(plain) or values_in(plain))):
         return None
+    forms = forms or [OTHERWISE]
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))
     return Revision(
         text=text,

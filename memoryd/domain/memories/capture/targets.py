@@ -8,7 +8,6 @@ Where the old line says more than what changes, and one value alone is exchanged
 value: what still holds stays in it.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -17,10 +16,24 @@ from functools import cache, cached_property, lru_cache
 from msgspec import Struct
 
 from memoryd.domain.counters import grouped
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_at_some_times, is_of_other, is_of_other_times, is_of_person
-from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
+from memoryd.domain.memories.capture.agreement import (
+    HOME,
+    MOVES,
+    NAMED,
+    again_clause,
+    are_apart,
+    are_same_but_one,
+    difference,
+    is_at_some_times,
+    is_of_other,
+    is_of_other_times,
+    is_of_person,
+    is_of_when_alone,
+    is_value,
+)
+from memoryd.domain.memories.capture.corrections import is_name
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -37,9 +50,9 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
 from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
+from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, new_value, says, values_in
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import CACHED_LINES
 
@@ -68,7 +81,8 @@ _MIN_CHARS = 3
 _INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
 _GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
 _NEGATIVE = caseless(
-    r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
+    r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b"
+    r"|(?<![特区个性分])[不没未](?!同|错|过|久|断)"
 )
 
 
@@ -129,7 +143,8 @@ def target_of(
     if len(best) == 1:
         target = _over(revision, best[0], standing)
         is_sure = revision.form != OTHERWISE or not target.superseded
-        return target if is_sure else Target(target.text if revision.has_pronoun else revision.text, disputed=target.superseded)
+        text = target.text if revision.has_pronoun else revision.text
+        return target if is_sure else Target(text, disputed=target.superseded)
     if len(best) > _DISPUTED_MAX:
         return None
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
@@ -171,7 +186,7 @@ class _Search:
         self._sentence = self._rest | denied
         self._about = content(revision.about) - denied
         self._subject = content(revision.subject)
-        self._own_names = frozenset[str]().union(*(one.words for one in standing if _is_name(one.memory)))
+        self._own_names = frozenset[str]().union(*(one.words for one in standing if is_name(one.memory)))
         self._context = content(revision.context)
         self._spoken = self._sentence | self._about | self._context
         self._answer, self._in_answer = answer, content(answer)
@@ -179,7 +194,7 @@ class _Search:
         self._before = self._in_answer | in_said
         self._is_answer = bool(self._before) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._is_move = revision.is_authors and MOVES.search(revision.plain) is not None
-        self._clause = _again_clause(revision.plain) if AGAIN in revision.forms else ""
+        self._clause = again_clause(revision.plain) if AGAIN in revision.forms else ""
         words = self._spoken | self._subject | self._before
         self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
         self._stems = [word for word in words if not HAN_SIGN.match(word)]
@@ -295,7 +310,7 @@ class _Search:
         # of what is named nowhere else, the value alone says which one is meant: a name, a number; in German any noun
         # has a capital
         is_any_noun = set(revision.forms) == {NOT_BUT} and _GERMAN_AUTHOR.match(revision.plain)
-        is_significant = any(map(_NAME.search, revision.old)) and not (
+        is_significant = any(map(NAMED.search, revision.old)) and not (
             is_any_noun or (revision.has_pronoun and not self._context and not revision.has_contrast)
         )
         return (is_significant or len(hits[0]) > 1) and not any(
@@ -347,7 +362,7 @@ class _Search:
         revision, about = self._revision, self._about or self._subject
         if self._old or not {CHANGE, CORRECTION} & set(revision.forms):
             return False
-        if CHANGE in revision.forms and not (revision.new and _is_value(revision)):
+        if CHANGE in revision.forms and not (revision.new and is_value(revision)):
             return False
         new = content(revision.new)
         if new and new <= one.words:
@@ -370,7 +385,7 @@ class _Search:
 
     def _came_between(self, one: _Candidate) -> bool:
         return bool(self._clause) and any(
-            _says(self._clause, _difference(other.text, one.text))
+            says(self._clause, difference(other.text, one.text))
             for other in self._restated.get(one.memory.line.slugs, ())
             if other is not one and are_same_but_one(other.memory, one.memory)
         )
@@ -399,13 +414,13 @@ class _Search:
             return False
         revision = self._revision
         pair = new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
-        if pair is None or (revision.old and not any(_says(old, pair[0].text) for old in revision.old)):
+        if pair is None or (revision.old and not any(says(old, pair[0].text) for old in revision.old)):
             return False
         if not revision.has_verb and self._says_more(pair[1].start, one):
             return False
         fixed = one.words - content(pair[0].text)
         return one.text.casefold() in self._said or (
-            _says(self._answer, pair[0].text)
+            says(self._answer, pair[0].text)
             and any(self._share(self._before, words) >= _HALF for words in (fixed, self._subject_in(one.text)))
         )
 
@@ -417,81 +432,13 @@ class _Search:
 
 _OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: the)?\s*\Z")
 """Before a value that is none of what was said: `sorry for Tuesday`, `wait till Tuesday`."""
-_CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
 _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
 """Of who moves another place holds, whatever word is said for it."""
 
 
-def _is_name(memory: Memory) -> bool:
-    """Tell whether a memory says what its author is called, as agents may call them in what they write."""
-    return memory.line.kind is Kind.ENTITY and is_by_person(memory.line) and pin_kind(memory.text) == NAME
-
-
-def _says(text: str, value: str) -> bool:
-    """Tell whether a text says a value: a part of it without spaces, else by its words."""
-    words = content(value)
-    return value in text if HAN_SIGN.search(value) else bool(words) and words <= content(text)
-
-
-_NAME = expression(rf"[A-Z0-9]|[{HAN}]")
-
-
-def _is_value(revision: Revision) -> bool:
-    """Tell whether what holds now is a name or a value, or the one word of what is called or taken otherwise."""
-    is_word = bool(_CALLED.search(revision.plain)) and " " not in revision.new.strip()
-    return is_word or bool(_NAME.search(revision.new) or values_in(revision.new))
-
-
-def _again_clause(plain: str) -> str:
-    clauses = CLAUSE_END.split(plain)
-    signs = r"\bagain\b|\bback\b|[改换搬转调用订吃喝走坐住做]回|恢复|重新|又"
-    return next((one for one in clauses if re.search(signs, one, re.IGNORECASE)), plain)
-
-
-_TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_JOINS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
-_MIDDLE_MAX = 8
-
-
-def are_same_but_one(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories are about the same in the same words, but for one value."""
-    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.text.strip(), other.text.strip()):
-        return False
-    mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
-    ahead, middle, behind = _parts(mine, theirs)
-    middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
-    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_JOINS.match, middle)) for middle in middles)
-    # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
-    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
-    return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))
-
-
-def _begin_or_end_alike(mine: str, theirs: str) -> bool:
-    return mine[:1] == theirs[:1] or mine[-1:] == theirs[-1:]
-
-
-def _parts(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens with which two texts begin alike, those that one has otherwise, and those that both end on."""
-    ahead = common_start(mine, theirs)
-    behind = len(mine) - common_start(mine[ahead:][::-1], theirs[ahead:][::-1])
-    return mine[:ahead], mine[ahead:behind], mine[behind:]
-
-
-def _difference(text: str, other: str) -> str:
-    """Return the part of a text that another one of the same words has otherwise."""
-    _, middle, _ = _parts(_TOKENS.findall(text), _TOKENS.findall(other))
-    return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)
-
-
-def _is_of_when_alone(revision: Revision, text: str) -> bool:
-    """Tell whether days are all that a sentence has otherwise: what is on Tuesday is moved to Sunday."""
-    pair = new_value(text, revision.rest)
-    return bool(revision.old) or (pair is not None and pair[0].kind in ("days", "date"))
-
-
 def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:
     memory = candidate.memory
-    if is_of_other_times(revision.plain, candidate.text) and not _is_of_when_alone(revision, candidate.text):
+    if is_of_other_times(revision.plain, candidate.text) and not is_of_when_alone(revision, candidate.text):
         # both hold
         return Target(revision.text)
     if is_at_some_times(revision.plain, candidate.text) and not revision.old:

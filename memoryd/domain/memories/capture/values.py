@@ -313,3 +313,9 @@ class Rarity(Struct, frozen=True):
         ]
         total = self.weight(words)
         return self.weight(part) / total if total else 0.0
+
+
+def says(text: str, value: str) -> bool:
+    """Tell whether a text says a value: a part of it without spaces, else by its words."""
+    words = content(value)
+    return value in text if _HAN_RUN.search(value) else bool(words) and words <= content(text)

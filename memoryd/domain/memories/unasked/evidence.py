@@ -28,13 +28,16 @@ from memoryd.domain.memories.unasked.concepts import (
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
 MIN_OF_VALUE = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
-MIN_OF_FURTHER = 2.8
+MIN_OF_SIGNS = 4.0
+"""The same of what nobody can tell, in pairs of signs: Chinese leaves out who does it, and says what is general so."""
+MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
@@ -71,14 +74,30 @@ OF_DAYS = 5.0
 ANSWERS_FROM = 1.5
 ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 """For two words and more that are so much of what the message's words weigh."""
+RARE = 6.4
+"""Of a word that is in no list of common ones, and in hardly another note."""
 SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
-_SAYS_NOTHING = word_set("""
-remember forget merk merke dir vergiss denk denke daran stell 记住
-statt ab um im ins der das dem
+_SAYS_NOTHING = word_set("remember forget 记住")
+"""`Remember that`, with which many memories begin."""
+_GERMAN_TALK = word_set("""
+statt ab um im ins der das dem merk merke dir vergiss denk denke daran stell
+nicht noch schon wieder bis mit nach bei beim aus auf zu zur zum vor vom von seit ohne gegen durch uber unter zwischen
+wegen eine einen einem einer eines kein keine keinen mein meine meinen dein deine sein seine ihr ihre unser unsere mich
+dich sich uns euch mir ihm ihn ihnen ich wir ist sind seid habe hab hast habt haben hatte wird werden wurde wurden kann
+kannst konnen konnte darf darfst durfen soll sollen sollte muss musst mussen mochte mochten wollen willst wollte macht
+mach machen mache machst gehen geht gibt geben kommt kommen lass lassen lieber erst mehr immer nur auch aber oder und
+weil wenn dass denn denen dessen deren ichs doch nein eben gerade dann hier wie wer wen wem wann warum wo wohin woher
+welche welcher welches alles etwas nichts nix viel viele sehr ganz gerne gern bitte danke letzten letzte letztes
+nachste nachsten diese dieser dieses jede jeder jedes nochmal passt weiss glaube finde sag sage sagen wars ists heut
+bisschen einfach eigentlich vielleicht ubrigens falsch fertig
 """)
-"""`Remember that`, with which many memories begin, and German words that a search may mean: a certificate in DER."""
+"""No English words, most of them: whoever says one speaks German."""
+_ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort")
+"""The same of a German sentence alone."""
+GERMAN_MAX = 4.5
+"""Of a word of a German message, of which nobody counted how common it is: all would be as rare as names."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
@@ -180,9 +199,15 @@ class MessageEvidence:
         of_names = frozenset[str]().union(*names.values())
         self._text = " ".join(message.parts)
         small = self._text.lower()
+        is_german = language_of(small) == "de" or not _GERMAN_TALK.isdisjoint(idf.weights)
+        no_words = (_GERMAN_TALK | _ALSO_ENGLISH) if is_german else frozenset[str]()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         self._weights = {
-            term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
+            term: 0.0
+            if term in of_names or term in no_words
+            else weight
+            if term in numbers
+            else term_weight(term, min(weight, GERMAN_MAX) if is_german and term.isalpha() else weight)
             for term, weight in idf.weights.items()
         }
         self._total = sum(self._weights.values())
@@ -245,8 +270,14 @@ class MessageEvidence:
 
     def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
         aim = self._message.aim
+        weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
         if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
+        if aim is Aim.OPEN and (max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1):
+            # a name, a code, a word of a trade: or two words of which each says something
+            return score >= MIN_OF_VALUE
+        if aim is Aim.OPEN and any(map(UNSPACED_RUN.match, matches)):
+            return score >= MIN_OF_SIGNS
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
         significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in matches)
