@@ -241,7 +241,11 @@ class Backlog(Struct, kw_only=True):
         self.space, self.is_known = space, True
         if self.must_start_over:
             is_settled = self.must_start_over = False
-            await vectors.drop_space(space)
+            try:
+                await vectors.drop_space(space)
+            except StoreError:
+                self.must_start_over = True
+                raise
             self.links.on_removed()
         self._purge_mark = vectors.purge_mark
         await self._note_changes()
@@ -298,6 +302,8 @@ class Backlog(Struct, kw_only=True):
                 return
             # some more than must go, for whoever holds vectors in memory has to load them anew each time
             dropped = await vectors.evict_unused(in_use, most - most // SPARE_SHARE)
+            # another model may have come while it was looked for, and be gone again
+            self.is_known = self.is_known and self.space in in_use
         except StoreError:
             self._is_bounded = False
             return

@@ -1,0 +1,122 @@
+"""The backlog of the embedding lane, step by step: what it remembers of its last look, and what it forgets."""
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from memoryd.domain.documents import RelativePath
+from memoryd.embed.current import CurrentEmbedder, ModelPhase
+from memoryd.errors import StoreError
+from memoryd.index.pending import Backlog, EmbeddingLoopLinks, EmbeddingLoopSettings, PendingQueue, Spaces
+from memoryd.store.index.database import Database
+from tests.fakes import FakeEmbedder
+from tests.store.rows import note, put_note
+
+A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
+
+
+@dataclass
+class Desk:
+    """A backlog over a real index; nobody but the test asks it for anything."""
+
+    database: Database
+    backlog: Backlog
+    slot: CurrentEmbedder
+
+    async def embed(self, embedder: FakeEmbedder) -> None:
+        """Take the embedder, and look once for what it is to embed."""
+        await self.slot.become(ModelPhase.READY, embedder=embedder)
+        space = await self.backlog.space_of(embedder)
+        await self.backlog.refill(space)
+        while batch := self.backlog.queue.take(4):
+            await self.backlog.embed(embedder, space, batch)
+
+    async def bound_unused(self) -> None:
+        self.backlog.rescan()
+        await self.backlog.bound_unused()
+
+    async def vectors(self) -> int:
+        return (await self.database.documents.counts()).vectors
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Desk]:
+    async def elsewhere(_fingerprint: str, _hashes: object) -> dict[bytes, object]:
+        return {}
+
+    with ThreadPoolExecutor(6) as executor:
+        database = Database(path=tmp_path / "index.sqlite", executor=executor)
+        await database.open()
+        slot = CurrentEmbedder(lambda _state: None)
+        backlog = Backlog(
+            database=database,
+            spaces=Spaces(database),
+            slot=slot,
+            queue=PendingQueue(file_bytes=1, files_at_once=4),
+            settings=EmbeddingLoopSettings(max_unused=getattr(request, "param", 0), providers=("fake", "spare")),
+            links=EmbeddingLoopLinks(
+                lookup=elsewhere,  # type: ignore[arg-type]
+                publish=lambda _event, _data: None,
+                on_removed=lambda: None,
+            ),
+        )
+        yield Desk(database, backlog, slot)
+        await database.close()
+
+
+async def test_look_that_fails_still_owes_what_it_was_to_find(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(embedder)
+    await desk.embed(embedder)
+    await put_note(desk.database, B, note("attic"))
+    # of all that is asked, only the look reads this table
+    await desk.database.write(lambda db: db.execute("ALTER TABLE rejected RENAME TO elsewhere"))
+    with pytest.raises(StoreError):
+        await desk.embed(embedder)
+    await desk.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
+    await desk.embed(embedder)
+    assert await desk.backlog.count() == 0
+
+
+@pytest.mark.parametrize("desk", [5], indirect=True)
+async def test_each_space_counts_for_the_bound_of_unused_vectors(desk: Desk) -> None:
+    await put_note(desk.database, A, note("rent", "boiler", "lamp"))
+    for embedder in (FakeEmbedder(), FakeEmbedder(name="other", provider="spare")):
+        await desk.embed(embedder)
+    passages = (await desk.database.documents.counts()).passages
+    assert passages <= 5 < 2 * passages == await desk.vectors()
+    await desk.bound_unused()
+    await desk.database.documents.remove([A])
+    await desk.bound_unused()
+    assert await desk.vectors() == 5
+
+
+async def test_vectors_dropped_while_another_model_was_there_are_made_anew(desk: Desk) -> None:
+    first, second = FakeEmbedder(), FakeEmbedder(name="second")
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(first)
+    await desk.embed(first)
+    # it comes and goes between two looks, and is the last of its provider for that long
+    await desk.slot.become(ModelPhase.READY, embedder=second)
+    await desk.bound_unused()
+    assert await desk.vectors() == 0
+    await desk.embed(first)
+    assert await desk.backlog.count() == 0
+
+
+async def test_start_over_that_the_disk_refuses_is_still_owed(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(embedder)
+    once = len(embedder.embedded)
+    desk.backlog.must_start_over = True
+    await desk.database.write(lambda db: db.execute("ALTER TABLE rejected RENAME TO elsewhere"))
+    with pytest.raises(StoreError):
+        await desk.embed(embedder)
+    await desk.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
+    await desk.embed(embedder)
+    assert len(embedder.embedded) == 2 * once
