@@ -107,10 +107,10 @@ class EmbeddingLoop:
 
     def break_off(self) -> None:
         """Say that texts were purged: what is on its way is broken off, since it may be theirs."""
-        # woken, the lane asks the store anew before it takes anything: also what the broken-off batch puts back into
-        # the queue while it ends is never sent
+        # woken, the lane looks at all before it takes anything: also what the broken-off batch puts back into the queue
+        # while it ends is never sent
         self._wake.set()
-        self._queue.clear()
+        self._backlog.forget()
         self._backlog.break_off()
 
     def pause(self, is_paused: bool) -> None:

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from memoryd.domain.documents import RelativePath
@@ -37,6 +39,18 @@ class Desk:
     async def bound_unused(self) -> None:
         self.backlog.rescan()
         await self.backlog.bound_unused()
+
+    async def steps_of_look(self, space: int) -> int:
+        """Return how many steps SQLite takes to find what is pending."""
+        steps: list[int] = []
+
+        def note_steps(event: Any) -> None:
+            steps.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+
+        await self.database.read(lambda db: db.trace_v2(apsw.SQLITE_TRACE_PROFILE, note_steps))
+        await self.backlog.refill(space)
+        await self.database.read(lambda db: db.trace_v2(0, None))
+        return sum(steps)
 
     async def vectors(self) -> int:
         return (await self.database.documents.counts()).vectors
@@ -120,3 +134,31 @@ async def test_start_over_that_the_disk_refuses_is_still_owed(desk: Desk) -> Non
     await desk.database.write(lambda db: db.execute("ALTER TABLE elsewhere RENAME TO rejected"))
     await desk.embed(embedder)
     assert len(embedder.embedded) == 2 * once
+
+
+async def test_commit_while_texts_wait_has_the_new_ones_looked_at_alone(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    for number in range(60):
+        await put_note(desk.database, RelativePath(f"memory/{number}.md"), note(f"rent{number}", f"boiler{number}"))
+    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    space = await desk.backlog.space_of(embedder)
+    every = await desk.steps_of_look(space)
+    first = desk.backlog.queue.take(4)
+    # of what came, one text waits already
+    await put_note(desk.database, A, note("attic", "rent7"))
+    new = await desk.steps_of_look(space)
+    assert new < every / 10
+    texts = [item.hash for item in (*first, *desk.backlog.queue.take(1000))]
+    assert len(texts) == len(set(texts)) == desk.backlog.lacking == await desk.backlog.count()
+
+
+async def test_text_that_went_while_it_waits_is_not_embedded(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    await put_note(desk.database, A, note("rent", "boiler"))
+    await put_note(desk.database, B, note("attic"))
+    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    space = await desk.backlog.space_of(embedder)
+    await desk.backlog.refill(space)
+    await desk.database.documents.remove([A])
+    await desk.backlog.refill(space)
+    assert [item.title for item in desk.backlog.queue.take(1000)] == ["attic"]

@@ -183,9 +183,13 @@ _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
 """
 _PENDING = """
-FROM passages p {index}
-WHERE p.id >= :first AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
+FROM passages p {which} AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
+"""
+# all in the order of the hashes, as the vectors stand in their index; by number there are few to look at
+_ALL = "WHERE true"
+_SINCE = """
+NOT INDEXED WHERE p.id >= :first AND NOT EXISTS (SELECT 1 FROM passages o WHERE o.hash = p.hash AND o.id < :first)
 """
 # which are to be told is found in the index by hash alone: to look at each passage takes several times as long
 _SELECT_PENDING = f"""
@@ -290,26 +294,26 @@ class Vectors(IndexTable):
     def pending(
         self, db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = (), first: int = 0
     ) -> Pending:
-        """Return what has no vector in the space yet, of the passages from the number `first` on.
+        """Return what has no vector in the space yet, of what no passage before the number `first` holds.
 
-        Of the first ones up to `limit`, and those in `without` are left out. It costs a pass over these passages.
+        Of the first ones up to `limit`, and those in `without` are left out. It costs a pass over the passages from
+        that number on.
         """
         bound = {"space": space, "limit": limit, "without": _hex(without), "first": first}
-        # by number there are few to look at; else in the order of the hashes, as the vectors stand in their index
-        index = "NOT INDEXED" if first else ""
+        which = _SINCE if first else _ALL
         with at_one_moment(db):
             passages = [
                 PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None)
-                for row in db.execute(_SELECT_PENDING.format(index=index), bound)
+                for row in db.execute(_SELECT_PENDING.format(which=which), bound)
             ]
             is_all = len(passages) < limit and not without
-            count = len(passages) if is_all else db.execute(_COUNT_PENDING.format(index=index), bound).get
+            count = len(passages) if is_all else db.execute(_COUNT_PENDING.format(which=which), bound).get
         return Pending(count, passages)
 
     @reads
     def count_pending(self, db: apsw.Connection, space: int) -> int:
         """Count the distinct texts and files without a vector in the space."""
-        count: int = db.execute(_COUNT_PENDING.format(index=""), {"space": space, "first": 0}).get
+        count: int = db.execute(_COUNT_PENDING.format(which=_ALL), {"space": space}).get
         return count
 
     @reads
