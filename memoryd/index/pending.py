@@ -230,8 +230,11 @@ class Backlog(Struct, kw_only=True):
         """Return the space that its vectors go to, if anything can be written."""
         self.database.require_writable()
         space = await self.spaces.of(embedder)
-        # whoever goes back to an earlier model is at work in its space again
-        return space if space == self.space else await self.spaces.open(embedder)
+        if space != self.space:
+            # whoever goes back to an earlier model is at work in its space again, and in no other
+            space = await self.spaces.open(embedder)
+            self.rescan()
+        return space
 
     async def count(self) -> int:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""

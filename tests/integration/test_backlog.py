@@ -122,6 +122,22 @@ async def test_vectors_dropped_while_another_model_was_there_are_made_anew(desk:
     assert await desk.backlog.count() == 0
 
 
+async def test_vectors_of_the_model_before_go_though_they_were_looked_at_before_the_next_was_at_work(
+    desk: Desk,
+) -> None:
+    first, second = FakeEmbedder(), FakeEmbedder(name="second")
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(first)
+    await desk.embed(second)
+    once = len(first.embedded)
+    await desk.slot.become(ModelPhase.READY, embedder=first)
+    await desk.bound_unused()
+    assert await desk.vectors() == 2 * once
+    await desk.embed(first)
+    await desk.backlog.bound_unused()
+    assert await desk.vectors() == once
+
+
 async def test_start_over_that_the_disk_refuses_is_still_owed(desk: Desk) -> None:
     embedder = FakeEmbedder()
     await put_note(desk.database, A, note("rent"))

@@ -160,8 +160,11 @@ NO_SPACE = 0
 UNKNOWN = 2**62
 """More passages than there can be."""
 
+# the latest of its provider, though the clock was set back
 _INSERT_SPACE = """
-INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?, ?, ?, ?, ?)
+INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?1, ?2, ?3, ?4, max(?5, ifnull((
+    SELECT max(created_at) + 0.001 FROM spaces WHERE provider = ?2
+), 0)))
 ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at RETURNING id
 """
 _SPACES_OF = """
