@@ -196,6 +196,9 @@ class EmbeddingLoop:
             # a wake-up that nothing could be done about must not cut the pause short, or it never ends
             self._wake.clear()
             self.trouble = str(exc)
+            if not self.lacking:
+                # it may have been refused before the first look
+                self._backlog.lacking = await self.owed()
             return self._settings.retry
         self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_waiting
         self._spent = None

@@ -238,9 +238,10 @@ class Backlog(Struct, kw_only=True):
 
     async def count(self) -> int:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
-        embedder = self.slot.embedder
-        space = NO_SPACE if embedder is None else await self.spaces.of(embedder)
-        return await self.database.vectors.count_pending(space)
+        vectors, embedder = self.database.vectors, self.slot.embedder
+        # nothing is written for a question: where the space cannot be made, all passages lack their vector
+        space = None if embedder is None else await vectors.find_space(embedder.identity.fingerprint)
+        return await vectors.count_pending(NO_SPACE if space is None else space)
 
     async def refill(self, space: int) -> None:
         """Ask the store what is pending: what came since the last look, while the rest waits here or has its vector.

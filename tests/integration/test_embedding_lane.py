@@ -154,6 +154,8 @@ async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace
         other.execute("BEGIN IMMEDIATE")
         await stage.slot.become(ModelPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
         await eventually_async(lambda: stage.embedding_loop.trouble)
+        await eventually_async(lambda: stage.embedding_loop.pending)
+        assert await stage.embedding_loop.owed() == (await stage.database.documents.counts()).passages
         used = time.process_time()
         await asyncio.to_thread(time.sleep, 0.5)
         assert time.process_time() - used < 0.25, "it must wait, not work"
