@@ -164,7 +164,7 @@ class Spaces(Struct):
         if key not in self._known:
             # an index that can only be read still answers with the vectors it has
             found = await self.database.vectors.find_space(embedder.identity.fingerprint)
-            self._known[key] = await self.open(embedder) if found is None else found
+            self._known[key] = await self.open(embedder, None) if found is None else found
         return self._known[key]
 
     async def prepare(self) -> None:
@@ -175,15 +175,18 @@ class Spaces(Struct):
                 await self.database.vectors.index_hashes()
                 self._prepared = epoch
 
-    async def open(self, embedder: Embedder) -> int:
-        """Return the same, and note that it is in use now; raises StoreError where nothing can be written."""
+    async def open(self, embedder: Embedder, now: float | None) -> int:
+        """Return the same, and note that it is at work there at `now`; raises StoreError where nothing can be written.
+
+        `now` is Unix time; None: it may be gone before it is.
+        """
         identity = embedder.identity
         return await self.database.vectors.open_space(
             fingerprint=identity.fingerprint,
             provider=identity.provider,
             model=identity.model,
             dimensions=identity.dimensions,
-            now=time.time(),
+            now=now,
         )
 
 
@@ -232,7 +235,7 @@ class Backlog(Struct, kw_only=True):
         space = await self.spaces.of(embedder)
         if space != self.space:
             # whoever goes back to an earlier model is at work in its space again, and in no other
-            space = await self.spaces.open(embedder)
+            space = await self.spaces.open(embedder, time.time())
             self.rescan()
         return space
 
@@ -291,6 +294,9 @@ class Backlog(Struct, kw_only=True):
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
         if good or bad:
             await self.database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
+        if space not in self._in_use:
+            # unused as soon as another model is at work
+            self._room -= len(good)
         count = len(good) + len(bad)
         self.done += count
         self.lacking = max(0, self.lacking - count)
@@ -322,8 +328,6 @@ class Backlog(Struct, kw_only=True):
                 return
             # some more than must go, for whoever holds vectors in memory has to load them anew each time
             dropped = await vectors.evict_unused(in_use, most - most // SPARE_SHARE)
-            # another model may have come while it was looked for, and be gone again
-            self.is_known = self.is_known and self.space in in_use
         except StoreError:
             self._is_bounded = False
             return

@@ -109,15 +109,17 @@ async def test_each_space_counts_for_the_bound_of_unused_vectors(desk: Desk) -> 
     assert await desk.vectors() == 5
 
 
-async def test_vectors_dropped_while_another_model_was_there_are_made_anew(desk: Desk) -> None:
+async def test_model_that_comes_and_goes_between_two_looks_takes_no_vectors_along(desk: Desk) -> None:
     first, second = FakeEmbedder(), FakeEmbedder(name="second")
     await put_note(desk.database, A, note("rent"))
     await desk.embed(first)
-    await desk.embed(first)
-    # it comes and goes between two looks, and is the last of its provider for that long
+    once = await desk.vectors()
     await desk.slot.become(ModelPhase.READY, embedder=second)
     await desk.bound_unused()
-    assert await desk.vectors() == 0
+    assert await desk.vectors() == once
+    # nor is its space taken for the one that its provider was at work in
+    at_work = await desk.database.vectors.find_space(first.identity.fingerprint)
+    assert await desk.database.vectors.spaces_of(["fake"]) == {at_work}
     await desk.embed(first)
     assert await desk.backlog.count() == 0
 
@@ -136,6 +138,19 @@ async def test_vectors_of_the_model_before_go_though_they_were_looked_at_before_
     await desk.embed(first)
     await desk.backlog.bound_unused()
     assert await desk.vectors() == once
+
+
+@pytest.mark.parametrize("desk", [2], indirect=True)
+async def test_vectors_of_a_model_between_count_for_the_bound(desk: Desk) -> None:
+    first, second = FakeEmbedder(), FakeEmbedder(name="second")
+    await put_note(desk.database, A, note("rent", "boiler", "lamp"))
+    await desk.embed(first)
+    await desk.bound_unused()
+    once = await desk.vectors()
+    await desk.embed(second)
+    await desk.embed(first)
+    await desk.bound_unused()
+    assert await desk.vectors() == once + 2 < len(first.embedded) + len(second.embedded)
 
 
 async def test_start_over_that_the_disk_refuses_is_still_owed(desk: Desk) -> None:

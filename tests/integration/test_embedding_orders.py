@@ -149,7 +149,7 @@ class World:
             model.is_down = False
         await self.switch(self.model or self.models[0])
         async with asyncio.timeout(30):
-            while await self.lane.count() or await self.unused() > self.most:  # noqa: ASYNC110  the condition is the lane's
+            while await self.unserved() or await self.unused() > self.most:  # noqa: ASYNC110  the condition is the lane's
                 await asyncio.sleep(0.005)
 
     async def unused(self) -> int:
@@ -199,8 +199,6 @@ async def assert_served(steps: Sequence[tuple[str, int, tuple[str, ...]]], most:
                     await world.do(step)
                 if life is lives[-1]:
                     await world.settle()
-                    assert await world.unserved() == 0
-                    assert await world.unused() <= most
         assert [model.in_vain for model in world.models] == [[], [], []]
 
 

@@ -162,10 +162,9 @@ UNKNOWN = 2**62
 
 # the latest of its provider, though the clock was set back
 _INSERT_SPACE = """
-INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?1, ?2, ?3, ?4, max(?5, ifnull((
-    SELECT max(created_at) + 0.001 FROM spaces WHERE provider = ?2
-), 0)))
-ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at RETURNING id
+INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at)
+VALUES (?1, ?2, ?3, ?4, ifnull(max(?5, ifnull((SELECT max(created_at) + 0.001 FROM spaces WHERE provider = ?2), 0)), 0))
+ON CONFLICT (fingerprint) DO UPDATE SET created_at = max(created_at, excluded.created_at) RETURNING id
 """
 _SPACES_OF = """
 SELECT id FROM spaces s WHERE provider IN (SELECT value FROM json_each(?)) AND (
@@ -264,11 +263,11 @@ class Vectors(IndexTable):
 
     @writes
     def open_space(
-        self, db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float
+        self, db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float | None
     ) -> int:
-        """Return the vector space of this fingerprint, made if it is new, and note that it is in use at `now`.
+        """Return the vector space of this fingerprint, made if it is new, and note that its provider is at work in it.
 
-        `now` is Unix time.
+        `now` is Unix time; None: the provider may never be.
         """
         index_hashes(db)
         space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
