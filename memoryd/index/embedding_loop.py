@@ -111,10 +111,10 @@ class EmbeddingLoop:
 
     def break_off(self) -> None:
         """Say that texts were purged: what is on its way is broken off, since it may be theirs."""
-        # woken, the lane asks the store anew before it takes anything: also what the broken-off batch puts back into
-        # the queue while it ends is never sent
+        # woken, the lane looks at all before it takes anything: also what the broken-off batch puts back into the queue
+        # while it ends is never sent
         self._wake.set()
-        self._queue.clear()
+        self._backlog.forget()
         self._backlog.break_off()
 
     def pause(self, is_paused: bool) -> None:
@@ -201,6 +201,9 @@ class EmbeddingLoop:
             # a wake-up that nothing could be done about must not cut the pause short, or it never ends
             self._wake.clear()
             self.trouble = str(exc)
+            if not self.lacking:
+                # it may have been refused before the first look
+                self._backlog.lacking = await self.owed()
             return self._settings.retry
         self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_waiting
         self._spent = None

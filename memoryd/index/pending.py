@@ -102,9 +102,18 @@ class PendingQueue(Struct, kw_only=True):
     def has_waiting(self) -> bool:
         return bool(self._held)
 
+    @property
+    def is_of_texts(self) -> bool:
+        """Whether something waits, and no file among it, which may have another name by now."""
+        return bool(self._waiting) and self._waiting[-1].file is None
+
     def fill(self, passages: Iterable[PendingPassage]) -> None:
         """Take these in place of all that waits."""
         self._waiting = deque(passages)
+
+    def put_before(self, passages: Iterable[PendingPassage], most: int) -> None:
+        """Take these before the texts that wait, and let go of what is last beyond `most`."""
+        self.fill(sorted([*passages, *self._waiting], key=lambda one: one.file is not None)[:most])
 
     def clear(self) -> None:
         """Forget what waits."""
@@ -155,7 +164,7 @@ class Spaces(Struct):
         if key not in self._known:
             # an index that can only be read still answers with the vectors it has
             found = await self.database.vectors.find_space(embedder.identity.fingerprint)
-            self._known[key] = await self.open(embedder) if found is None else found
+            self._known[key] = await self.open(embedder, None) if found is None else found
         return self._known[key]
 
     async def prepare(self) -> None:
@@ -166,15 +175,18 @@ class Spaces(Struct):
                 await self.database.vectors.index_hashes()
                 self._prepared = epoch
 
-    async def open(self, embedder: Embedder) -> int:
-        """Return the same, and note that it is in use now; raises StoreError where nothing can be written."""
+    async def open(self, embedder: Embedder, now: float | None) -> int:
+        """Return the same, and note that it is at work there at `now`; raises StoreError where nothing can be written.
+
+        `now` is Unix time; None: it may be gone before it is.
+        """
         identity = embedder.identity
         return await self.database.vectors.open_space(
             fingerprint=identity.fingerprint,
             provider=identity.provider,
             model=identity.model,
             dimensions=identity.dimensions,
-            now=time.time(),
+            now=now,
         )
 
 
@@ -205,7 +217,7 @@ class Backlog(Struct, kw_only=True):
     is_known: bool = False
     """Whether nothing lacks its vector but what was counted at the last look, or came since."""
     _first: int = 0
-    """The number from which on passages came since."""
+    """The number from which on passages came since; 0 if all are to be looked at."""
     _in_use: set[int] = set()
     _room: int = -1
     """How many passages may go until there can be too many unused vectors in other spaces than those."""
@@ -221,36 +233,50 @@ class Backlog(Struct, kw_only=True):
         """Return the space that its vectors go to, if anything can be written."""
         self.database.require_writable()
         space = await self.spaces.of(embedder)
-        # whoever goes back to an earlier model is at work in its space again
-        return space if space == self.space else await self.spaces.open(embedder)
+        if space != self.space:
+            # whoever goes back to an earlier model is at work in its space again, and in no other
+            space = await self.spaces.open(embedder, time.time())
+            self.rescan()
+        return space
 
     async def count(self) -> int:
         """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
-        embedder = self.slot.embedder
-        space = NO_SPACE if embedder is None else await self.spaces.of(embedder)
-        return await self.database.vectors.count_pending(space)
+        vectors, embedder = self.database.vectors, self.slot.embedder
+        # nothing is written for a question: where the space cannot be made, all passages lack their vector
+        space = None if embedder is None else await vectors.find_space(embedder.identity.fingerprint)
+        return await vectors.count_pending(NO_SPACE if space is None else space)
 
     async def refill(self, space: int) -> None:
-        """Ask the store what is pending; once for many batches, since the question costs a pass over the passages.
+        """Ask the store what is pending: what came since the last look, while the rest waits here or has its vector.
 
-        After all have got their vector, a pass over the new ones alone.
+        Else all passages are looked at, which is once for many batches.
         """
         vectors = self.database.vectors
-        is_settled = self.is_known and space == self.space and not (self.lacking or self.queue)
+        is_known = self.is_known and space == self.space
         # before the first await: whoever asks for a look at all, or for new vectors, meanwhile means another one
         self.space, self.is_known = space, True
         if self.must_start_over:
-            is_settled = self.must_start_over = False
-            await vectors.drop_space(space)
+            is_known = self.must_start_over = False
+            try:
+                await vectors.drop_space(space)
+            except StoreError:
+                self.must_start_over = True
+                raise
             self.links.on_removed()
         self._purge_mark = vectors.purge_mark
         await self._note_changes()
-        first, held = self._first if is_settled else 0, self.queue.held(time.monotonic())
+        # what is not here any more is counted, and found when nothing waits
+        has_rest = self.queue.is_of_texts or not self.lacking
+        first, held = self._first if is_known and has_rest else 0, self.queue.held(time.monotonic())
         found = await vectors.pending(space, self.settings.read_ahead, without=held, first=first)
         # not before: what a look that failed was to find is still to be found
         self._first = UNKNOWN
-        self.lacking = found.count
-        self.queue.fill(found.passages)
+        if first:
+            self.lacking += found.count
+            self.queue.put_before(found.passages, self.settings.read_ahead)
+        else:
+            self.lacking = found.count
+            self.queue.fill(found.passages)
 
     def forget(self) -> None:
         """Let go of the queue, and look at all passages next."""
@@ -259,7 +285,8 @@ class Backlog(Struct, kw_only=True):
 
     async def _note_changes(self) -> None:
         changes = await self.database.vectors.take_changes()
-        self._first = min(self._first, changes.first)
+        # among what went may be what waits here
+        self._first = 0 if changes.gone and self.lacking else min(self._first, changes.first)
         # each may leave a vector in every space
         self._room -= changes.gone * max(1, len(self._in_use))
 
@@ -267,6 +294,9 @@ class Backlog(Struct, kw_only=True):
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
         if good or bad:
             await self.database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
+        if space not in self._in_use:
+            # unused as soon as another model is at work
+            self._room -= len(good)
         count = len(good) + len(bad)
         self.done += count
         self.lacking = max(0, self.lacking - count)

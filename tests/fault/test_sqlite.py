@@ -667,10 +667,11 @@ def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage
 
 @pytest.mark.parametrize("version", [0, 99])
 def test_f059_index_of_another_version_is_built_anew(stopped: Stage, version: int) -> None:
-    """An older and a newer index equal a rebuild after the start, and the old file goes."""
+    """An older and a newer index equal a rebuild after the start, which says so, and the old file goes."""
     change(check.index_of(stopped.daemon), f"PRAGMA user_version = {version}")
     stopped.daemon.start()
     stopped.converges()
+    assert "set aside: other version" in stopped.daemon.log.read_text()
     eventually(lambda: not _set_aside(stopped))
 
 

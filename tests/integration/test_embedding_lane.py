@@ -1,7 +1,6 @@
 """The embedding lane: every passage gets its vector once, whatever the embedder does."""
 
 import asyncio
-import random
 import time
 from pathlib import Path
 
@@ -54,39 +53,6 @@ async def test_text_that_comes_back_needs_no_new_vector(tmp_path: Path, workspac
         stage.write("memory/again.md", text)
         await stage.embed()
         assert len(stage.embedder.embedded) == before
-
-
-async def lacking(stage: Stage) -> int:
-    query = """SELECT count(*) FROM passages WHERE hash NOT IN (SELECT hash FROM vectors)
-    AND hash NOT IN (SELECT hash FROM rejected)"""
-    return int(await stage.database.read(lambda db: db.execute(query).get))
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_whatever_is_edited_gets_its_vectors_without_a_look_at_all(
-    tmp_path: Path, workspace: Path, seed: int
-) -> None:
-    chance = random.Random(seed)
-    # the vectors of earlier texts go soon, so that what comes back needs new ones
-    async with staged(workspace, tmp_path / "state", max_unused=3) as stage:
-        for number in range(8):
-            stage.write(f"memory/{number}.md", pieces(f"quetzal{number}", 3))
-        await stage.embed()
-        for _ in range(12):
-            for number in chance.sample(range(8), 2):
-                note = workspace / f"memory/{number}.md"
-                if note.exists() and chance.random() < 0.3:
-                    note.unlink()
-                else:
-                    stage.write(f"memory/{number}.md", pieces(f"{chance.choice('abcd')}{number}", 3))
-            await stage.sync()
-            if chance.random() < 0.3:
-                continue  # with the next edit in its way
-            async with asyncio.timeout(60):
-                # not `drained`, at which the lane looks at all
-                while await lacking(stage):  # noqa: ASYNC110  the condition is the lane's
-                    await asyncio.sleep(0.01)
-        assert stage.embedding_loop.pending == 0 == await stage.embedding_loop.count()
 
 
 async def test_passages_are_not_counted_where_no_model_is_wanted(tmp_path: Path, workspace: Path) -> None:
@@ -188,6 +154,8 @@ async def test_locked_index_is_not_asked_in_a_hot_loop(tmp_path: Path, workspace
         other.execute("BEGIN IMMEDIATE")
         await stage.slot.become(ModelPhase.READY, embedder=FakeEmbedder(name="needs a new space"))
         await eventually_async(lambda: stage.embedding_loop.trouble)
+        await eventually_async(lambda: stage.embedding_loop.pending)
+        assert await stage.embedding_loop.owed() == (await stage.database.documents.counts()).passages
         used = time.process_time()
         await asyncio.to_thread(time.sleep, 0.5)
         assert time.process_time() - used < 0.25, "it must wait, not work"

@@ -149,6 +149,13 @@ class TestVectors:
         left = await database.vectors.after(space, 0, SIZE, ALL)
         assert left.ids.tolist() == rent, "made first, but used last"
 
+    async def test_space_that_was_opened_last_is_in_use_though_the_clock_was_set_back(
+        self, database: Database, space: int
+    ) -> None:
+        for name in ("space-2", "space-3", "space-1"):
+            last = await space_of(database, name, now=0.5)
+            assert await database.vectors.spaces_of(["fake"]) == {last}
+
     async def test_spaces_of_other_providers_in_use_are_no_cache(self, database: Database, space: int) -> None:
         await embed_all(database, space)
         held = (await database.documents.counts()).vectors

@@ -160,9 +160,11 @@ NO_SPACE = 0
 UNKNOWN = 2**62
 """More passages than there can be."""
 
+# the latest of its provider, though the clock was set back
 _INSERT_SPACE = """
-INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (fingerprint) DO UPDATE SET created_at = excluded.created_at RETURNING id
+INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at)
+VALUES (?1, ?2, ?3, ?4, ifnull(max(?5, ifnull((SELECT max(created_at) + 0.001 FROM spaces WHERE provider = ?2), 0)), 0))
+ON CONFLICT (fingerprint) DO UPDATE SET created_at = max(created_at, excluded.created_at) RETURNING id
 """
 _SPACES_OF = """
 SELECT id FROM spaces s WHERE provider IN (SELECT value FROM json_each(?)) AND (
@@ -183,9 +185,13 @@ _EVICT = f"""
 DELETE FROM vectors WHERE id IN (SELECT v.id {_UNUSED} ORDER BY v.used_at DESC, v.id DESC LIMIT -1 OFFSET :keep)
 """
 _PENDING = """
-FROM passages p {index}
-WHERE p.id >= :first AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
+FROM passages p {which} AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
+"""
+# all in the order of the hashes, as the vectors stand in their index; by number there are few to look at
+_ALL = "WHERE true"
+_SINCE = """
+NOT INDEXED WHERE p.id >= :first AND NOT EXISTS (SELECT 1 FROM passages o WHERE o.hash = p.hash AND o.id < :first)
 """
 # which are to be told is found in the index by hash alone: to look at each passage takes several times as long
 _SELECT_PENDING = f"""
@@ -257,11 +263,11 @@ class Vectors(IndexTable):
 
     @writes
     def open_space(
-        self, db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float
+        self, db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float | None
     ) -> int:
-        """Return the vector space of this fingerprint, made if it is new, and note that it is in use at `now`.
+        """Return the vector space of this fingerprint, made if it is new, and note that its provider is at work in it.
 
-        `now` is Unix time.
+        `now` is Unix time; None: the provider may never be.
         """
         index_hashes(db)
         space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
@@ -290,26 +296,26 @@ class Vectors(IndexTable):
     def pending(
         self, db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = (), first: int = 0
     ) -> Pending:
-        """Return what has no vector in the space yet, of the passages from the number `first` on.
+        """Return what has no vector in the space yet, of what no passage before the number `first` holds.
 
-        Of the first ones up to `limit`, and those in `without` are left out. It costs a pass over these passages.
+        Of the first ones up to `limit`, and those in `without` are left out. It costs a pass over the passages from
+        that number on.
         """
         bound = {"space": space, "limit": limit, "without": _hex(without), "first": first}
-        # by number there are few to look at; else in the order of the hashes, as the vectors stand in their index
-        index = "NOT INDEXED" if first else ""
+        which = _SINCE if first else _ALL
         with at_one_moment(db):
             passages = [
                 PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None)
-                for row in db.execute(_SELECT_PENDING.format(index=index), bound)
+                for row in db.execute(_SELECT_PENDING.format(which=which), bound)
             ]
             is_all = len(passages) < limit and not without
-            count = len(passages) if is_all else db.execute(_COUNT_PENDING.format(index=index), bound).get
+            count = len(passages) if is_all else db.execute(_COUNT_PENDING.format(which=which), bound).get
         return Pending(count, passages)
 
     @reads
     def count_pending(self, db: apsw.Connection, space: int) -> int:
         """Count the distinct texts and files without a vector in the space."""
-        count: int = db.execute(_COUNT_PENDING.format(index=""), {"space": space, "first": 0}).get
+        count: int = db.execute(_COUNT_PENDING.format(which=_ALL), {"space": space}).get
         return count
 
     @reads
