@@ -47,26 +47,22 @@ def with_revisions(
 
     `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated.
     """
-    out_of_place = _why_out_of_place(text, [one for one in revisions if one.form != OTHERWISE])
-    is_among_others = bool(_why_out_of_place(text, revisions))
+    cued = [one for one in revisions if one.form != OTHERWISE]
+    out_of_place, is_among_others = _why_out_of_place(text, cued), bool(_why_out_of_place(text, revisions))
     for revision in revisions:
-        is_known = any(one.text in revision.text for one in verdict.kept)
-        if revision.form == OTHERWISE and (is_known or is_among_others):
+        is_otherwise = revision.form == OTHERWISE
+        if is_otherwise and (is_among_others or any(one.text in revision.text for one in verdict.kept)):
             continue
-        reason = revision.reason if isinstance(revision, DroppedItem) else out_of_place
-        if revision.form == OTHERWISE:
-            reason = ""
+        reason = revision.reason if isinstance(revision, DroppedItem) else "" if is_otherwise else out_of_place
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
             continue
         target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
-        elif revision.form == OTHERWISE:
-            continue
         elif may_supersede and revision.is_self_contained:
             verdict = _with_plain(verdict, revision)
-        else:
+        elif not is_otherwise:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
     return verdict
 
