@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.evidence import GERMAN_MAX, Item, MessageEvidence, Worth, parts_first, term_weight
 from memoryd.domain.memories.unasked.messages import Aim, read_message
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
@@ -171,3 +173,45 @@ def test_items_behind_the_third_are_nearly_as_good_as_the_best() -> None:
     told = [one.is_included for one in weighed(text, [*best, ("A ladder.", ["ladder"]), *best])]
     assert told == [True, True, True, False, True, True, True]
     assert [one.is_included for one in weighed(text, [*best[:2], ("A ladder.", ["ladder"])])] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("said", "note", "word"),
+    [
+        ("noch nicht ganz fertig", "Papa macht den Hof noch bis 2028, nicht ich.", "noch"),
+        ("geh mit dem Hund raus", "Sicherungen immer mit max_active_runs=1.", "mit"),
+        ("will ich sehen", "Patenkind will den Mähdrescher.", "will"),
+    ],
+)
+def test_what_german_talk_is_made_of_tells_nothing(said: str, note: str, word: str) -> None:
+    assert not weighed(said, [(note, [word])], weight=7.0)[0].score
+
+
+def test_english_word_that_german_has_too_still_tells() -> None:
+    assert weighed("where is my hat", [("The red hat hangs in the hall.", ["hat"])], weight=4.0)[0].is_included
+
+
+def test_german_word_weighs_no_more_than_a_common_one() -> None:
+    (found,) = weighed("ich will den Hänger holen", [("Baum holen bei Overmeyer.", ["holen"])], weight=7.7)
+    assert 0 < found.score <= GERMAN_MAX
+
+
+@pytest.mark.parametrize(("weight", "is_told"), [(6.6, True), (5.0, False)])
+def test_code_that_one_note_alone_holds_is_told_beside_an_open_message(weight: float, is_told: bool) -> None:
+    said = "washer flashing E18"
+    assert read_message(said, names_entity=False).aim is Aim.OPEN
+    (found,) = weighed(said, [("washing machine E18 again = filter", ["e18"])], weight=weight)
+    assert found.is_included is is_told
+
+
+@pytest.mark.parametrize(
+    ("said", "aim"),
+    [("苹果手机怎么截长图", Aim.GENERAL), ("有人订包间 安排哪间", Aim.OPEN), ("我的手机怎么充电", Aim.OWN)],
+)
+def test_how_something_is_done_is_general_in_chinese(said: str, aim: Aim) -> None:
+    assert read_message(said, names_entity=False).aim is aim
+
+
+def test_pairs_of_signs_need_less_beside_an_open_message() -> None:
+    (found,) = weighed("有人订包间 安排哪间", [("包间两个,岳麓坐12人", ["包间"])], weight=4.2)
+    assert found.is_included
