@@ -17,7 +17,7 @@ from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.skips import SkipReason
 from memoryd.replies.search import HitReply
 from memoryd.search.protocol import ArmState
-from memoryd.web.mending import lines_of
+from memoryd.web.changes import lines_of
 from memoryd.web.pages import Page, Redirect, View, Visit, url_of
 
 SOON_MS = 80

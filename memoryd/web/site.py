@@ -19,7 +19,7 @@ from memoryd.api.http.sockets import PAGE
 from memoryd.domain.access import folded_id
 from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
-from memoryd.web import ask, changes, conversations, entities, health, memories, mending
+from memoryd.web import ask, changes, conversations, entities, health, memories
 from memoryd.web.door import AGENT, COOKIE, LOGIN, REFUSED, SESSION, STATIC
 from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, View, Visit, sentences, url_of
 from memoryd.web.session import PageSession, PageSessions
@@ -36,7 +36,6 @@ async def leave(visit: Visit) -> Response:
 
 TABLE = (
     *ask.PAGES,
-    *mending.PAGES,
     *memories.PAGES,
     *entities.PAGES,
     *conversations.PAGES,

@@ -46,7 +46,7 @@ from memoryd.service.managers import manager_here
 from memoryd.wire import Exit
 
 if TYPE_CHECKING:
-    from memoryd.cli.local.init_survey import NotesFolder
+    from memoryd.cli.local.survey import NotesFolder
 
 _PROBE_SECONDS = 2.0
 MODELS = (LOCAL, NONE, *REMOTE)
@@ -215,7 +215,7 @@ def _report_written(
 def _agents(loaded: Loaded | None) -> tuple[list[dict[str, object]], list[str]]:
     """Return the agents for a program and for a person, with how many files their memory is made of now."""
     # here: it reaches rooms that no other command needs
-    from memoryd.cli.local.init_survey import files_of
+    from memoryd.cli.local.survey import files_of
 
     found = [(one, files_of(one)) for one in (loaded.config.resolved_agents() if loaded else ())]
     rows = [{"id": one.id, "workspace": str(one.workspace), "files": files} for one, files in found]
@@ -266,7 +266,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     Raises ConfigError, InvalidRequest, ModelError, UsageError.
     """
     # here: it reaches rooms that no other command needs
-    from memoryd.cli.local import init_survey as here
+    from memoryd.cli.local import survey as here
 
     if options.is_asking and not options.folders and not options.model:
         openclaws = here.openclaw_file()
@@ -308,7 +308,7 @@ def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:
 def _pick_folders(found: Sequence["NotesFolder"], options: InitOptions) -> Sequence["NotesFolder"]:
     """Return the folders that a person chooses or names; where no one can be asked, the only one that was found."""
     # here, as above
-    from memoryd.cli.local.init_survey import folder_at
+    from memoryd.cli.local.survey import folder_at
 
     if not options.is_asking:
         if len(found) == 1 or (found and found[0].kind == "openclaw"):
