@@ -46,10 +46,16 @@ WaitMs = Annotated[Whole, Field(ge=1, le=3_600_000)] | None
 RequestDeadline = Annotated[Whole, Field(ge=1, le=DEADLINE_MS_MAX)] | None
 
 
-class Request(BaseModel):
-    """A request body."""
+class RequestPart(BaseModel):
+    """An object in a request body."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True)
+
+
+class Request(RequestPart):
+    """A request body, with the agent that it is about."""
+
+    agent: AgentId = None
 
 
 class ErrorBody(TypedDict):

@@ -12,7 +12,7 @@ from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
-from memoryd.api.models import AgentId, MeantText, NamedText, Request, SessionKeyText, Whole
+from memoryd.api.models import MeantText, NamedText, Request, SessionKeyText, Whole
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
@@ -44,7 +44,6 @@ class ForgetRequest(Request):
 
     target: Annotated[str, Field(min_length=1, max_length=4096)]
     """An id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that the memory says."""
-    agent: AgentId = None
     dry_run: bool = False
     """Say only what would go."""
     undoable: bool = False
@@ -108,7 +107,6 @@ class LinesReplaceRequest(Request):
     """What they say, whole lines: where they say anything else by now, nothing is written."""
     new: WholeLines
     """What they are to say; may be more or fewer lines."""
-    agent: AgentId = None
 
 
 async def replace_lines(
@@ -130,7 +128,6 @@ class UndoRequest(Request):
     """Whether to say only what would be taken back."""
     session_key: SessionKeyText = None
     """The session that asks; null: no session."""
-    agent: AgentId = None
 
 
 class ConflictSettleRequest(Request):
@@ -140,7 +137,6 @@ class ConflictSettleRequest(Request):
     """The copy, or the note between whose lines git left both versions, as `GET /v1/conflicts` names it."""
     keep: Annotated[KeepVersion, Field(strict=False)]
     """The `original`, the `copy`, or the lines of `both`."""
-    agent: AgentId = None
 
 
 async def conflicts(admitted: AdmittedByQuery, memories: Memories) -> ConflictsReply:
@@ -223,7 +219,6 @@ class CoreRequest(Request):
     """The beginning of the hash of the file that was seen, eight signs at least: else nothing is written."""
     session_key: SessionKeyText = None
     """The session that asks; null: no session."""
-    agent: AgentId = None
 
 
 class CoreAppendRequest(CoreRequest):
@@ -288,15 +283,12 @@ class TeamMemoryRequest(Request):
 
     target: MeantText
     """Its id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that it says."""
-    agent: AgentId = None
     dry_run: bool = False
     """Say only what would be shared, as whose, and who would read it; or what would be taken back."""
 
 
 class TeamSyncRequest(Request):
     """The team whose memory is to be brought up to date."""
-
-    agent: AgentId = None
 
 
 async def promote(request: TeamMemoryRequest, admitted: AdmittedByBody, memories: Memories) -> TeamPromoteReply:

@@ -14,7 +14,6 @@ from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Caller, Memories, Waited, wait_left
 from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.models import (
-    AgentId,
     AnswerText,
     Encode,
     NamedText,
@@ -80,7 +79,6 @@ class QaAddRequest(Request):
         Annotated[list[Annotated[str, Field(max_length=TOPIC_CHARS_MAX)]], Field(max_length=TOPICS_MAX)] | None
     ) = None
     """What the turn is about, as tags such as `discord_config`; null: by the rules."""
-    agent: AgentId = None
 
 
 class QaContextRequest(Request):
@@ -96,7 +94,6 @@ class QaContextRequest(Request):
     """The session that asks, such as `agent:main:main`; null: no session."""
     budget: Annotated[Whole, Field(ge=1, le=SEQUENCE_TOKENS_MAX)] = BUDGET
     """How many tokens (estimated) it may cost: answers give way first, then the oldest turns."""
-    agent: AgentId = None
 
 
 class QaMarkRequest(Request):
@@ -114,7 +111,6 @@ class QaMarkRequest(Request):
     """The answer to keep; null: the one that there is."""
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
-    agent: AgentId = None
 
 
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
@@ -221,7 +217,6 @@ def _turn_of(request: QaMarkRequest) -> tuple[str, int]:
 class SessionSyncRequest(Request):
     """Read transcripts, and sessions that others wrote, now."""
 
-    agent: AgentId = None
     wait: bool = True
     """Whether to answer when all that was there before the call was read."""
     timeout_ms: WaitMs = None
@@ -235,7 +230,6 @@ class SessionForgetRequest(Request):
     """The conversation, as the list names it, or the bare name of its session or file."""
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
-    agent: AgentId = None
     dry_run: bool = False
     """Say only what would go."""
 
@@ -251,7 +245,6 @@ class SessionRememberRequest(Request):
     """True: all session keys that the agent itself marked are meant; only the owner takes them back."""
     remember: bool
     """False: nothing of it is stored, indexed, exported or logged from now on; true takes that back."""
-    agent: AgentId = None
 
 
 class SessionStartRequest(Request):
@@ -266,7 +259,6 @@ class SessionStartRequest(Request):
     """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
     unread: bool = False
     """Nobody reads the reply: the stable block is told with the next message, where `ifNoneMatch` is `*`."""
-    agent: AgentId = None
 
 
 CitationParameter = Annotated[

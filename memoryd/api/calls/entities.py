@@ -6,7 +6,7 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, ListLimit, Request
+from memoryd.api.models import ListLimit, Request
 from memoryd.domain.access import Who
 from memoryd.domain.memories.line import MAX_NAME
 from memoryd.replies.knowledge import EntitiesReply, EntityChangeReply, EntityLinksReply, EntityShowReply
@@ -23,7 +23,6 @@ class EntityMergeRequest(Request):
     """The entity that it is another name of."""
     dry_run: bool = False
     """Only say what would be written."""
-    agent: AgentId = None
 
 
 class EntitySplitRequest(Request):
@@ -33,7 +32,6 @@ class EntitySplitRequest(Request):
     """The alias; lines that write it are about an entity of their own again."""
     dry_run: bool = False
     """Only say what would be written."""
-    agent: AgentId = None
 
 
 QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from memoryd.agents.events import Happening, Subscription
 from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited, wait_left
 from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
-from memoryd.api.models import AgentId, Request, WaitMs
+from memoryd.api.models import Request, WaitMs
 from memoryd.domain.access import Who
 from memoryd.errors import NotNow
 from memoryd.files.excerpts import DEFAULT_LINES, LineRange
@@ -29,7 +29,6 @@ from memoryd.wire import LINES_MAX, POSITION_MAX, SyncGoal
 class SyncRequest(Request):
     """`indexed` waits until all that was on disk is searchable by words, `embedded` also by vector."""
 
-    agent: AgentId = None
     wait: SyncGoal = "indexed"
     """What to wait for: `none`, `indexed` (found by words) or `embedded` (by meaning, too)."""
     timeout_ms: WaitMs = None
@@ -39,7 +38,6 @@ class SyncRequest(Request):
 class ReindexRequest(Request):
     """`force` reads and cuts every file anew, `embeddings` makes every vector anew."""
 
-    agent: AgentId = None
     force: bool = False
     """Read and cut every file anew, also those that have not changed."""
     embeddings: bool = False
@@ -133,7 +131,6 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
 class PageRequest(Request):
     """Whose memory the page is to show first, and for how long it is to be open."""
 
-    agent: AgentId = None
     keep: bool = False
     """Until the daemon ends; else it closes when nothing was asked for half an hour."""
 

@@ -9,7 +9,7 @@ from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
-from memoryd.api.models import AgentId, KindText, LabelText, ListLimit, Request, ResultLimit, Share
+from memoryd.api.models import KindText, LabelText, ListLimit, Request, ResultLimit, Share
 from memoryd.domain.access import Who
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
@@ -51,7 +51,6 @@ class MemorySearchRequest(Request):
     """Only memories of this network or kind."""
     top_k: ResultLimit | None = None
     """How many at most; null: as `memory.recall.k` has it."""
-    agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
@@ -76,7 +75,6 @@ class MemoryAddRequest(Request):
     by_agent: bool = Field(default=False, alias="byAgent")
     """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
     that agent at most."""
-    agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
@@ -85,7 +83,6 @@ class MemoryEditRequest(Request):
 
     model_config = SNAKE
 
-    agent: AgentId = None
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
@@ -281,7 +278,6 @@ class SettleRequest(Request):
 
     keep: Annotated[str, Field(max_length=64)]
     """The `name` of one, such as `newer`: that one supersedes the other; `both`: they stand beside each other."""
-    agent: AgentId = None
 
 
 PairName = Annotated[

@@ -16,13 +16,13 @@ from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
 from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, rounded
 from memoryd.api.models import (
-    AgentId,
     AnswerText,
     Encode,
     LabelText,
     NamedText,
     Request,
     RequestDeadline,
+    RequestPart,
     ResultLimit,
     SessionKeyText,
     Whole,
@@ -76,7 +76,6 @@ class RecallRequest(Request):
 
     query: Annotated[str, Field(min_length=1)]
     """The question; 4096 bytes at most."""
-    agent: AgentId = None
     k: ResultLimit | None = None
     """How many memories and passages at most; null: as configured (`memory.recall.k`)."""
     since: Day | None = None
@@ -316,7 +315,7 @@ def _explained(item: RecalledItem) -> RecallItemExplanation:
     )
 
 
-class TurnEventRequest(Request):
+class TurnEventRequest(RequestPart):
     """Something that happened in a conversation."""
 
     type: Literal["failure", "tool_failed", "end", "compact"]
@@ -345,7 +344,6 @@ class TurnRequest(Request):
     """When it was said, ISO 8601, in the owner's time zone unless it names one; null: now."""
     event: TurnEventRequest | None = None
     """What happened; null: nothing but that it was said."""
-    agent: AgentId = None
     budget: Budget = None
     """Tokens of the bundle at most, estimated; null: as configured (`agents.defaults.memory.retrieval.maxTokens`)."""
     encode: Encode = Encoding.TEXT
@@ -398,7 +396,6 @@ class ToldJudgement(Request):
     """The part, by its name there."""
     judgement: Annotated[Judgement, Field(strict=False)] | None
     """`noise`: it has nothing to do with the question; `wrong`: it is not so; null takes that back."""
-    agent: AgentId = None
 
 
 ToldSession = Annotated[str, Field(max_length=512, description="only turns of this session, by its name")]

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import AgentId, ListLimit, Request, SessionKeyText
+from memoryd.api.models import ListLimit, Request, SessionKeyText
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalState
@@ -33,13 +33,10 @@ class ReflectRequest(Request):
     """`true`: say what it would do, and write nothing."""
     allow_loss: bool = False
     """`true`: pages may lose what they told, since it is gone on purpose."""
-    agent: AgentId = None
 
 
 class ProposalDecision(Request):
     """A decision about a proposal."""
-
-    agent: AgentId = None
 
 
 ProposalName = Annotated[str, Field(max_length=64, description="the proposal, by its id or the beginning of it")]
@@ -122,7 +119,6 @@ class OpinionReplayRequest(Request):
 
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
-    agent: AgentId = None
 
 
 OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or its first signs")]

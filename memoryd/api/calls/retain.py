@@ -8,7 +8,6 @@ from pydantic import Field
 from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
 from memoryd.api.models import (
-    AgentId,
     AnswerText,
     KindText,
     LabelText,
@@ -38,7 +37,6 @@ class CaptureRequest(Request):
     """What the assistant said before it, which it may correct."""
     dry_run: bool = False
     """Whether nothing is written, and it is said only what would be kept."""
-    agent: AgentId = None
 
 
 async def capture(request: CaptureRequest, admitted: AdmittedByBody, memories: Memories) -> CaptureReply:
@@ -107,7 +105,6 @@ class RetainRequest(Request):
     that agent at most."""
     session_key: SessionKeyText = None
     """The session that asks, such as `agent:main:main`; null: no session."""
-    agent: AgentId = None
 
 
 async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Memories) -> RetainReply:

@@ -8,7 +8,6 @@ from memoryd.agents.search import SearchOptions
 from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
 from memoryd.api.models import (
-    AgentId,
     Request,
     RequestDeadline,
     ResultLimit,
@@ -47,7 +46,6 @@ class SearchRequest(Request):
 
     query: Annotated[str, Field(min_length=1)]
     """The question, in which filters may stand; 4096 bytes at most."""
-    agent: AgentId = None
     max_results: ResultLimit | None = None
     """How many hits at most; null: as configured (`query.maxResults`)."""
     min_score: Share | None = None

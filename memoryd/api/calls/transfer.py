@@ -22,7 +22,7 @@ from memoryd.api.calls.memories import (
     MemoryName,
     ScopeFilter,
 )
-from memoryd.api.models import AgentId, KindText, LabelText, ListLimit, Request, Share
+from memoryd.api.models import KindText, LabelText, ListLimit, Request, RequestPart, Share
 from memoryd.domain.access import Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.expressions import expression
@@ -50,7 +50,7 @@ RUN = expression(r"^[0-9a-f]{32}$")
 After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
 
 
-class ImportedMemory(Request):
+class ImportedMemory(RequestPart):
     """A memory that is to be stated, as an export has it."""
 
     text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)]
@@ -95,7 +95,7 @@ class ImportedMemory(Request):
     """Not read."""
 
 
-class ImportedNote(Request):
+class ImportedNote(RequestPart):
     """A note of another program that is to stand below `memory/imported/` as it is."""
 
     path: Annotated[str, Field(max_length=1_000)]
@@ -117,7 +117,6 @@ class ImportRequest(Request):
     """Whether only to say what would be taken."""
     with_secrets: bool = False
     """Whether to take what looks like a secret."""
-    agent: AgentId = None
 
 
 async def export(
