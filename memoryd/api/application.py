@@ -45,8 +45,7 @@ from memoryd.api.calls import (
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import note_route
 from memoryd.api.http.sockets import PORT
-from memoryd.api.models import ErrorReply
-from memoryd.api.models import Request as RequestModel
+from memoryd.api.models import ErrorReply, RequestPart
 from memoryd.config.section import attribute_docstrings, describe_properties
 from memoryd.domain.access import Who
 from memoryd.domain.expressions import expression
@@ -88,7 +87,7 @@ def description(table: tuple[Row, ...]) -> dict[str, Any]:
     models = dict.fromkeys(row.body for row in rows if row.body is not None)
     bodies, definitions = models_json_schema([(model, "validation") for model in models], ref_template=_MODEL_AT)
     shapes = definitions.get("$defs", {})
-    describe_properties(RequestModel, shapes)
+    describe_properties(RequestPart, shapes)
     paths: dict[str, dict[str, Any]] = {}
     for row in rows:
         parameters = row.checks.json_schema(ref_template=_MODEL_AT)
