@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 
 import structlog
+from msgspec import Struct, field
 
 from memoryd import __version__
 from memoryd.agents.status.status import Degradation
@@ -56,32 +57,22 @@ class Supervisor:
                 return
 
 
-class Reporter:
+class Reporter(Struct, kw_only=True, eq=False):
     """Gathers the facts of the process."""
 
-    def __init__(
-        self,
-        *,
-        config: Callable[[], ConfigReply],
-        socket: str,
-        supervisor: Supervisor,
-        heartbeats: Heartbeats,
-        own_log: OwnLog,
-        admission: Admission,
-    ) -> None:
-        self._config = config
-        self._socket = socket
-        self._supervisor = supervisor
-        self._heartbeats = heartbeats
-        self._log = own_log
-        self._started = time.monotonic()
-        self._admission = admission
-        self.server: Server | None = None
-        """Set once there is one."""
-        self.port: LoopbackPort | None = None
-        """None unless it is configured."""
-        self.page_address = ""
-        """Where the page is served."""
+    config: Callable[[], ConfigReply]
+    socket: str
+    supervisor: Supervisor
+    heartbeats: Heartbeats
+    own_log: OwnLog
+    admission: Admission
+    server: Server | None = None
+    """Set once there is one."""
+    port: LoopbackPort | None = None
+    """None unless it is configured."""
+    page_address: str = ""
+    """Where the page is served."""
+    _started: float = field(default_factory=time.monotonic)
 
     def state(self) -> DaemonState:
         """Return the facts now."""
@@ -97,26 +88,26 @@ class Reporter:
             pid=os.getpid(),
             uptime_seconds=round(time.monotonic() - self._started, 1),
             rss_bytes=process.memory_info().rss,
-            socket=self._socket,
-            config=self._config(),
+            socket=self.socket,
+            config=self.config(),
             connections=counts,
             unreachable=self._unreachable,
-            heartbeats=self._heartbeats.heard,
+            heartbeats=self.heartbeats.heard,
             load=self._load(process.num_fds()),
-            log=self._log.state(),
+            log=self.own_log.state(),
             port=None if self.port is None else self.port.state(),
             page_address=self.page_address,
-            restarts=dict(self._supervisor.restarts),
+            restarts=dict(self.supervisor.restarts),
         )
 
     def degradations(self, agent: str) -> list[Degradation]:
         """Return what fails around an agent's memory: loops of the daemon, and the sockets that it is asked on."""
-        failures = list(self._supervisor.failing.items())
+        failures = list(self.supervisor.failing.items())
         failures += [
             (part.name, f"it has given no sign of life for {part.silent_seconds:.0f} s")
-            for part in self._heartbeats.stalled
+            for part in self.heartbeats.stalled
         ]
-        if trouble := self._log.state()["reason"]:
+        if trouble := self.own_log.state()["reason"]:
             failures.append(("log", f"the log file cannot be written: {trouble}"))
         if self.port is not None and (trouble := self.port.state()["reason"]):
             failures.append(("loopback port", trouble))
@@ -124,7 +115,7 @@ class Reporter:
         return [Degradation(name, reason) for name, reason in failures]
 
     def _load(self, open_files: int) -> LoadReply:
-        room = self._admission
+        room = self.admission
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return LoadReply(
             requests=room.at_work,

@@ -72,8 +72,11 @@ class TokenFile(Struct, frozen=True):
 
 
 def _why_not_private(found: os.stat_result) -> str:
-    if not stat.S_ISREG(found.st_mode):
-        return "is no regular file"
+    return why_not_ours(found) if stat.S_ISREG(found.st_mode) else "is no regular file"
+
+
+def why_not_ours(found: os.stat_result) -> str:
+    """Return why a file or folder is not this user's alone, after its name; empty if it is."""
     if found.st_uid != os.geteuid():
         return f"belongs to uid {found.st_uid}, not to us"
     if found.st_mode & 0o077:

@@ -76,11 +76,17 @@ def remove_file(path: Path, expected: FileStat) -> None:
     No writer of ours comes in between, for it takes the same lock; an editor may.
     """
     with locked_folder(path.parent):
-        stat = _stat_of(path)
-        if stat is None or file_stat(stat) != replace(expected, device=stat.st_dev):
-            raise FileChangedError(f"{path.name} has changed since it was read")
-        _check_closed(path, path.name)
+        _check_unchanged(path, expected)
         path.unlink()
+
+
+def _check_unchanged(path: Path, expected: FileStat) -> os.stat_result:
+    """Return what is at a path; raises FileChangedError if it is another file, or somebody is about to write it."""
+    stat = _stat_of(path)
+    if stat is None or file_stat(stat) != replace(expected, device=stat.st_dev):
+        raise FileChangedError(f"{path.name} has changed since it was read")
+    _check_closed(path, path.name)
+    return stat
 
 
 def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> None:
@@ -97,10 +103,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
         except FileExistsError as exc:
             raise FileChangedError(f"{path.name} has been made meanwhile") from exc
         return
-    before = _stat_of(path)
-    if before is None or file_stat(before) != replace(expected, device=before.st_dev):
-        raise FileChangedError(f"{path.name} has changed since it was read")
-    _check_closed(path, path.name)
+    before = _check_unchanged(path, expected)
     draft.chmod(stat_module.S_IMODE(before.st_mode))
     ours = _save_identity(draft)
     try:
@@ -171,6 +174,12 @@ def _stat_of(path: Path) -> os.stat_result | None:
 def make_private_folder(folder: Path) -> None:
     """Make a folder for its owner alone where there is none, with those above it; raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def sync_file(path: Path) -> None:
+    """Have a file outlast a loss of power, whoever wrote it."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

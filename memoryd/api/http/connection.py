@@ -90,18 +90,17 @@ class Connections(Struct):
             self.none_open.set()
 
 
-class Timer:
+class Timer(Struct, eq=False):
     """A time-out that is started, restarted and stopped; it fires once."""
 
-    def __init__(self, after: timedelta, action: Callable[[], None]) -> None:
-        self._after = after
-        self._action = action
-        self._handle: asyncio.TimerHandle | None = None
+    after: timedelta
+    action: Callable[[], None]
+    _handle: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Start it unless it runs."""
         if self._handle is None:
-            self._handle = asyncio.get_running_loop().call_later(self._after.total_seconds(), self._fire)
+            self._handle = asyncio.get_running_loop().call_later(self.after.total_seconds(), self._fire)
 
     def stop(self) -> None:
         if self._handle is not None:
@@ -110,7 +109,7 @@ class Timer:
 
     def _fire(self) -> None:
         self._handle = None
-        self._action()
+        self.action()
 
 
 class _Replies:

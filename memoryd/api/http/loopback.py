@@ -67,12 +67,11 @@ class Door(Struct, frozen=True, kw_only=True):
     refused: Counter[str] = field(default_factory=Counter)
 
 
-class LoopbackAuth:
+class LoopbackAuth(Frozen, eq=False):
     """Lets requests through to `app` that have the token; raises Denied, Unauthorized, TooManyTries."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        self._app = app
-        self._door = door
+    app: ASGIApp
+    door: Door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: HeaderPairs = scope["headers"]
@@ -85,10 +84,10 @@ class LoopbackAuth:
                 message = {**message, "body": b"", "more_body": False}
             await send(message)
 
-        await self._app(scope, receive, send_while_known)
+        await self.app(scope, receive, send_while_known)
 
     def _check_sender(self, headers: HeaderPairs) -> None:
-        rules = self._door.rules
+        rules = self.door.rules
         if why := rules.why_not_host(headers):
             self._refuse("foreign host")
             raise Denied(f"the request is refused: {why}", hint="http.allowedHosts names hosts beside loopback")
@@ -104,12 +103,12 @@ class LoopbackAuth:
         if not token:
             self._refuse("no token")
             raise Unauthorized("there is no token", hint=_TOKEN_HINT)
-        seconds = self._door.wrong.wait()
+        seconds = self.door.wrong.wait()
         if seconds:
             self._refuse("too many wrong tokens")
             await asyncio.sleep(HOLD_SECONDS)
             raise TooManyTries(f"too many wrong tokens; wait {math.ceil(seconds)} s", hint=_TOKEN_HINT)
-        self._door.wrong.note()
+        self.door.wrong.note()
         self._refuse("wrong token")
         raise Unauthorized("the token is wrong", hint=_TOKEN_HINT)
 
@@ -117,16 +116,16 @@ class LoopbackAuth:
         """Tell whether this is the token now; no token is, while the file cannot be trusted."""
         try:
             # read each time, so that a new one holds at once and an old one no more
-            known = await asyncio.to_thread(self._door.token.read)
+            known = await asyncio.to_thread(self.door.token.read)
         except MemorydError:
             return False
         return secrets.compare_digest(token, known.encode())
 
     def _refuse(self, reason: str) -> None:
-        self._door.refused[reason] += 1
-        if self._door.refused[reason].bit_count() == 1:
+        self.door.refused[reason] += 1
+        if self.door.refused[reason].bit_count() == 1:
             # the first, second, fourth, eighth …: an endless client does not fill the log
-            log.warning("refused on the loopback port", reason=reason, times=self._door.refused[reason])
+            log.warning("refused on the loopback port", reason=reason, times=self.door.refused[reason])
 
 
 class LoopbackPort:

@@ -23,6 +23,8 @@ from msgspec import Struct
 
 from memoryd.config.paths import SOCKET_PATH_MAX
 from memoryd.errors import AlreadyRunning, ConfigError, NotPermitted, StoreUnavailable
+from memoryd.files.token_file import why_not_ours
+from memoryd.values import Frozen
 
 log = structlog.get_logger(__name__)
 
@@ -181,13 +183,7 @@ def credentials(sock: socket.socket) -> tuple[int, int]:
 
 
 def _why_not_private(status: os.stat_result) -> str:
-    if not stat.S_ISDIR(status.st_mode):
-        return "is not a real directory"
-    if status.st_uid != os.geteuid():
-        return f"belongs to uid {status.st_uid}, not to us"
-    if status.st_mode & 0o077:
-        return f"is open to others (mode {stat.S_IMODE(status.st_mode):04o})"
-    return ""
+    return why_not_ours(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory"
 
 
 def _remove_dead_socket(path: Path) -> None:

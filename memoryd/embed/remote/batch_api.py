@@ -261,18 +261,17 @@ class BatchJob(Struct, frozen=True):
     ended: float = 0.0
 
 
-class JobFolder:
+class JobFolder(Frozen):
     """The files of the jobs. Its methods block; OSError passes."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    folder: Path
 
     def load(self) -> list[BatchJob]:
         """Return every job, oldest first; a file that cannot be read is left alone."""
-        if not self._folder.is_dir():
+        if not self.folder.is_dir():
             return []
         jobs = []
-        for path in sorted(self._folder.glob(f"*{SUFFIX}")):
+        for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             try:
                 jobs.append(json_decode(path.read_bytes(), type=BatchJob))
             except (OSError, ValueError, RecursionError) as exc:
@@ -281,7 +280,7 @@ class JobFolder:
 
     def save(self, job: BatchJob) -> None:
         """Write a job, whole or not at all."""
-        make_private_folder(self._folder)
+        make_private_folder(self.folder)
         # a job that was paid for must outlast a loss of power
         replace_file(self._path(job), json_encode(job), is_durable=True)
 
@@ -290,4 +289,4 @@ class JobFolder:
         self._path(job).unlink(missing_ok=True)
 
     def _path(self, job: BatchJob) -> Path:
-        return self._folder / f"{job.name}{SUFFIX}"
+        return self.folder / f"{job.name}{SUFFIX}"

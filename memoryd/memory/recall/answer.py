@@ -212,12 +212,12 @@ def _version_reasons(item: RecalledMemory) -> list[str]:
     reasons = []
     if item.moved_before:
         reasons.append(f"moved up before {item.moved_before}, which says what it was before")
-    if item.supersedes:
-        reasons.append(f"the current version of {', '.join(map(short_id, item.supersedes))}")
-    if item.superseded_by:
-        reasons.append(f"superseded by {', '.join(map(short_id, item.superseded_by))}")
-    if item.doubted_by:
-        reasons.append(f"may contradict {', '.join(map(short_id, item.doubted_by))}")
+    others = {
+        "the current version of": item.supersedes,
+        "superseded by": item.superseded_by,
+        "may contradict": item.doubted_by,
+    }
+    reasons += [f"{what} {', '.join(map(short_id, ids))}" for what, ids in others.items() if ids]
     if item.copies:
         reasons.append(f"{len(item.copies)} that say the same folded into it")
     return reasons

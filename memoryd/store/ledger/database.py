@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreError, StoreUnavailable
-from memoryd.files.writing import FileChangedError, make_private_folder, replace_file
+from memoryd.files.writing import FileChangedError, make_private_folder, replace_file, sync_file
 from memoryd.store.connection import (
     PAGE_BYTES,
     PRIVATE,
@@ -122,8 +122,7 @@ def keep_copy(connection: apsw.Connection, path: Path, version: int) -> None:
     make_private_file(copy)
     try:
         connection.execute("VACUUM INTO ?", (str(copy),)).fetchall()
-        with copy.open("rb+") as file:
-            os.fsync(file.fileno())
+        sync_file(copy)
     except BaseException:
         copy.unlink(missing_ok=True)
         raise

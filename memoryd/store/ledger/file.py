@@ -4,7 +4,6 @@ All of it blocks, and raises StoreError. A change needs a file that is not open 
 """
 
 import contextlib
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -14,6 +13,7 @@ import apsw
 from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
+from memoryd.files.writing import sync_file
 from memoryd.store.connection import Connector, Wording, broken_parts, make_private_file, mapped_errors, transaction
 from memoryd.store.ledger.conversations import read_marks, take_over
 from memoryd.store.ledger.database import LEDGER, SUFFIXES, refuse_foreign
@@ -48,8 +48,7 @@ def copy_ledger(source: Path, target: Path) -> None:
         with copy.backup("main", reader, "main") as backup:
             backup.step(-1)
         _close_log(copy)
-    with target.open("rb") as file:
-        os.fsync(file.fileno())
+    sync_file(target)
 
 
 def figures(path: Path, *, is_strict: bool = False) -> LedgerStats:
