@@ -156,3 +156,18 @@ class QmdSection(OpenClawSection):
     scope: AccessSection = AccessSection()
     """Who may ask while qmd is the backend, as `memory.scope`; if both are given, both must allow; without `default` it
     denies, where OpenClaw allows."""
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether questions are asked by meaning."""
+        return self.search_mode != "search"
+
+    @property
+    def wants_reranking(self) -> bool:
+        """Whether what is found is to be reranked."""
+        return self.search_mode == "query" and self.rerank is not False
+
+    @property
+    def query_seconds(self) -> float:
+        """How long one search may take."""
+        return self.limits.timeout_ms / 1000

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from memoryd.config.agents import Agent
 from memoryd.config.paths import qmd_home, state_dir
-from memoryd.config.qmd import QmdSection
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.entries import ChunkSettings
 from memoryd.domain.sessions.conversation_parts import export_name
@@ -20,10 +19,10 @@ from memoryd.files.ignore import Ruling, patterns_of
 from memoryd.files.scanner import ScanRoot
 from memoryd.qmd.collections import Collection, QmdCopies, collections_of, distinct, further_paths
 from memoryd.qmd.engine import NAME, ChangedSince, ExportedSearch, Exports, QmdSearch, ResultFiles, exported_collection
-from memoryd.qmd.index_writer import MaintenanceRules, ModelLinks
+from memoryd.qmd.index_writer import ModelLinks
 from memoryd.qmd.maintenance import Supplies
 from memoryd.qmd.program import QmdHome
-from memoryd.qmd.sidecar import QmdSettings, QmdSidecar, QmdState
+from memoryd.qmd.sidecar import QmdSidecar, QmdState
 from memoryd.search.combined import FallbackSearch
 from memoryd.search.protocol import SearchBackend
 
@@ -67,7 +66,7 @@ class AgentQmd:
         )
         self.qmd = QmdSidecar(
             home=home,
-            settings=_settings(config),
+            settings=config,
             supplies=Supplies(
                 collections=self._collections,
                 models=ModelLinks(agent, home.models, os.environ).find,
@@ -127,7 +126,7 @@ class AgentQmd:
         qmd = self.qmd
         return QmdState(
             program=qmd.installation.program,
-            search_mode=qmd.settings.mode,
+            search_mode=qmd.settings.search_mode,
             home=qmd.home.root,
             server=qmd.server.phase,
             pid=qmd.server.pid,
@@ -235,25 +234,3 @@ def forget_unused(agents: Sequence[Agent]) -> None:
                 home.remove_notes()
             except OSError as exc:
                 log.warning("what qmd kept cannot be deleted", path=str(folder), reason=exc.strerror)
-
-
-def _settings(config: QmdSection) -> QmdSettings:
-    update = config.update
-    delay = update.startup_delay_ms / 1000 if update.startup == "idle" else 0.0
-    return QmdSettings(
-        command=config.command,
-        mode=config.search_mode,
-        reranks=config.rerank is not False,
-        waits_for_boot=update.wait_for_boot_sync,
-        query=config.limits.timeout_ms / 1000,
-        rules=MaintenanceRules(
-            makes_vectors=config.search_mode in ("vsearch", "query"),
-            interval=update.interval.total_seconds(),
-            debounce=update.debounce_ms / 1000,
-            boot_delay=delay if update.on_boot else None,
-            embed_interval=update.embed_interval.total_seconds(),
-            command_seconds=update.command_timeout_ms / 1000,
-            update_seconds=update.update_timeout_ms / 1000,
-            embed_seconds=update.embed_timeout_ms / 1000,
-        ),
-    )

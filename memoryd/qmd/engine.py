@@ -141,7 +141,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
             arms=arms,
             terms=terms,
             engine=_engine_of(self.qmd, arms, self.limits),
-            as_of=state.as_of(by_words=self.qmd.settings.mode != "vsearch"),
+            as_of=state.as_of(by_words=self.qmd.settings.search_mode != "vsearch"),
             doubt=self._doubt(),
         )
 
@@ -208,13 +208,13 @@ async def ask(
 ) -> tuple[Terms, QmdAnswer]:
     """Return the terms of a question, and what qmd finds for it, if wanted, in these collections, or in all without."""
     terms = tuple(query_terms(query.question.text, limit=MAX_TERMS))
-    searches = sub_queries(qmd.settings.mode, query.question, terms)
-    if qmd.state.vector_trouble and qmd.settings.mode == "query":
+    searches = sub_queries(qmd.settings.search_mode, query.question, terms)
+    if qmd.state.vector_trouble and qmd.settings.search_mode == "query":
         searches = tuple(one for one in searches if one.type == "lex")
     if not searches or not is_wanted:
         return terms, QmdAnswer(())
     question = QmdQuestion(searches, MAX_ASKED if _narrows(query) else limit, qmd.reranks, collections)
-    return terms, await qmd.query(question, seconds=min(qmd.settings.query, query.deadline))
+    return terms, await qmd.query(question, seconds=min(qmd.settings.query_seconds, query.deadline))
 
 
 def _narrows(query: Query) -> bool:
@@ -224,14 +224,14 @@ def _narrows(query: Query) -> bool:
 def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
     """Return how words, meaning and reranking took part in an answer."""
     settings, state = qmd.settings, qmd.state
-    off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.mode}")
+    off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.search_mode}")
     trouble = answer.vector_trouble or state.vector_trouble
     vector = Arm(ArmState.FAILED, trouble) if trouble else Arm(ArmState.OK)
     arms = {
-        LEXICAL: off if settings.mode == "vsearch" else Arm(ArmState.OK),
+        LEXICAL: off if settings.search_mode == "vsearch" else Arm(ArmState.OK),
         VECTOR: vector if settings.has_vectors else off,
     }
-    if settings.mode == "query" and settings.reranks and not qmd.reranks:
+    if settings.wants_reranking and not qmd.reranks:
         why = state.models["rerank"].trouble if state.models else "qmd is starting"
         arms[RERANK] = Arm(ArmState.FAILED, f"there is no reranking model: {why}")
     return arms

@@ -13,6 +13,7 @@ import structlog
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
+from memoryd.config.qmd import QmdSection
 from memoryd.embed.local.local_model import find_model
 from memoryd.errors import ModelError, SidecarError
 from memoryd.files.reading import file_stat
@@ -55,6 +56,22 @@ class MaintenanceRules(Struct, frozen=True, kw_only=True):
     """How long a command may take before it is killed; of two kinds there is more to do."""
     update_seconds: float = 120.0
     embed_seconds: float = 120.0
+
+
+def maintenance_rules(settings: QmdSection) -> MaintenanceRules:
+    """Return when the index is refreshed, as the configuration says."""
+    update = settings.update
+    delay = update.startup_delay_ms / 1000 if update.startup == "idle" else 0.0
+    return MaintenanceRules(
+        makes_vectors=settings.has_vectors,
+        interval=update.interval.total_seconds(),
+        debounce=update.debounce_ms / 1000,
+        boot_delay=delay if update.on_boot else None,
+        embed_interval=update.embed_interval.total_seconds(),
+        command_seconds=update.command_timeout_ms / 1000,
+        update_seconds=update.update_timeout_ms / 1000,
+        embed_seconds=update.embed_timeout_ms / 1000,
+    )
 
 
 class IndexWriter(Struct, kw_only=True):

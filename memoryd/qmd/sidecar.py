@@ -8,17 +8,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from msgspec import Struct
-
+from memoryd.config.qmd import QmdSection
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
-from memoryd.qmd.index_writer import MaintenanceRules
+from memoryd.qmd.index_writer import maintenance_rules
 from memoryd.qmd.maintenance import MaintenanceState, QmdMaintenance, Supplies
 from memoryd.qmd.program import Program, QmdHome, QmdInstallation
 from memoryd.qmd.query import (
     Complaint,
     QmdHit,
-    QmdMode,
     QmdQuestion,
     SubQuery,
     complaint_of,
@@ -41,23 +39,7 @@ ABORTED = (134, -6)
 """llama.cpp may abort at the end of a run whose results were printed whole."""
 
 
-class QmdSettings(Struct, frozen=True, kw_only=True):
-    """What a person chose; `query` is in seconds."""
-
-    command: str = "qmd"
-    mode: QmdMode = "search"
-    reranks: bool = True
-    waits_for_boot: bool = False
-    query: float = 4.0
-    rules: MaintenanceRules
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether questions are asked by meaning."""
-        return self.rules.makes_vectors
-
-
-class QmdAnswer(Struct, frozen=True):
+class QmdAnswer(Frozen):
     """Results, best first, and why the vector part of the question found nothing, if it was in trouble."""
 
     hits: tuple[QmdHit, ...]
@@ -71,18 +53,19 @@ class QmdSidecar:
         self,
         *,
         home: QmdHome,
-        settings: QmdSettings,
+        settings: QmdSection,
         supplies: Supplies,
         on_change: Callable[[], None],
         on_ready: Callable[[], None],
     ) -> None:
         self.settings = settings
+        rules = maintenance_rules(settings)
         self.home = home
-        self.installation = QmdInstallation(command=settings.command, home=home, query_seconds=settings.query)
+        self.installation = QmdInstallation(command=settings.command, home=home, query_seconds=settings.query_seconds)
         self.maintenance = QmdMaintenance(
             installation=self.installation,
             supplies=supplies,
-            rules=settings.rules,
+            rules=rules,
             on_change=on_change,
             on_new_index=lambda: self.server.renew(),
         )
@@ -90,7 +73,7 @@ class QmdSidecar:
             spec=self.installation.server_spec,
             warm_up=self._warm_up,
             on_ready=on_ready,
-            times=ServerTimes(start=settings.rules.command_seconds, silence=0.75 * settings.query),
+            times=ServerTimes(start=rules.command_seconds, silence=0.75 * settings.query_seconds),
         )
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0
@@ -118,7 +101,7 @@ class QmdSidecar:
     def reranks(self) -> bool:
         """Whether results are reranked: it is wanted, and the model is there."""
         model = self.state.models.get("rerank")
-        return self.settings.mode == "query" and self.settings.reranks and model is not None and model.trouble is None
+        return self.settings.wants_reranking and model is not None and model.trouble is None
 
     @property
     def unavailable_because(self) -> str | None:
@@ -126,7 +109,7 @@ class QmdSidecar:
         state = self.state
         if self.installation.program is None or state.updated_at is None:
             return state.trouble or "qmd has not indexed the notes yet"
-        return state.vector_trouble if self.settings.mode == "vsearch" else None
+        return state.vector_trouble if self.settings.search_mode == "vsearch" else None
 
     async def query(self, question: QmdQuestion, *, seconds: float) -> QmdAnswer:
         """Ask, at most `seconds`. Raises SidecarError for whatever goes wrong."""
@@ -137,7 +120,7 @@ class QmdSidecar:
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds):
                 # before a slot is taken: whoever waits for the first update must not hold one
-                if self.settings.waits_for_boot:
+                if self.settings.update.wait_for_boot_sync:
                     await self.maintenance.booted.wait()
                 if (unavailable_because := self.unavailable_because) is not None:
                     raise SidecarError(unavailable_because)
