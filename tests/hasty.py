@@ -23,8 +23,7 @@ from memoryd.embed import choice, embedding
 from memoryd.embed.embedding import RemoteEmbedding
 from memoryd.embed.local import local_model
 from memoryd.llm import writing
-from memoryd.models.fetching import DownloadTimeouts
-from memoryd.models.store import ModelStore
+from memoryd.models import download
 from memoryd.sessions.qa_store import QaMaintenance
 
 HASTY = ("-P", str(Path(__file__)))
@@ -61,7 +60,7 @@ def hurry() -> None:
         prefer(module, "CallTimeouts", hold=timedelta(seconds=1))
     # long enough in the end for a test to see that it is still tried
     pauses = tuple(timedelta(seconds=seconds) for seconds in (0.1, 0.1, 0.1, 3))
-    shorten(ModelStore.__init__, timeouts=DownloadTimeouts(pauses=pauses))
+    prefer(download, "DownloadTimeouts", pauses=pauses)
     shorten(Server.__init__, check_every=timedelta(seconds=0.2))
     shorten(LoopbackPort.__init__, retry=timedelta(seconds=0.2))
     shorten(Forgetting.run, retry_seconds=0.2)

@@ -131,7 +131,7 @@ def folders(reached: int, text: Places) -> int:
     return reached | (anything(reached, text) & text.at("/")) << 1
 
 
-def reaches_end(steps: Sequence[PatternStep], text: Places, *, start: int = 0) -> bool:
+def reaches_end(steps: Sequence[PatternStep], text: Places, *, start: int) -> bool:
     """Tell whether a pattern matches the text from this place on to its end."""
     reached = 1 << start
     for step in steps:

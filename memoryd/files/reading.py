@@ -193,11 +193,11 @@ def is_unchanged(known: Known, info: os.stat_result, wall_ns: int) -> bool:
     )
 
 
-def read_json_object(path: Path, max_bytes: int = 1 << 20) -> dict[str, Any]:
+def read_json_object(path: Path) -> dict[str, Any]:
     """Return the JSON object that a file of ours, or of another program, holds; empty if it is missing or spoilt."""
     try:
         with path.open("rb") as file:
-            value = json.loads(file.read(max_bytes))
+            value = json.loads(file.read(1 << 20))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

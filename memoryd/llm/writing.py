@@ -58,7 +58,7 @@ from memoryd.llm.protocol import (
 from memoryd.models.families import ChatModel, inspect_chat_model
 from memoryd.models.gguf import content_hash
 from memoryd.models.store import ModelStore
-from memoryd.retry import Retry
+from memoryd.values import Frozen
 
 log = structlog.get_logger(__name__)
 
@@ -287,9 +287,7 @@ class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
 class RemoteWriting:
     """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
 
-    def __init__(
-        self, *, settings: RemoteWritingSettings, keys: KeySources, budget: TokenBudget, retry: Retry | None = None
-    ) -> None:
+    def __init__(self, *, settings: RemoteWritingSettings, keys: KeySources, budget: TokenBudget) -> None:
         self.settings = settings
         self._keys = keys
         self._budget = budget
@@ -297,7 +295,7 @@ class RemoteWriting:
         self._dialect = ChatDialect()
         self._turns = Turns()
         self._misfits = 0
-        self._breaker = EndpointBreaker(retry)
+        self._breaker = EndpointBreaker()
         """Remembers how long the endpoint asked to be left alone."""
         self._open: tuple[Credentials, Endpoint] | None = None
 

@@ -157,9 +157,9 @@ class UsageCache:
         """Return every term of a memory's relevance at a time, by default now."""
         return terms_now(self._earned(memory), self._aged(memory, self._at(now)), self._tiers)
 
-    def preview(self, memory: Memory, days: float, now: float | None = None) -> RelevanceTerms:
+    def preview(self, memory: Memory, days: float) -> RelevanceTerms:
         """Return the terms in so many days, if nobody touches it until then."""
-        return self.terms(memory, self._at(now) + days * DAY_SECONDS)
+        return self.terms(memory, self.when.clock() + days * DAY_SECONDS)
 
     async def relevance(self, book: Book, now: float) -> Callable[[Memory], float]:
         """Return what gives the relevance of the memories of a book in the order of recall, scaled to a mean of 1."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
-from memoryd.models.families import inspect
+from memoryd.values import Frozen
 
 GRAMMAR = (
     "a model is a file path, hf:owner/repository/file.gguf, https://host/file.gguf (#sha256=… if known) "
@@ -188,7 +188,7 @@ def hub_cache_folder(environment: Mapping[str, str]) -> Path | None:
         return None
 
 
-def find_in_hub_cache(source: HubSource, folder: Path, check: Callable[[Path], object] = inspect) -> Path | None:
+def find_in_hub_cache(source: HubSource, folder: Path, check: Callable[[Path], object]) -> Path | None:
     """Return the file of `source` in the shared cache `folder` if a whole model that passes `check` is there.
 
     `check` raises ModelError. Blocks as `inspect` does, once for each state of a file.

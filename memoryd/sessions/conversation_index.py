@@ -69,7 +69,7 @@ class ConversationWriter:
         chunks: ChunkSettings,
         on_commit: Callable[[], None],
         on_purge: Callable[[], None],
-        trouble: Callable[[], str | None] = lambda: None,
+        trouble: Callable[[], str | None],
     ) -> None:
         self.lock = asyncio.Lock()
         """Held while a step is read and written, and while something is forgotten."""

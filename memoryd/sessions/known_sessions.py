@@ -21,7 +21,7 @@ from memoryd.domain.sessions.sequences import (
     SimilarTurns,
     choose,
 )
-from memoryd.domain.sessions.topics import Commonness, never_common
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, Turn, without_text
 from memoryd.files.reading import TornReadError
 from memoryd.sessions.session_files import UNREADABLE, SessionFiles
@@ -38,7 +38,7 @@ class KnownSession(Struct, frozen=True):
 class KnownSessions:
     """The sessions of a store. Each call holds the lock for an instant, whatever thread it comes from."""
 
-    def __init__(self, commonness: Commonness = never_common) -> None:
+    def __init__(self, commonness: Commonness) -> None:
         self._commonness = commonness
         self._lock = threading.Lock()
         self._known: dict[SessionId, KnownSession] = {}

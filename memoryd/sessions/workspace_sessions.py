@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import MAX_BYTES, AnswerRetention, Entry, SessionStub
 from memoryd.domain.sessions.names import named_id, safe_id
-from memoryd.domain.sessions.topics import Commonness, never_common
+from memoryd.domain.sessions.topics import Commonness
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.errors import NotFound, StoreError, StoreUnavailable, read_only
 from memoryd.files.reading import TornReadError
@@ -51,9 +51,9 @@ class WorkspaceSessions:
         self,
         workspace: Path,
         *,
-        commonness: Commonness = never_common,
-        is_read_only: bool = False,
-        on_change: Callable[[], None] = lambda: None,
+        commonness: Commonness,
+        is_read_only: bool,
+        on_change: Callable[[], None],
     ) -> None:
         self.workspace = workspace
         self.files = SessionFiles(workspace, SESSIONS)

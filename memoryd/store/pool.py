@@ -18,7 +18,7 @@ import apsw
 from memoryd.domain.clock import Pulse
 from memoryd.errors import DamagedDatabase, StoreUnavailable
 from memoryd.retry import happens
-from memoryd.store.connection import BUSY_TIMEOUT_MS, INDEX, Wording, mapped_errors
+from memoryd.store.connection import BUSY_TIMEOUT_MS, Wording, mapped_errors
 from memoryd.store.opening import READERS, WriteAheadLog
 
 Returned = TypeVar("Returned")
@@ -36,7 +36,7 @@ def _no_interrupt() -> None:
 class Runner:
     """Runs the work of one database, and keeps what its errors say of the file until `forget`."""
 
-    def __init__(self, executor: Executor, wording: Wording = INDEX) -> None:
+    def __init__(self, executor: Executor, wording: Wording) -> None:
         self.wording = wording
         self.damage: str | None = None
         """What is broken in the file."""

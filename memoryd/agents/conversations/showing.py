@@ -237,7 +237,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
         """Take back all marks of session keys that the agent made itself, and say how many; raises Denied."""
         return _remember_reply(None, True, marks=await self.index.withheld.release_marks_of_agent())
 
-    async def remember_key(self, key: str, *, is_remembered: bool, is_owners: bool = True) -> SessionRememberReply:
+    async def remember_key(self, key: str, *, is_remembered: bool, is_owners: bool) -> SessionRememberReply:
         """Mark what is said under a session key, now and later, or take that back; raises Denied, InvalidRequest."""
         withheld = self.index.withheld
         # the key first: in between a turn is rather lost than stored

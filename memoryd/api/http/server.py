@@ -70,7 +70,8 @@ class Server:
                 self._waiting.pop(0)
             await self._bind_lost_sockets()
             self.started.set()
-            await self._keep_bound()
+            while not await happens(self._stop.wait(), self._check_every.total_seconds()):
+                await self._bind_lost_sockets()
         finally:
             await self._shut_down()
 
@@ -84,10 +85,6 @@ class Server:
         # known before it listens: whoever is cancelled while it begins closes it
         self._serving[listener] = server
         await server.start_serving()
-
-    async def _keep_bound(self) -> None:
-        while not await happens(self._stop.wait(), self._check_every.total_seconds()):
-            await self._bind_lost_sockets()
 
     async def _bind_lost_sockets(self) -> None:
         for listener in list(self._serving):

@@ -286,7 +286,7 @@ def linger_note(state: ServiceState) -> Iterator[str]:
         )
 
 
-def left_lines(kept: Iterable[Path] = ()) -> Iterator[str]:
+def left_lines(kept: Iterable[Path]) -> Iterator[str]:
     """Yield what an uninstall leaves, and how to remove it; `kept` is what an installation with force has kept."""
     drop_ins = (unit_folder(os.environ) / DROP_IN).parent
     places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}

@@ -119,7 +119,7 @@ def openclaw_file() -> Path | None:
     return next((folder / name for name in OPENCLAW_FILES if (folder / name).is_file()), None)
 
 
-def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool = True) -> ModelsHere:
+def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool) -> ModelsHere:
     """Look for llama.cpp, for models in the cache, and for keys in the environment.
 
     Where a local model may be wanted and the default one is not here, its hub is asked whether it answers (seconds),

@@ -367,7 +367,7 @@ class LineHead(Struct, frozen=True):
     entities: tuple[str, ...] = ()
 
 
-def head_of(text: str, *, default_kind: Kind | None = None) -> LineHead:
+def head_of(text: str, *, default_kind: Kind | None) -> LineHead:
     """Return the head of a bullet, as `parse_line` reads it."""
     mark = _MARK.match(text)
     start = mark.end() if mark else 0

@@ -400,7 +400,7 @@ def model_of(settings: RemoteSettings) -> str:
     return model
 
 
-def wire_of(settings: RemoteSettings, api_key: str = "") -> OpenAiWire:
+def wire_of(settings: RemoteSettings, api_key: str) -> OpenAiWire:
     """Return the provider's wire format for these settings; raises ModelError."""
     model, dimensions = model_of(settings), settings.dimensions
     sizes = SIZES.get(model)

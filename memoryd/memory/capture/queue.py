@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 import structlog
@@ -84,9 +84,8 @@ class CaptureResult(Struct, frozen=True):
 class CaptureQueue:
     """The messages of one workspace that are worked off or in line, and those that a stop left behind."""
 
-    def __init__(self, rows: QueuedMessages, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, rows: QueuedMessages) -> None:
         self._rows = rows
-        self._clock = clock
         self._known: OrderedDict[MessagePlace, int] = OrderedDict()
         """What was put in line, each with a hash of its words: a session that begins anew has others there."""
         self._in_line: set[MessagePlace] = set()
@@ -145,7 +144,7 @@ class CaptureQueue:
         )
         try:
             async with asyncio.timeout(NOTE_SECONDS):
-                is_noted = await self._rows.put(message, self._clock())
+                is_noted = await self._rows.put(message, time.time())
         except (MemorydError, OSError, TimeoutError) as exc:
             log.debug("a message that waits to be captured is not noted", reason=str(exc))
             return False
@@ -167,7 +166,7 @@ class CaptureQueue:
     async def pending(self) -> list[QueuedMessage]:
         """Return what is noted and not in line, the oldest first; raises StoreError, Denied."""
         await self.settle()
-        return [message for message in await self._rows.all(self._clock()) if message.place not in self._in_line]
+        return [message for message in await self._rows.all(time.time()) if message.place not in self._in_line]
 
     async def take_up(self, place: MessagePlace) -> None:
         """Count that a message is put in line again, once for each life of the daemon; raises StoreError, Denied."""
@@ -184,9 +183,8 @@ class CaptureQueue:
 class ShownSpans:
     """The spans that were delivered to the sessions of one workspace."""
 
-    def __init__(self, rows: ShownSpanRows, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, rows: ShownSpanRows) -> None:
         self._rows = rows
-        self._clock = clock
         self._waiting: deque[tuple[str, str, str, float, int]] = deque(maxlen=WAITING_MAX)
         """Texts to be hashed: agent, session key, text, time and number of the note."""
         self.noted = 0
@@ -200,7 +198,7 @@ class ShownSpans:
     def note(self, agent: str, session_key: str, texts: Iterable[str]) -> None:
         """Note what a session was told; from now on it is an echo there. Without a session key nothing is noted."""
         if session_key:
-            at = self._clock()
+            at = time.time()
             self.noted += 1
             self._waiting.extend((agent, session_key, text, at, self.noted) for text in texts if text.strip())
             self._has_news.set()
@@ -249,7 +247,7 @@ class ShownSpans:
             raise
         if rows:
             try:
-                await self._rows.put(rows, self._clock())
+                await self._rows.put(rows, time.time())
             except (StoreError, Denied) as exc:
                 # they are known as long as this process lives
                 log.debug("delivered spans are not written", reason=str(exc))

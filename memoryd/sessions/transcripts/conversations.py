@@ -22,7 +22,6 @@ from memoryd.files.reading import open_below
 from memoryd.files.scanner import FolderId
 from memoryd.sessions.conversation_source import ReadStep, SourceListing
 from memoryd.sessions.transcripts.folders import (
-    GRACE_SECONDS,
     AgentTranscripts,
     SeenFolder,
     TranscriptFile,
@@ -70,8 +69,8 @@ class TranscriptConversations:
         *,
         rule: ReadingRule,
         withheld: WithheldConversations,
-        grace: float = GRACE_SECONDS,
-        max_bytes: int = MAX_BYTES,
+        grace: float,
+        max_bytes: int,
     ) -> None:
         self.prefix: str = transcript_path(agent, "")
         self.seen = SeenTranscripts(max_bytes=max_bytes)

@@ -217,7 +217,7 @@ _REMEMBER_FORMS = frozenset(language.remember.name for language in LANGUAGES)
 """Forms of what its author asks to be kept."""
 
 
-def marker_of(text: str, *, has_answer: bool = False) -> str:
+def marker_of(text: str, *, has_answer: bool) -> str:
     """Return the marker of a statement, or the cue of a revision, for which a message is looked at; empty: none."""
     return gate(text, has_answer=has_answer) or revision_gate(text, has_answer=has_answer)
 

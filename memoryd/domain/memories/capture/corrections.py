@@ -109,7 +109,7 @@ def is_lead(plain: str) -> bool:
     return False
 
 
-def correction_in(plain: str, *, is_led: bool = False) -> str:
+def correction_in(plain: str, *, is_led: bool) -> str:
     """Return by which form a sentence corrects the assistant; empty if it does not.
 
     `is_led`: the sentence before said only that something was wrong.

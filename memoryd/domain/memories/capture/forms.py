@@ -62,7 +62,7 @@ _CORRECTIONS = caseless(
 )
 
 
-def gate(text: str, *, has_answer: bool = False) -> str:
+def gate(text: str, *, has_answer: bool) -> str:
     """Return the marker that fired; empty if nothing of a message is looked at.
 
     `has_answer`: something was answered before, which a message may correct.

@@ -221,7 +221,7 @@ class Revision(Struct, frozen=True):
         return rest
 
 
-def revision_gate(text: str, *, has_answer: bool = False) -> str:
+def revision_gate(text: str, *, has_answer: bool) -> str:
     """Return the cue of a message that may revise something; empty if it has none."""
     forms = (one.form for one in revisions_of(text, has_answer=has_answer))
     return next((form for form in forms if form != OTHERWISE), "")
@@ -259,7 +259,7 @@ def corrects_alone(sentence: str) -> bool:
     )
 
 
-def why_no_fact(sentence: SpokenSentence, *, is_answer: bool = False) -> str:
+def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
     """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
     plain = _SAYS_SO.sub("", sentence.plain)
     name, colon, value = plain.partition(":")

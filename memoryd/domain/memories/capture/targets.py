@@ -113,10 +113,10 @@ def target_of(
     revision: Revision,
     book: Book,
     *,
-    scope: str = "",
-    day: date | None = None,
-    answer_before: str = "",
-    said_before: str = "",
+    scope: str,
+    day: date | None,
+    answer_before: str,
+    said_before: str,
 ) -> Target | None:
     """Return what a sentence revises among the memories that hold on a day in its scope; None: nothing fits.
 

@@ -248,16 +248,11 @@ def _words_of(row: str) -> list[str]:
 @cache
 def _table() -> Mapping[str, tuple[Concept, ...]]:
     found: dict[str, tuple[Concept, ...]] = {}
-    for at, word in _listed():
-        key = word if UNSPACED_RUN.search(word) else root_of(word)
-        found[key] = tuple(dict.fromkeys((*found.get(key, ()), Concept(at))))
-    return found
-
-
-def _listed() -> Iterator[tuple[int, str]]:
     for at, row in enumerate(_ROWS):
         for word in _words_of(row):
-            yield at, word
+            key = word if UNSPACED_RUN.search(word) else root_of(word)
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), Concept(at))))
+    return found
 
 
 @cache
