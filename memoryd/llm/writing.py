@@ -58,7 +58,6 @@ from memoryd.llm.protocol import (
 from memoryd.models.families import ChatModel, inspect_chat_model
 from memoryd.models.gguf import content_hash
 from memoryd.models.store import ModelStore
-from memoryd.values import Frozen
 
 log = structlog.get_logger(__name__)
 

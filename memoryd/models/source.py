@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import expression
 from memoryd.errors import ModelError
-from memoryd.values import Frozen
 
 GRAMMAR = (
     "a model is a file path, hf:owner/repository/file.gguf, https://host/file.gguf (#sha256=… if known) "

@@ -71,7 +71,7 @@ class StoredModel(Struct, frozen=True):
         return languages_of(packaged.title_of(self.spec), self.spec, self.name)
 
 
-class ModelStore(Frozen, eq=False):
+class ModelStore(Struct, frozen=True, eq=False):
     """Model files of one folder.
 
     `forbidden_by` says what forbids fetching, if anything does; relative file paths count from `base`; `hub` is

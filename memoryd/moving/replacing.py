@@ -24,7 +24,6 @@ from msgspec.structs import replace
 
 from memoryd.errors import AlreadyRunning, StoreUnavailable
 from memoryd.files.writing import remove_drafts, replace_file, streamed_file, sync_file, sync_folder
-from memoryd.values import Frozen
 
 FOLDER = "replaced"
 PLAN = "plan.json"

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from memoryd.config.qmd import QmdSection
 from memoryd.errors import SidecarError
 from memoryd.qmd.collections import Collection
@@ -39,7 +41,7 @@ ABORTED = (134, -6)
 """llama.cpp may abort at the end of a run whose results were printed whole."""
 
 
-class QmdAnswer(Frozen):
+class QmdAnswer(Struct, frozen=True):
     """Results, best first, and why the vector part of the question found nothing, if it was in trouble."""
 
     hits: tuple[QmdHit, ...]

@@ -9,11 +9,11 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
+from msgspec import Struct
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
-from memoryd.values import Frozen
 
 METHODS = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose body counts; that of any other is read and ignored."""
@@ -24,7 +24,7 @@ FIELDS_MAX = 500
 INTEGER_MAX = 2**63 - 1
 
 
-class Body(Frozen, eq=False):
+class Body(Struct, frozen=True, eq=False):
     """Gives `app` the whole body in one message; a request without one has `{}`.
 
     Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end. With

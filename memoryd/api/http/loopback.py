@@ -67,7 +67,7 @@ class Door(Struct, frozen=True, kw_only=True):
     refused: Counter[str] = field(default_factory=Counter)
 
 
-class LoopbackAuth(Frozen, eq=False):
+class LoopbackAuth(Struct, frozen=True, eq=False):
     """Lets requests through to `app` that have the token; raises Denied, Unauthorized, TooManyTries."""
 
     app: ASGIApp

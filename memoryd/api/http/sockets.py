@@ -24,7 +24,6 @@ from msgspec import Struct
 from memoryd.config.paths import SOCKET_PATH_MAX
 from memoryd.errors import AlreadyRunning, ConfigError, NotPermitted, StoreUnavailable
 from memoryd.files.token_file import why_not_ours
-from memoryd.values import Frozen
 
 log = structlog.get_logger(__name__)
 

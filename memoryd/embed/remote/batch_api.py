@@ -261,7 +261,7 @@ class BatchJob(Struct, frozen=True):
     ended: float = 0.0
 
 
-class JobFolder(Frozen):
+class JobFolder(Struct, frozen=True):
     """The files of the jobs. Its methods block; OSError passes."""
 
     folder: Path
