@@ -22,6 +22,7 @@ from memoryd.domain.embedding import ENGLISH_STARTER, MULTILINGUAL_STARTER
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.errors import DaemonNotRunning, NotNow
+from memoryd.replies.status import AgentStatus
 from tests.waiting import eventually
 from tests.warm.programs import ran, started
 
@@ -139,6 +140,15 @@ class RunningDaemon:
     def client(self, timeout: float = 60.0) -> Client:
         """Return a client that is closed when the daemon is stopped."""
         return self._clients.enter_context(Client(self.socket, timeout=timeout))
+
+    def agent(self, number: int = 0) -> AgentStatus:
+        """Return what the status says of an agent."""
+        with Client(self.socket, timeout=60) as client:
+            return client.status()["agents"][number]
+
+    def degraded(self) -> dict[str, str]:
+        """Return the parts of the first agent that are degraded, and the reason of each."""
+        return {part["part"]: part["reason"] for part in self.agent()["degraded"]}
 
     def memoryctl(
         self, *arguments: str | Path, given: str | None = None, **environment: str

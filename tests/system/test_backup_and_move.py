@@ -116,9 +116,9 @@ def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
     backup = daemon.home / "earlier.tar"
     daemon.client().retain("W @Bram: plays the flute")
     memoryctl(daemon, "backup", str(backup))
-    before = daemon.client().status()["agents"][0]["ledger"]["history"]
+    before = daemon.agent()["ledger"]["history"]
     later = daemon.client().retain("W @Bram: plays the tuba")["change"]
-    now = daemon.client().status()["agents"][0]["ledger"]["history"]
+    now = daemon.agent()["ledger"]["history"]
     assert (now["changes"], now["maxChanges"]) == (before["changes"] + 1, 10_000)
     assert before["changeBytes"] < now["changeBytes"] < now["maxChangeBytes"]
     daemon.stop()
@@ -205,7 +205,7 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     rename_in_config(daemon, str(old), str(new))
     daemon.start()
     daemon.client().sync()
-    assert daemon.client().status()["agents"][0]["workspace"] == str(new)
+    assert daemon.agent()["workspace"] == str(new)
     assert [one["id"] for one in daemon.client().changes()["changes"]] == before
     eventually(lambda: pinned(daemon) == ["the spare key hangs behind the boiler"])
     daemon.stop()

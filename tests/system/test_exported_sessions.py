@@ -10,7 +10,7 @@ from memoryd.client import Client
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.real_qmd import real_qmd
-from tests.system.qmd_daemon import agent_of, paths, processes_below
+from tests.system.qmd_daemon import paths, processes_below, qmd_of
 from tests.transcripts_written import EVENT, answered, append, asked
 from tests.waiting import eventually
 
@@ -66,7 +66,7 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
             assert client.status()["config"]["notices"] == []
         append(tmp_path / "main" / "s1.jsonl", asked("And the serval?"))
         eventually(lambda: paths(ask_sessions(daemon, "serval")) == ["sessions/main/s1.jsonl"], seconds=60)
-        assert agent_of(daemon)["qmd"]["exportedSessions"] == 1
+        assert qmd_of(daemon)["exportedSessions"] == 1
 
         (tmp_path / "main" / "s1.jsonl").unlink()
         eventually(lambda: paths(ask_sessions(daemon, "ocelot")) == [], seconds=60)

@@ -158,8 +158,7 @@ def test_token_file_that_others_may_read_shuts_the_port(opened: OpenPort) -> Non
     try:
         assert opened.ask("GET", "/v1/health").status_code == httpx.codes.UNAUTHORIZED
         eventually(lambda: "open to others" in reason_of(opened), seconds=PATIENCE)
-        (agent,) = opened.daemon.client().status()["agents"]
-        assert "loopback port" in [one["part"] for one in agent["degraded"]]
+        assert "loopback port" in opened.daemon.degraded()
     finally:
         opened.token_file.chmod(0o600)
     assert opened.ask("GET", "/v1/health").is_success
@@ -198,8 +197,7 @@ def test_port_that_is_taken_is_told_and_opened_when_it_is_free(tmp_path: Path) -
         with open_port(tmp_path, http={"port": port}, waits=False) as opened:
             eventually(lambda: "another program listens there" in reason_of(opened), seconds=PATIENCE)
             assert not opened.state()["open"]
-            (agent,) = opened.daemon.client().status()["agents"]
-            assert "loopback port" in [one["part"] for one in agent["degraded"]]
+            assert "loopback port" in opened.daemon.degraded()
             assert opened.daemon.client().search("gateway")["results"]
             taken.close()
             opened.until_open()

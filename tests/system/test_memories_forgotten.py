@@ -261,7 +261,7 @@ def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: 
 def test_a_kill_right_behind_the_note_leaves_no_hash_of_what_was_stated(launch: Launch) -> None:
     daemon = launch()
     said = daemon.client().retain(f"W @Peter: The {CANARY} is in the cellar")
-    ledger = Path(daemon.client().status()["agents"][0]["ledger"]["path"])
+    ledger = Path(daemon.agent()["ledger"]["path"])
     daemon.stop()
     assert _stated(ledger) == 1
     asyncio.run(_begin(ledger, daemon.workspace, said["memories"][0]["id"]))
@@ -326,7 +326,7 @@ def test_what_cannot_be_noted_in_the_workspace_is_told_by_the_status(launch: Lau
 
     assert daemon.client().forget(CANARY)["forgotten"]
 
-    degraded = daemon.client().status()["agents"][0]["degraded"]
+    degraded = daemon.agent()["degraded"]
     assert [one["part"] for one in degraded if ".memory" in one["reason"]] == ["memories"]
 
 

@@ -307,7 +307,7 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
     wren = (daemon.workspace / "bank/entities/wren.md").read_text()
     assert "Another torn cable" in wren, "what comes of other notes stays"
     assert wren.startswith("---\naliases: [the server]\n---\n# Wren\n\nMine.\n")
-    assert client.status()["agents"][0]["degraded"] == []
+    assert daemon.agent()["degraded"] == []
     with contextlib.suppress(InvalidRequest):
         # of the other notes it may be taken back
         client.undo(runs[0]["id"])

@@ -16,7 +16,6 @@ import pytest
 from memoryd.client import Client
 from memoryd.replies.models import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
-from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually
@@ -81,13 +80,8 @@ def order(reply: SearchReply) -> list[str]:
     return [hit["path"] for hit in reply["results"]]
 
 
-def agent(running: RunningDaemon, number: int = 0) -> AgentStatus:
-    with Client(running.socket, timeout=60) as client:
-        return client.status()["agents"][number]
-
-
 def reranker_of(running: RunningDaemon, number: int = 0) -> RerankerReply:
-    found = agent(running, number)["reranker"]
+    found = running.agent(number)["reranker"]
     assert found is not None
     return found
 
@@ -259,8 +253,8 @@ def test_file_that_is_no_reranker_is_told_with_the_key(
         assert str(path.parent) not in told
         assert len(reply["results"]) == NOTES
         assert not reply["health"]["complete"]
-        eventually(lambda: [part["part"] for part in agent(running)["degraded"]] == ["reranker"])
-        owners = str(agent(running)["degraded"][0]["reason"])
+        eventually(lambda: [*running.degraded()] == ["reranker"])
+        owners = str(running.agent()["degraded"][0]["reason"])
         assert reason in owners
         assert "query.rerank.modelPath" in owners
         found = doctor(running)
@@ -283,4 +277,4 @@ def test_mended_file_is_taken_without_a_restart(tmp_path: Path, notes: Path, fas
         ask_until(running, "failed")
         path.write_bytes(fast.read_bytes())
         assert ask_until(running, "ok")["health"]["complete"]
-        eventually(lambda: agent(running)["degraded"] == [])
+        eventually(lambda: not running.degraded())

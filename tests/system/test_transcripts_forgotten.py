@@ -368,7 +368,7 @@ def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, fol
     file = write(folder, "a.jsonl", CANARY, turns=40)
     remote = {"provider": "openai", "model": "test-model", "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"}}
     daemon = launch(remote=remote)
-    (agent,) = daemon.client().status()["agents"]
+    agent = daemon.agent()
     assert agent["sessions"] is not None
     outstanding = agent["sessions"]["outstanding"]
     assert outstanding is not None
@@ -393,7 +393,7 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
     daemon = launch(bound=bound)
     assert set(found(daemon, "boilerhouse")) == {"sessions/main/new.jsonl"}
     assert found(daemon) == []
-    sessions = daemon.client().status()["agents"][0]["sessions"]
+    sessions = daemon.agent()["sessions"]
     assert sessions is not None
     (skipped,) = sessions["skipped"]
     assert skipped["path"] == "sessions/main/old.jsonl"
@@ -459,7 +459,7 @@ def test_where_the_marks_were_damaged_nothing_is_read_until_the_owner_has_looked
         with pytest.raises(NotNow, match="delete it or move it away"):
             daemon.client().add_turn("Which port?", "18790.", session_key="agent:main:main")
         assert daemon.client().add_turn("Which port?", "18790.", session="ports")["remembered"]
-        told = {one["part"]: one["reason"] for one in daemon.client().status()["agents"][0]["degraded"]}
+        told = daemon.degraded()
         assert str(aside) in told["ledger"]
         assert "delete it or move it away" in told["ledger"]
         daemon.stop()
