@@ -11,7 +11,8 @@ from typing import Any, Self
 import httpx
 
 from tests.daemon import RunningDaemon, write_config
-from tests.loopback import PATIENCE, free_port
+from tests.loopback import free_port
+from tests.waiting import SECONDS
 
 OURS = {"Sec-Fetch-Site": "same-origin"}
 RLO, TURNED = "\u202e", "[U+202E]"
@@ -36,7 +37,7 @@ class PageClient:
     """A session at the page. Bodies are given as fields of a form."""
 
     def __init__(self, url: str, *, link: str) -> None:
-        self.http = httpx.Client(base_url=url, timeout=PATIENCE, verify=False)
+        self.http = httpx.Client(base_url=url, timeout=SECONDS, verify=False)
         self.login = self.http.post("/web/login", data={"token": link.partition("#")[2]}, headers=OURS)
         self.cookie = self.login.cookies.get("memoryd", "")
         begun = self.http.get(self.login.headers.get("location", "/web/none/"), headers=self._headers(OURS))

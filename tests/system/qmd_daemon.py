@@ -48,7 +48,7 @@ def qmd_of(daemon: RunningDaemon) -> Any:
 
 def wait_for_qmd(daemon: RunningDaemon) -> None:
     """Wait until it answers: it is up to date, and its server has started."""
-    eventually(lambda: is_ready(daemon.agent()), seconds=60)
+    eventually(lambda: is_ready(daemon.agent()))
 
 
 def is_ready(agent: Any) -> bool:

@@ -89,7 +89,7 @@ def test_recall_and_looks_at_the_disk_are_counted(client: Client) -> None:
 
 
 def test_figures_are_those_of_status(opened: OpenPort, client: Client) -> None:
-    eventually(lambda: not opened.daemon.agent()["dirty"], seconds=30)
+    eventually(lambda: not opened.daemon.agent()["dirty"])
     found, agent = series(client.metrics()), opened.daemon.agent()
     for name, key in (("index_files", "files"), ("index_chunks", "chunks"), ("pending_files", "pendingFiles")):
         assert value(found, name, agent="main") == agent[key]  # type: ignore[literal-required]  # keys of a table

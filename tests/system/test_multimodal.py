@@ -210,7 +210,7 @@ def test_outage_of_the_endpoint_sends_nothing_twice(
         assert len(seen(endpoint)) < 44
         assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
         endpoint.start()
-        eventually(lambda: is_embedded(daemon), seconds=90)
+        eventually(lambda: is_embedded(daemon))
     counts = Counter(seen(endpoint))
     assert len(counts) == 44
     assert counts.most_common(1)[0][1] == 1
@@ -230,7 +230,7 @@ def test_killed_daemon_loses_nothing_and_sends_little_twice(
         daemon.kill()
         assert len(set(seen(endpoint))) < 64
         daemon.start()
-        eventually(lambda: is_embedded(daemon), seconds=60)
+        eventually(lambda: is_embedded(daemon))
         assert daemon.agent()["files"] == 67
     counts = Counter(seen(endpoint))
     assert len(counts) == 64

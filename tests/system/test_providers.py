@@ -91,7 +91,7 @@ def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Pa
         daemon.client().sync(wait="indexed")
         assert ask(daemon, "heron sluice")["results"][0]["path"] == "memory/late.md"
         endpoint.start()
-        eventually(lambda: is_embedded(daemon), seconds=90)
+        eventually(lambda: is_embedded(daemon))
         assert ask(daemon, "heron sluice")["mode"] == "hybrid"
         eventually(lambda: not daemon.degraded())
         assert len(endpoint.texts()) > answered
@@ -135,7 +135,7 @@ def test_endpoint_that_is_not_there_at_the_start_is_found_later(tmp_path: Path, 
         assert ask(daemon)["results"]
         eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
         with endpoint:
-            eventually(lambda: is_embedded(daemon), seconds=90)
+            eventually(lambda: is_embedded(daemon))
             assert ask(daemon)["mode"] == "hybrid"
 
 
@@ -179,7 +179,7 @@ def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
             return daemon.agent()["fallback"] is not None
 
         eventually(stands_in, seconds=60, step=0.5)
-        eventually(lambda: is_embedded(daemon), seconds=60)
+        eventually(lambda: is_embedded(daemon))
         reply: Any = ask(daemon, "who runs the gateway?")
         assert (reply["provider"], reply["mode"]) == ("local", "hybrid")
         assert reply["fallback"]["from"] == "openai"

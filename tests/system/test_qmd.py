@@ -166,15 +166,15 @@ def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter
     write_ranker(starter_model, ranker)
     with with_qmd(tmp_path, workspace, starter_model, searchMode="query") as daemon:
         wait_for_qmd(daemon)
-        eventually(lambda: qmd_of(daemon)["vectors"], seconds=60)
-        eventually(lambda: found(daemon, "who holds the lease")["backend"] == "qmd", seconds=60)
+        eventually(lambda: qmd_of(daemon)["vectors"])
+        eventually(lambda: found(daemon, "who holds the lease")["backend"] == "qmd")
         reply = found(daemon, "who holds the lease")
         assert (reply["mode"], reply["health"]["complete"]) == ("hybrid", True)
         assert "memory/2026-10-06.md" in paths(reply)
         pid = qmd_of(daemon)["pid"]
         assert has_mapped(pid, ranker)
         os.kill(pid, signal.SIGKILL)
-        eventually(partial(is_served_by_another, daemon, pid), seconds=60)
+        eventually(partial(is_served_by_another, daemon, pid))
         eventually(lambda: has_mapped(qmd_of(daemon)["pid"], ranker), step=0.4)
 
 
@@ -281,7 +281,7 @@ def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspac
     diary.write_text("Dear diary, I am no model.\n" * 100)
     before = diary.stat()
     with with_qmd(tmp_path, workspace, diary, searchMode=mode) as daemon:
-        eventually(lambda: "not a GGUF model" in str(qmd_of(daemon)["vectorReason"]), seconds=60)
+        eventually(lambda: "not a GGUF model" in str(qmd_of(daemon)["vectorReason"]))
         found(daemon, "who holds the lease")
         assert str(diary) in qmd_of(daemon)["vectorReason"]
     after = diary.stat()

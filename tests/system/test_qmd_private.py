@@ -144,7 +144,7 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
         assert not done["forgotten"]
         assert any("qmd may hold it still" in one for one in done["unfinished"])
         kept_away.close()
-        eventually(lambda: not kept(daemon, "ocelot") and not daemon.degraded(), seconds=60)
+        eventually(lambda: not kept(daemon, "ocelot") and not daemon.degraded())
     program.unlink()
     changed = daemon_for(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK)
     with changed:

@@ -74,7 +74,7 @@ def test_f093_updates_by_hand_at_the_same_time_break_nothing(daemon: RunningDaem
             daemon.client().sync(wait="indexed")
             assert paths(found(daemon, f"number{number}")) == [f"memory/walk-{number}.md"]
         by_others.result()
-        eventually(lambda: answers_all(daemon, 12), seconds=60)
+        eventually(lambda: answers_all(daemon, 12))
 
 
 def answers_all(daemon: RunningDaemon, count: int) -> bool:
@@ -111,7 +111,7 @@ def test_what_is_lost_at_run_time_is_made_anew(daemon: RunningDaemon, lost: str)
     updated_after(daemon, before)
     # the update may have been one that was under way
     eventually(lambda: config.read_bytes() == written)
-    eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"}, seconds=60)
+    eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"})
 
 
 def qmd_finds(daemon: RunningDaemon, question: str) -> set[str]:

@@ -109,8 +109,8 @@ def test_meaning_is_searched_with_a_local_model_whose_vectors_are_waited_for(
 ) -> None:
     with with_qmd(tmp_path, workspace, starter_model, update=NEVER, searchMode="vsearch") as daemon:
         wait_for_qmd(daemon)
-        eventually(lambda: qmd_of(daemon)["vectors"], seconds=60)
-        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd", seconds=60)
+        eventually(lambda: qmd_of(daemon)["vectors"])
+        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd")
         reply = found(daemon, "bread for the people next door")
         assert paths(reply)[0] == "memory/2026-10-06.md"
         assert (reply["mode"], reply["provider"], reply["model"]) == ("vector", "qmd", starter_model.stem)

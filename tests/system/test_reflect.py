@@ -301,7 +301,7 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
         path.write_text(PRIVATE + path.read_text())
     client.sync()
 
-    eventually(lambda: visible_sentences(daemon, SECRET) == [], seconds=30)
+    eventually(lambda: visible_sentences(daemon, SECRET) == [])
 
     assert not (daemon.workspace / "bank/entities/pia.md").exists(), "nothing else was told of her"
     wren = (daemon.workspace / "bank/entities/wren.md").read_text()
@@ -352,7 +352,7 @@ def test_f158_what_was_made_of_a_note_that_was_moved_out_of_sight_goes_with_it(
         path.rename(daemon.workspace / folder / path.name)
     client.sync()
     moved = {path.name for path in notes}
-    eventually(lambda: set(visible_sentences(daemon, SECRET)) == moved, seconds=30)
+    eventually(lambda: set(visible_sentences(daemon, SECRET)) == moved)
     assert "Another torn cable" in (daemon.workspace / "bank/entities/wren.md").read_text()
 
 

@@ -72,7 +72,7 @@ def ask_until(running: RunningDaemon, state: str, question: str = QUESTION) -> S
         replies.append(ask(running, question))
         return replies[-1]["health"]["arms"]["rerank"]["state"] == state
 
-    eventually(is_so, seconds=60)
+    eventually(is_so)
     return replies[-1]
 
 
@@ -201,7 +201,7 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
         def is_reranked(name: str) -> bool:
             return client.search(QUESTION, agent=name)["health"]["arms"]["rerank"]["state"] == "ok"
 
-        eventually(lambda: is_reranked("one") and is_reranked("two"), seconds=60)
+        eventually(lambda: is_reranked("one") and is_reranked("two"))
         answers: dict[str, list[str]] = {}
 
         def answered(name: str) -> None:
