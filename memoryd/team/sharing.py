@@ -226,7 +226,10 @@ class TeamSharing:
             # before it is asked what stands: a memory that is stated and shared meanwhile stands
             published = await self.published()
             if (notes := await self._notes()) is not None:
-                if notes.standing is not None and (gone := _ids(published) - notes.standing):
+                if notes.standing is None:
+                    # the index is about to read what changed
+                    self._wanted.set()
+                elif gone := _ids(published) - notes.standing:
                     for one in await self.revoke(gone):
                         log.info("taken back from the team: it holds no more", memory=short_id(one.placed.line.id))
                 await self._share_notes(notes)
@@ -238,11 +241,12 @@ class TeamSharing:
         """Do so soon after the start and at each interval; what could not be done is tried at the next one."""
         await asyncio.sleep(SOON_SECONDS)
         while True:
+            # before the notes are read: what changes while they are exchanged is for another exchange
+            self._wanted.clear()
             if self._minutes:
                 # the carrier tells what is wrong with it
                 with contextlib.suppress(MemorydError, OSError):
                     await self.sync()
-            self._wanted.clear()
             if self._minutes and self.behind() == NOT_WHOLE:
                 self._wanted.set()
             with contextlib.suppress(TimeoutError):

@@ -422,6 +422,29 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
     assert (ben.seen("ana/memory/2026-11-04.md"), ben.sharing.behind()) == ("## Retain\n- W: one\n\n", "")
 
 
+@pytest.mark.parametrize("is_behind", [False, True])
+async def test_what_changes_while_notes_are_exchanged_is_exchanged_soon(
+    members: list[Member], monkeypatch: pytest.MonkeyPatch, is_behind: bool
+) -> None:
+    monkeypatch.setattr(sharings, "SOON_SECONDS", 0.0)
+    monkeypatch.setattr(sharings, "SEND_SECONDS", 0.0)
+    looks = 0
+
+    async def looked_at() -> SharedNotes:
+        nonlocal looks
+        looks += 1
+        if looks == 1 and not is_behind:
+            sharing.exchange_soon()
+        return SharedNotes({}, {}, None if looks == 1 and is_behind else frozenset())
+
+    ben = members[1]
+    sharing = TeamSharing(ben.carrier, "ben", notes=looked_at, published=ben.published, minutes=60)
+    running = asyncio.create_task(sharing.run())
+    await eventually_async(lambda: looks > 1)
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_names_that_mean_something_else_are_nobodys(members: list[Member], mallory: Clone) -> None:
     people = {"ana": ["ana@example.org"], "session": ["mallory@example.org"]}
     (mallory.folder / "team.json").write_text(json.dumps({"name": "acme", "people": people}))
