@@ -129,7 +129,7 @@ def stopped_at(daemon: RunningDaemon, command: str, *, has_opened: bool = True) 
                     caught.append(one)
         return bool(caught)
 
-    eventually(catch, seconds=60, step=0.001)
+    eventually(catch, step=0.01)
     eventually(lambda: caught[0].status() == psutil.STATUS_STOPPED)
     return caught[0]
 
@@ -166,5 +166,5 @@ def answered(daemon: RunningDaemon, engine: str | None) -> str:
 
 def comes_back(daemon: RunningDaemon) -> None:
     """Wait until qmd answers again, with every answer on the way right and in time."""
-    eventually(lambda: timed_answer(daemon)["backend"] == "qmd", seconds=60, step=0.1)
+    eventually(lambda: timed_answer(daemon)["backend"] == "qmd")
     assert daemon.agent()["backend"] == "qmd"
