@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -226,3 +226,11 @@ class RunningDaemon:
     def _answers_or_ended(self) -> bool:
         assert self.process is not None
         return self.process.poll() is not None or self.answers()
+
+
+@contextmanager
+def indexed_daemon(home: Path, workspace: Path, model: Path | None = None, **sections: Any) -> Iterator[RunningDaemon]:
+    """Run the daemon over `workspace` with its index equal to the disk; `sections` as `write_config` takes them."""
+    with RunningDaemon(home, write_config(home, workspace, model, **sections), workspace) as running:
+        running.client().sync()
+        yield running

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import httpx
 
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.loopback import free_port
 from tests.waiting import SECONDS
 
@@ -117,7 +117,5 @@ def open_page(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     port = free_port()
-    config = write_config(home, workspace, model, search=search, http={"port": port}, **sections)
-    with RunningDaemon(home, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace, model, search=search, http={"port": port}, **sections) as running:
         yield OpenPage(running, port)

@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.moving.replacing import Replacement
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.waiting import eventually
 
 LOG = "memory/2026-11-18.md"
@@ -28,9 +28,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTES)
-    config = write_config(home, workspace, None, models={"providers": {"openai": {"apiKey": KEY}}})
-    with RunningDaemon(home, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace, models={"providers": {"openai": {"apiKey": KEY}}}) as running:
         yield running
 
 

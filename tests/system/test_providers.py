@@ -14,7 +14,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 from tests.hasty import HASTY
 from tests.system.test_memoryctl import ask as ask_memoryctl
@@ -370,9 +370,7 @@ def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
 def test_key_that_only_openclaw_can_open_is_told_where_it_is_used(tmp_path: Path, workspace: Path) -> None:
     reference = {"source": "exec", "provider": "vault", "id": "mistral"}
     models = {"providers": {"mistral": {"apiKey": reference}, "anthropic": {"apiKey": "", "baseUrl": 3}}}
-    config = write_config(tmp_path, workspace, None, search={"provider": "mistral"}, models=models)
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
-        daemon.client().sync(wait="indexed")
+    with indexed_daemon(tmp_path, workspace, search={"provider": "mistral"}, models=models) as daemon:
         eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
         told = daemon.degraded()
         assert "models.providers.mistral.apiKey: is a reference of OpenClaw" in told["embedder"]

@@ -16,7 +16,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.replies.models import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -53,9 +53,7 @@ def slow(tmp_path: Path) -> Path:
 @contextmanager
 def daemon(tmp_path: Path, notes: Path, **rerank: object) -> Iterator[RunningDaemon]:
     """The daemon over the notes by words alone, with a reranker if any key of it is given."""
-    config = write_config(tmp_path, notes, None, search={"query": {"maxResults": NOTES, **LONG, "rerank": rerank}})
-    with RunningDaemon(tmp_path, config, notes) as running:
-        running.client().sync(wait="indexed")
+    with indexed_daemon(tmp_path, notes, search={"query": {"maxResults": NOTES, **LONG, "rerank": rerank}}) as running:
         yield running
 
 
