@@ -222,7 +222,10 @@ def test_fork_stays_and_copies_are_named(launch: Launch, folder: Path) -> None:
     eventually(is_settled)
     would = before
     gone = daemon.client().forget_session("a.jsonl")
-    assert {**would, "forgotten": True, "files": gone["files"], "heldAnswers": gone["heldAnswers"]} == gone
+    beside = ("files", "heldAnswers", "rows")
+    assert {**would, "forgotten": True, **{name: gone[name] for name in beside}} == gone  # type: ignore[literal-required]
+    # who keeps the index up to date may be the first to take out what has lost its file
+    assert gone["rows"] <= would["rows"] > 0
     names = ("a", "longer", "shorter")
     assert gone["conversations"][:3] == [f"sessions/main/{name}.jsonl" for name in names]
     assert [path.split("-")[1] for path in gone["conversations"][3:]] == list(names)
