@@ -241,8 +241,6 @@ class TeamSharing:
         """Do so soon after the start and at each interval; what could not be done is tried at the next one."""
         await asyncio.sleep(SOON_SECONDS)
         while True:
-            # before the notes are read: what changes while they are exchanged is for another exchange
-            self._wanted.clear()
             if self._minutes:
                 # the carrier tells what is wrong with it
                 with contextlib.suppress(MemorydError, OSError):
@@ -252,7 +250,9 @@ class TeamSharing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):
                     await self._wanted.wait()
-                    await asyncio.sleep(self._pause)
+                # not by an exchange: one that ran meanwhile may have read a note before it was written
+                self._wanted.clear()
+                await asyncio.sleep(self._pause)
             # what was shared a moment ago and could not be sent is not tried at once again
             self._pause = SEND_SECONDS
 
