@@ -23,8 +23,8 @@ from tests.daemon import (
     MULTILINGUAL,
     STARTER,
     RunningDaemon,
+    indexed_daemon,
     learn_strangers,
-    write_config,
     write_workspace,
 )
 from tests.groups import grouped
@@ -155,7 +155,5 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def daemon(tmp_path: Path, workspace: Path, starter_model: Path) -> Iterator[RunningDaemon]:
     """The real daemon over `workspace`, with the real model, up and indexed."""
-    config = write_config(tmp_path, workspace, starter_model)
-    with RunningDaemon(tmp_path, config, workspace) as running:
-        running.client().sync(wait="indexed")
+    with indexed_daemon(tmp_path, workspace, starter_model) as running:
         yield running

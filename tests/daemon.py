@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +22,7 @@ from memoryd.domain.embedding import ENGLISH_STARTER, MULTILINGUAL_STARTER
 from memoryd.embed.calibration import UnrelatedTexts
 from memoryd.embed.local.local_model import LlamaWorker
 from memoryd.errors import DaemonNotRunning, NotNow
+from memoryd.replies.status import AgentStatus
 from tests.waiting import eventually
 from tests.warm.programs import ran, started
 
@@ -140,6 +141,15 @@ class RunningDaemon:
         """Return a client that is closed when the daemon is stopped."""
         return self._clients.enter_context(Client(self.socket, timeout=timeout))
 
+    def agent(self, number: int = 0) -> AgentStatus:
+        """Return what the status says of an agent."""
+        with Client(self.socket, timeout=60) as client:
+            return client.status()["agents"][number]
+
+    def degraded(self) -> dict[str, str]:
+        """Return the parts of the first agent that are degraded, and the reason of each."""
+        return {part["part"]: part["reason"] for part in self.agent()["degraded"]}
+
     def memoryctl(
         self, *arguments: str | Path, given: str | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
@@ -216,3 +226,11 @@ class RunningDaemon:
     def _answers_or_ended(self) -> bool:
         assert self.process is not None
         return self.process.poll() is not None or self.answers()
+
+
+@contextmanager
+def indexed_daemon(home: Path, workspace: Path, model: Path | None = None, **sections: Any) -> Iterator[RunningDaemon]:
+    """Run the daemon over `workspace` with its index equal to the disk; `sections` as `write_config` takes them."""
+    with RunningDaemon(home, write_config(home, workspace, model, **sections), workspace) as running:
+        running.client().sync()
+        yield running

@@ -14,9 +14,7 @@ from memoryd.config.limits import USUAL_PORT
 from memoryd.replies.daemon import PortReply
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
-from tests.waiting import eventually
-
-PATIENCE = 20.0
+from tests.waiting import SECONDS, eventually
 
 
 def free_port() -> int:
@@ -61,13 +59,13 @@ class OpenPort:
         given = self.token if token is None else token
         named = {"Authorization": f"Bearer {given}"} if given else {}
         # certificates take ten times what most questions do, and nothing here is encrypted
-        with httpx.Client(base_url=self.url, timeout=PATIENCE, verify=False) as client:
+        with httpx.Client(base_url=self.url, timeout=SECONDS, verify=False) as client:
             return client.request(method, path, headers={**named, **(headers or {})}, **options)
 
     def talk(self, sent: bytes) -> bytes:
         """Send bytes and return what comes back until the other end hangs up."""
         received = b""
-        with socket.create_connection((self.host, self.port), timeout=PATIENCE) as sock, suppress(ConnectionError):
+        with socket.create_connection((self.host, self.port), timeout=SECONDS) as sock, suppress(ConnectionError):
             sock.sendall(sent)
             while piece := sock.recv(65536):
                 received += piece
@@ -75,7 +73,7 @@ class OpenPort:
 
     def until_open(self) -> None:
         """Wait until the port is open."""
-        eventually(lambda: self.state()["open"], seconds=PATIENCE)
+        eventually(lambda: self.state()["open"])
 
     def state(self) -> PortReply:
         """Return what status tells of the port."""

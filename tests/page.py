@@ -10,8 +10,9 @@ from typing import Any, Self
 
 import httpx
 
-from tests.daemon import RunningDaemon, write_config
-from tests.loopback import PATIENCE, free_port
+from tests.daemon import RunningDaemon, indexed_daemon
+from tests.loopback import free_port
+from tests.waiting import SECONDS
 
 OURS = {"Sec-Fetch-Site": "same-origin"}
 RLO, TURNED = "\u202e", "[U+202E]"
@@ -36,7 +37,7 @@ class PageClient:
     """A session at the page. Bodies are given as fields of a form."""
 
     def __init__(self, url: str, *, link: str) -> None:
-        self.http = httpx.Client(base_url=url, timeout=PATIENCE, verify=False)
+        self.http = httpx.Client(base_url=url, timeout=SECONDS, verify=False)
         self.login = self.http.post("/web/login", data={"token": link.partition("#")[2]}, headers=OURS)
         self.cookie = self.login.cookies.get("memoryd", "")
         begun = self.http.get(self.login.headers.get("location", "/web/none/"), headers=self._headers(OURS))
@@ -116,7 +117,5 @@ def open_page(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     port = free_port()
-    config = write_config(home, workspace, model, search=search, http={"port": port}, **sections)
-    with RunningDaemon(home, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace, model, search=search, http={"port": port}, **sections) as running:
         yield OpenPage(running, port)

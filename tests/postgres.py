@@ -60,7 +60,7 @@ class Postgres:
             self.process = subprocess.Popen(
                 self._command("postgres", "-D", str(self.data), *settings), stdout=log, stderr=log, cwd="/"
             )
-        eventually(self.answers, seconds=20)
+        eventually(self.answers)
 
     def answers(self) -> bool:
         try:

@@ -226,7 +226,10 @@ class TeamSharing:
             # before it is asked what stands: a memory that is stated and shared meanwhile stands
             published = await self.published()
             if (notes := await self._notes()) is not None:
-                if notes.standing is not None and (gone := _ids(published) - notes.standing):
+                if notes.standing is None:
+                    # the index is about to read what changed
+                    self._wanted.set()
+                elif gone := _ids(published) - notes.standing:
                     for one in await self.revoke(gone):
                         log.info("taken back from the team: it holds no more", memory=short_id(one.placed.line.id))
                 await self._share_notes(notes)
@@ -242,13 +245,14 @@ class TeamSharing:
                 # the carrier tells what is wrong with it
                 with contextlib.suppress(MemorydError, OSError):
                     await self.sync()
-            self._wanted.clear()
             if self._minutes and self.behind() == NOT_WHOLE:
                 self._wanted.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):
                     await self._wanted.wait()
-                    await asyncio.sleep(self._pause)
+                # not by an exchange: one that ran meanwhile may have read a note before it was written
+                self._wanted.clear()
+                await asyncio.sleep(self._pause)
             # what was shared a moment ago and could not be sent is not tried at once again
             self._pause = SEND_SECONDS
 

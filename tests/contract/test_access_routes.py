@@ -22,7 +22,7 @@ from tests.contract.two_agents import DIRECT, GROUP, MARKERS, SECRETS, prepare, 
 from tests.daemon import RunningDaemon
 from tests.integration.serving import services
 from tests.sweeps import whole_or
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 
 ON_PORT = [row for row in TABLE if row.served is Served.PORT]
 QA_WRITTEN: dict[str, dict[str, object]] = {
@@ -72,20 +72,19 @@ UNKNOWN = (
     "memories/00000000/replace",
 )
 """What is asked of these may not be there."""
-PATIENCE = 20.0
 
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[RunningDaemon]:
     with prepare(tmp_path_factory.mktemp("two"), starter_model) as running:
         running.client().sync(wait="embedded")
-        eventually(lambda: all(agent["embedded"] for agent in running.client().status()["agents"]), seconds=PATIENCE)
+        eventually(lambda: all(agent["embedded"] for agent in running.client().status()["agents"]))
         yield running
 
 
 def client_of(daemon: RunningDaemon, socket: str) -> httpx.Client:
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
-    return httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE)
+    return httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS)
 
 
 def ask(daemon: RunningDaemon, socket: str, route: str, query: str = "lantern boat", **asked: str) -> httpx.Response:
@@ -200,7 +199,7 @@ def test_events_for_a_key_without_an_agent_are_those_of_the_default_agent(tmp_pa
 
 def test_socket_of_an_agent_shows_that_agent_alone(daemon: RunningDaemon) -> None:
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, "beta")), verify=False)
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE) as client:
+    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS) as client:
         seen = client.get("/v1/status")
         assert [agent["id"] for agent in seen.json()["agents"]] == ["beta"]
         assert "alpha" not in seen.text
@@ -260,7 +259,7 @@ def test_f145_no_word_of_one_agent_surfaces_in_another(
     asked = {name: value for name, value in (("agent", named), ("sessionKey", key)) if value is not None}
     query = " ".join(words)
     transport = httpx.HTTPTransport(uds=str(socket_of(daemon.home, socket)), verify=False)
-    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=PATIENCE) as client:
+    with httpx.Client(transport=transport, base_url="http://memoryd", timeout=SECONDS) as client:
         found = client.post("/v1/search", json={"query": query, "maxResults": 50, "explain": True, **asked})
         read = client.get(f"/v1/files/{path.replace('/', '%2f')}", params=asked)
     # the agent that the request may mean: its socket's, the named one, its key's, the default

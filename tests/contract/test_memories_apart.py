@@ -19,6 +19,7 @@ from tests.daemon import RunningDaemon
 from tests.loopback import free_port
 from tests.mcp_program import driven
 from tests.sweeps import whole_or
+from tests.waiting import SECONDS
 
 SHARED = {
     "zinnober": "",
@@ -51,7 +52,6 @@ OWN_SCOPES = {"a": ("agent:a", "agent:a:cron"), "b": ("agent:b", "agent:b:cron")
 SCOPES = ["", "workspace", "global", "agent:a", "agent:a:cron", "agent:b", "agent:b:cron", "agent:c", "agent:nobody"]
 WHO = st.sampled_from(sorted(REACH))
 QUERIES = st.lists(st.sampled_from([*MARKERS, "lantern", "hangs", "beside", "door"]), min_size=1, max_size=3)
-PATIENCE = 30.0
 
 
 def noted(words: dict[str, str]) -> str:
@@ -98,7 +98,7 @@ class Asker:
         is_owner = kind == "owner"
         path = daemon.socket if is_owner else daemon.home / "run" / f"{agent}.sock"
         self._http = httpx.Client(
-            transport=httpx.HTTPTransport(uds=str(path), verify=False), base_url="http://memoryd", timeout=PATIENCE
+            transport=httpx.HTTPTransport(uds=str(path), verify=False), base_url="http://memoryd", timeout=SECONDS
         )
         self._who = {"agent": agent} if is_owner else {"sessionKey": KEYS[kind].format(agent)}
 
@@ -325,7 +325,7 @@ def test_f145_port_tells_of_the_agent_that_is_asked_alone(apart: RunningDaemon) 
     ids = ids_of(apart)
     port = apart.client().status()["http"]
     assert port is not None
-    with httpx.Client(base_url=f"http://{port['address']}", headers=token, timeout=PATIENCE, verify=False) as client:
+    with httpx.Client(base_url=f"http://{port['address']}", headers=token, timeout=SECONDS, verify=False) as client:
         for agent in "abc":
             within = REACH[agent, "owner"]
             for asked in ({}, {"q": "lantern door"}, {"q": "what hangs beside a door"}):

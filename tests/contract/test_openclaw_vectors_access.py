@@ -16,7 +16,7 @@ from memoryd.domain.access import OWNER as OWNERS_SOCKET
 from memoryd.domain.access import AccessRules, ChatType, decide, read_key
 from memoryd.domain.documents import Citation, with_footer
 from memoryd.errors import InvalidRequest, NotFound
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 
 FACTS = json.loads((Path(__file__).parents[1] / "data/openclaw/access.json").read_text(encoding="utf-8"))
 
@@ -36,8 +36,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (workspace / "memory" / "130.md").write_text("".join(f"l{number}\n" for number in range(1, 131)))
     (workspace / "memory" / "three.md").write_text("".join(f"{letter * 5000}\n" for letter in "abc"))
     (workspace / "memory" / "long.md").write_text("x" * 30_000)
-    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace) as running:
         yield running
 
 

@@ -81,7 +81,7 @@ def configured(tmp_path: Path) -> dict[str, Any]:
         eventually(lambda: list(daemon.state.rglob("index.yml")))
         (file,) = daemon.state.rglob("index.yml")
         found: dict[str, Any] = yaml.safe_load(file.read_text())["collections"]
-        told: Any = daemon.client().status()["agents"][0]["qmd"]
+        told: Any = daemon.agent()["qmd"]
         # qmd reads copies; where they are of, the status says
         places = {one["name"]: one["path"] for one in told["collections"]}
     eventually(lambda: not program.alive())

@@ -114,7 +114,7 @@ def test_f145_real_qmd_tells_each_agent_its_own_notes(tmp_path: Path) -> None:
     """The real qmd finds each agent its own notes and none of the other's."""
     with prepare(tmp_path, None, backend="qmd", qmd={"command": real_qmd(), "update": {"debounceMs": 200}}) as running:
         running.client().sync()
-        eventually(lambda: _backends(running) == ["qmd", "qmd"], seconds=60)
+        eventually(lambda: _backends(running) == ["qmd", "qmd"])
         for agent, words in itertools.product(AGENTS, WORDS):
             reply = post(running, agent, query=words, sessionKey=DIRECT.format(agent))
             assert not any(marker in told(reply) for marker in FOREIGN[agent])

@@ -55,7 +55,7 @@ async def running(
     async with composed(tmp_path, workspace, {"command": command, "update": update}) as found:
         await eventually_async(lambda: found.sidecar.qmd.maintenance.state.is_current)
         if request.param == "qmd":
-            await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
+            await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY)
         yield found
 
 

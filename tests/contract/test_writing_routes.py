@@ -16,8 +16,8 @@ from memoryd.wire import API
 from tests.contract.test_memories_apart import started
 from tests.daemon import RunningDaemon
 from tests.teams import team_of
+from tests.waiting import SECONDS
 
-PATIENCE = 20.0
 Call = tuple[str, str]
 WRITES: Mapping[Call, list[dict[str, object]]] = {
     ("POST", "/sessions/forget"): [{"session": "s1"}],
@@ -118,7 +118,7 @@ def asked(client: httpx.Client, call: Call, names: Mapping[str, str], body: Mapp
 
 def on_socket(daemon: RunningDaemon, name: str) -> httpx.Client:
     transport = httpx.HTTPTransport(uds=str(daemon.home / "run" / f"{name}.sock"), verify=False)
-    return httpx.Client(transport=transport, base_url=f"http://memoryd{API}", timeout=PATIENCE)
+    return httpx.Client(transport=transport, base_url=f"http://memoryd{API}", timeout=SECONDS)
 
 
 def on_port(daemon: RunningDaemon) -> httpx.Client:
@@ -128,7 +128,7 @@ def on_port(daemon: RunningDaemon) -> httpx.Client:
     return httpx.Client(
         base_url=f"http://{port['address']}",
         headers={"Authorization": f"Bearer {token}"},
-        timeout=PATIENCE,
+        timeout=SECONDS,
         verify=False,
     )
 

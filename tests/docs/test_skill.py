@@ -13,7 +13,7 @@ from memoryd.cli.local.hook_settings import skill_block, skill_text
 from memoryd.cli.main import memoryctl
 from memoryd.mcp.table import TABLE
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.daemon import indexed_daemon, write_workspace
 from tests.warm.programs import ran
 
 TEXT = skill_text()
@@ -65,8 +65,7 @@ def test_commands_it_names_are_there_with_their_options(line: str) -> None:
 
 def test_commands_it_shows_do_what_it_says(tmp_path: Path) -> None:
     workspace = write_workspace(tmp_path / "ws")
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
 
         def carried_out(*words: str, code: int = Exit.DONE) -> str:
             command = [sys.executable, "-c", "from memoryd.cli.main import main; main()", *words]

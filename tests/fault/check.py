@@ -82,7 +82,7 @@ def snapshot(index: Path) -> Iterator[apsw.Connection]:
     """Copy the index into memory, so that looking at it disturbs nobody."""
     copy = apsw.Connection(":memory:")
     try:
-        eventually(lambda: _is_copied(index, copy), seconds=10)
+        eventually(lambda: _is_copied(index, copy))
         yield copy
     finally:
         copy.close()

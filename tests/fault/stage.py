@@ -113,8 +113,7 @@ class Stage:
 
     def status(self) -> AgentStatus:
         """Return the status of the agent."""
-        with Client(self.daemon.socket, timeout=30) as client:
-            return client.status()["agents"][0]
+        return self.daemon.agent()
 
     def skipped(self) -> dict[str, str]:
         """Return the skipped paths with their reasons."""

@@ -228,7 +228,7 @@ def test_f072_unfit_model_means_words_only_until_it_is_replaced(
     beside = own_model.with_name("whole.gguf")
     beside.write_bytes(whole)
     beside.rename(own_model)
-    eventually(lambda: embedder(stage)["state"] == "ready", seconds=40, step=0.2)
+    eventually(lambda: embedder(stage)["state"] == "ready", step=0.2)
     stage.converges(is_embedded=True)
 
 

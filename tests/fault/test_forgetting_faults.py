@@ -46,7 +46,7 @@ def test_f050_what_is_finished_later_can_be_undone_as_was_wanted(stage: Stage, s
         assert fired(log)
         assert note.read_text() == NOTE
     with stage.client as client:
-        eventually(lambda: "quetzal" not in note.read_text(), seconds=40)
+        eventually(lambda: "quetzal" not in note.read_text())
         done = next(one for one in client.changes()["changes"] if one["by"] == "forget" and one["path"] == LOG)
         assert done["undoable"]
         client.undo(done["id"])

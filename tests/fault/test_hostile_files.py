@@ -189,7 +189,7 @@ def test_f153_hostile_markdown_is_indexed_in_time_and_runs_nothing(tmp_path: Pat
         lost = [name for number, name in enumerate(HOSTILE) if not client.search(f"harmless{number}")["results"]]
         assert not lost
         assert slowest < 2.0
-        assert client.status()["agents"][0]["skippedCount"] == 0
+        assert running.agent()["skippedCount"] == 0
         for number, text in enumerate(HOSTILE.values()):
             client.get(f"memory/{number}.md")
             with contextlib.suppress(MemorydError):

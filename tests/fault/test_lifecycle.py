@@ -287,8 +287,8 @@ def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage:
     log = stage.home / "strace.log"
     with spawned_traced(stage.prepare(), log, f"clone3:error=EAGAIN:when={at}"):
         # how many threads a start needs differs by a few: questions that come together need the rest
-        eventually(lambda: fired(log) or _fires(stage, log), seconds=40)
-        eventually(lambda: _is_ready(stage) or not stage.daemon.is_running(), seconds=40)
+        eventually(lambda: fired(log) or _fires(stage, log))
+        eventually(lambda: _is_ready(stage) or not stage.daemon.is_running())
         stage.write("memory/new.md", "after the fault: willow")
         if stage.daemon.is_running():
             stage.eventually_finds("willow")
@@ -351,7 +351,7 @@ def test_f138_slow_disk_holds_up_no_answer(stage: Stage, strace: None) -> None:
         return log.read_text().count("DELAYED") > 2
 
     with injected(stage.daemon.pid, log, "fdatasync,fsync:delay_enter=2000000"):
-        eventually(is_delayed, seconds=60)
+        eventually(is_delayed)
     assert max(took) < 2
     stage.converges()
 
@@ -376,7 +376,7 @@ def test_f126_of_daemons_started_at_once_one_runs(stage: Stage) -> None:
     """Of twenty started at once one runs; the others end with the exit code for it, each with one sentence."""
     stage.prepare()
     started = [stage.daemon.spawn() for _ in range(20)]
-    eventually(lambda: sum(process.poll() is None for process in started) == 1, seconds=40)
+    eventually(lambda: sum(process.poll() is None for process in started) == 1)
     (running,) = [process for process in started if process.poll() is None]
     stage.daemon.process = running
     assert {process.returncode for process in started if process is not running} == {Exit.ALREADY_RUNNING}

@@ -8,7 +8,8 @@ import httpx
 import psutil
 import pytest
 
-from tests.loopback import PATIENCE, OpenPort, open_port
+from tests.loopback import OpenPort, open_port
+from tests.waiting import SECONDS
 
 SECRET = ("alder", "GW-4172", "pier")
 """Words of the notes."""
@@ -133,8 +134,7 @@ def test_f120_slow_and_silent_clients_are_hung_up_on(opened: OpenPort) -> None:
     """Clients that begin and do not go on are hung up on, while others are answered on port and socket."""
     with ExitStack() as stack:
         slow = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", opened.port), timeout=3 * PATIENCE))
-            for _ in range(3)
+            stack.enter_context(socket.create_connection(("127.0.0.1", opened.port), timeout=SECONDS)) for _ in range(3)
         ]
         slow[0].sendall(b"GET /v1/heal")
         slow[1].sendall(f"GET /v1/health HTTP/1.1\r\nHost: localhost:{opened.port}\r\nX".encode())
@@ -147,7 +147,7 @@ def test_f120_crowd_on_the_port_leaves_the_socket_free(opened: OpenPort) -> None
     """As many connections as the port takes, and more, are no hindrance for whoever asks on the socket."""
     with ExitStack() as stack:
         for _ in range(120):
-            sock = stack.enter_context(socket.create_connection(("127.0.0.1", opened.port), timeout=PATIENCE))
+            sock = stack.enter_context(socket.create_connection(("127.0.0.1", opened.port), timeout=SECONDS))
             sock.sendall(b"GET ")
         assert opened.daemon.client().search("gateway")["results"]
         assert opened.state()["connections"] <= 96

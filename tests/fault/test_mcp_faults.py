@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.mcp.table import WriteLevel, rows_of
 from tests.contract.two_agents import DIRECT, MARKERS, prepare, socket_of
-from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.daemon import RunningDaemon, indexed_daemon, write_config, write_workspace
 from tests.fault.faults import FaultyDaemon
 from tests.mcp_program import McpProgram
 from tests.waiting import eventually
@@ -360,9 +360,7 @@ def test_f150_with_read_only_no_tool_changes_a_byte(tmp_path: Path) -> None:
     workspace = write_workspace(tmp_path / "workspace")
     day = workspace / "memory" / "2026-10-18.md"
     day.write_text(f"{day.read_text()}\n## Retain\n\n- W @Peter: lives in Vienna.\n")
-    config = write_config(tmp_path, workspace, None, memory={"readOnly": True})
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
-        daemon.client().sync(wait="indexed")
+    with indexed_daemon(tmp_path, workspace, memory={"readOnly": True}) as daemon:
         [memory] = daemon.client().memories()["memories"]
         before = files_of(daemon)
         with McpProgram(daemon, "--write=all") as program:

@@ -145,7 +145,7 @@ def test_f113_phrases_and_excluded_words_cost_about_what_plain_questions_do(tmp_
     with running:
         client = running.client()
         assert client.sync(timeout_ms=300_000)["complete"]
-        assert client.status()["agents"][0]["chunks"] > 10_000
+        assert running.agent()["chunks"] > 10_000
         plain, *narrowed = ["hall17 hall18", 'hall17 "was a second" -kind9', "hall17 hall18 -kind4"]
         took: dict[str, list[float]] = {query: [] for query in [plain, *narrowed]}
         for query in [*took] * 5:
@@ -230,7 +230,7 @@ def test_f141_f143_f144_only_indexed_documents_are_read(daemon: RunningDaemon, p
 def test_f143_f144_what_is_planted_is_not_found_either(daemon: RunningDaemon) -> None:
     """No planted text is found, and the link is reported as skipped."""
     assert all(MARKER not in hit["snippet"] for hit in daemon.client().search(MARKER)["results"])
-    assert {it["path"] for it in daemon.client().status()["agents"][0]["skipped"]} >= {"memory/key.md"}
+    assert {it["path"] for it in daemon.agent()["skipped"]} >= {"memory/key.md"}
 
 
 def test_f141_absolute_path_of_a_document_is_understood(daemon: RunningDaemon) -> None:

@@ -394,7 +394,7 @@ def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
         return wal_of(index).stat().st_size < min(held, 8 * 2**20)
 
     # whoever reads at that moment puts it off again
-    eventually(shrinks, seconds=60)
+    eventually(shrinks)
     stage.converges()
 
 

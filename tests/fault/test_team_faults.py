@@ -422,6 +422,31 @@ async def test_answer_is_not_whole_while_it_is_not_known_who_wrote_what(
     assert (ben.seen("ana/memory/2026-11-04.md"), ben.sharing.behind()) == ("## Retain\n- W: one\n\n", "")
 
 
+@pytest.mark.parametrize("when", ["is about to", "does", "is not indexed yet"])
+async def test_what_changes_while_notes_are_exchanged_is_exchanged_soon(
+    members: list[Member], monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    monkeypatch.setattr(sharings, "SOON_SECONDS", 0.0)
+    monkeypatch.setattr(sharings, "SEND_SECONDS", 0.0)
+    looks = 0
+
+    async def looked_at() -> SharedNotes:
+        nonlocal looks
+        looks += 1
+        if looks == 1 and when == "does":
+            sharing.exchange_soon()
+        return SharedNotes({}, {}, None if looks == 1 and when == "is not indexed yet" else frozenset())
+
+    ben = members[1]
+    sharing = TeamSharing(ben.carrier, "ben", notes=looked_at, published=ben.published, minutes=60)
+    if when == "is about to":
+        sharing.exchange_soon()
+    running = asyncio.create_task(sharing.run())
+    await eventually_async(lambda: looks > 1)
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_names_that_mean_something_else_are_nobodys(members: list[Member], mallory: Clone) -> None:
     people = {"ana": ["ana@example.org"], "session": ["mallory@example.org"]}
     (mallory.folder / "team.json").write_text(json.dumps({"name": "acme", "people": people}))

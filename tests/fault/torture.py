@@ -164,8 +164,7 @@ class Torture:
 
     def kill_worker(self) -> None:
         """Kill the embedding worker."""
-        with self.daemon.client() as client:
-            worker = client.status()["agents"][0]["embedder"]["worker"]
+        worker = self.daemon.agent()["embedder"]["worker"]
         if worker is None or worker["pid"] is None:
             self.chosen["kill_worker"] -= 1
             return

@@ -7,10 +7,10 @@ import signal
 import sys
 import time
 
+from tests.waiting import SECONDS
 from tests.warm.programs import started
 
 PROGRAM = (sys.executable, "-c", "from memoryd.cli.main import main; main()")
-PATIENCE_SECONDS = 20
 QUIET_SECONDS = 3
 
 
@@ -22,7 +22,7 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
     os.close(theirs)
     os.write(ours, typed.encode())
     seen, is_interrupted = b"", False
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + SECONDS
     while (left := end - time.monotonic()) > 0:
         if not select.select([ours], [], [], min(left, QUIET_SECONDS))[0]:
             if is_interrupted:
@@ -39,4 +39,4 @@ def on_terminal(*arguments: str, typed: str = "", interrupt_at: str = "", **envi
     os.close(ours)
     if time.monotonic() > end:
         child.kill()
-    return child.wait(PATIENCE_SECONDS), seen.decode().replace("\r\n", "\n")
+    return child.wait(SECONDS), seen.decode().replace("\r\n", "\n")

@@ -23,8 +23,8 @@ from memoryd.api.http.server import Server
 from memoryd.api.http.sockets import Listener, Peer, bind_listener
 from memoryd.domain.access import AccessRules, Binding, Who
 from memoryd.errors import StoreUnavailable
+from tests.waiting import SECONDS
 
-PATIENCE = 10.0
 GATE = AccessPolicy(rules=AccessRules(), agents=["main", "other"], bindings={"agent": Binding("main")})
 
 
@@ -133,7 +133,7 @@ async def serving(
     server = Server(app=app, listeners=found, limits=limits, on_stopping=stage.bus.close, **options)
     running = asyncio.create_task(server.run(), name="server")
     try:
-        async with asyncio.timeout(3 * PATIENCE):
+        async with asyncio.timeout(SECONDS):
             await server.started.wait()
             yield server
     finally:
@@ -157,7 +157,7 @@ async def talk(path: Path, sent: bytes, *, then_eof: bool = False) -> bytes:
         writer.write(sent)
         if then_eof:
             writer.write_eof()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SECONDS):
             return await read_all(reader)
     finally:
         await hang_up(writer)

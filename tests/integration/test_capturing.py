@@ -210,7 +210,7 @@ async def test_what_a_message_recalls_itself_makes_it_no_echo(room: Captured) ->
 
     async with asyncio.timeout(60):
         running = asyncio.ensure_future(capturing.run())
-        await eventually_async(lambda: capturing.is_idle, seconds=50)
+        await eventually_async(lambda: capturing.is_idle)
         running.cancel()
     # the first is said again, so that it has a source more; the second repeats what was told before it
     assert [path for path, _ in room.lines()] == ["memory/2026-11-18.md", "memory/2026-11-19.md"]
@@ -468,7 +468,7 @@ async def test_flood_is_bounded_and_its_beginning_is_kept(room: Captured) -> Non
 
     async with asyncio.timeout(120):
         running = asyncio.ensure_future(capturing.run())
-        await eventually_async(lambda: capturing.is_idle, seconds=110)
+        await eventually_async(lambda: capturing.is_idle)
         running.cancel()
     assert len(room.said()) == TASKS_MAX
 

@@ -220,7 +220,7 @@ async def test_wait_that_the_endpoint_asked_for_outlives_the_embedder(
         (tmp_path / changed).write_text("another")
         await eventually_async(lambda: "Come back later; next try in" in source.slot.state.reason)
         assert len(times) == 2
-        await eventually_async(lambda: source.slot.state.phase is ModelPhase.READY, seconds=20)
+        await eventually_async(lambda: source.slot.state.phase is ModelPhase.READY)
         assert times[2] - times[1] >= seconds, "no request before the time"
         last = server.asked[2].headers
         assert "another" in {last["x-team"], last["authorization"].removeprefix("Bearer ")}

@@ -94,11 +94,11 @@ async def test_small_note_is_found_while_a_large_one_is_cut(
         await stage.sync()
         stage.write(LARGE, note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: stage.indexer.state.pending_files == 1, seconds=60)
+        await eventually_async(lambda: stage.indexer.state.pending_files == 1)
         for number in range(3):
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
             stage.indexer.triggers.hint()
-            await eventually_async(lambda: f"memory/small-{number}.md" in stage.files, seconds=60)  # noqa: B023
+            await eventually_async(lambda: f"memory/small-{number}.md" in stage.files)  # noqa: B023
             assert await stage.found(f"number{number}") == [f"memory/small-{number}.md"]
         assert LARGE not in stage.files
         with pytest.raises(TimeoutError):
@@ -145,7 +145,7 @@ async def test_commit_of_a_large_note_is_put_off_for_small_ones_and_never_halved
             begun.clear()
             stage.write(f"memory/small-{number}.md", f"The ibex number{number}.\n")
             stage.indexer.triggers.hint()
-            await eventually_async(lambda: f"memory/small-{number}.md" in stage.files, seconds=60)  # noqa: B023
+            await eventually_async(lambda: f"memory/small-{number}.md" in stage.files)  # noqa: B023
             held = (await stage.database.documents.counts()).chunks
             if LARGE in stage.files:
                 break
@@ -170,13 +170,13 @@ async def test_large_note_that_goes_or_becomes_private_while_it_is_cut_leaves_no
         await stage.sync()
         path = stage.write(LARGE, note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: stage.indexer.state.pending_files == 1, seconds=60)
+        await eventually_async(lambda: stage.indexer.state.pending_files == 1)
         path.unlink()
         await stage.sync(seconds=60)
         assert LARGE not in stage.files
         path.write_text(note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: stage.indexer.state.pending_files == 1, seconds=60)
+        await eventually_async(lambda: stage.indexer.state.pending_files == 1)
         path.write_text(f"---\nmemory: false\n---\n{note}")
         await stage.sync(seconds=120)
         assert LARGE not in stage.files
@@ -234,7 +234,7 @@ async def test_large_note_that_became_private_since_it_was_cut_is_never_held(
         await stage.sync()
         path = stage.write(LARGE, note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: gated.cutting, seconds=60)
+        await eventually_async(lambda: gated.cutting)
         path.write_text(f"---\nmemory: false\n---\n{note}")
         gated.gate.release(100)
         await stage.sync(seconds=120)
@@ -249,11 +249,11 @@ async def test_large_note_that_is_appended_to_is_found_as_it_was_cut_and_then_an
         await stage.sync()
         path = stage.write(LARGE, note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: gated.at_work, seconds=60)
+        await eventually_async(lambda: gated.at_work)
         with path.open("a") as appended:
             appended.write("\n## App\n\nThe ibex.\n")
         gated.gate.release()
-        await eventually_async(lambda: LARGE in stage.files, seconds=60)
+        await eventually_async(lambda: LARGE in stage.files)
         assert await both_ends(stage, "quetzal") == [True, True]
         assert await stage.found("ibex") == []
         gated.gate.release(100)
@@ -269,12 +269,12 @@ async def test_cutting_that_nobody_wants_ends_before_the_next_begins(
         await stage.sync()
         path = stage.write(LARGE, note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: gated.cutting, seconds=60)
+        await eventually_async(lambda: gated.cutting)
         path.unlink()
         stage.write("memory/other.md", note)
         stage.write("memory/small.md", "The ibex.\n")
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: "memory/small.md" in stage.files, seconds=60)
+        await eventually_async(lambda: "memory/small.md" in stage.files)
         with pytest.raises(TimeoutError):
             await stage.sync(seconds=0.5)
         gated.gate.release(100)
@@ -317,6 +317,6 @@ async def test_stop_does_not_wait_until_a_large_note_is_cut(
         await stage.sync()
         stage.write(LARGE, note)
         stage.indexer.triggers.hint()
-        await eventually_async(lambda: cut, seconds=60)
+        await eventually_async(lambda: cut)
         stopped_at = cut
     assert cut < stopped_at + 100

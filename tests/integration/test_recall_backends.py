@@ -38,7 +38,7 @@ async def running(request: pytest.FixtureRequest, tmp_path: Path, workspace: Pat
         await found.indexed()
         await eventually_async(lambda: found.sidecar.qmd.maintenance.state.is_current)
         if request.param == "qmd":
-            await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY, seconds=60)
+            await eventually_async(lambda: found.sidecar.qmd.server.phase is ServerPhase.READY)
         yield found
 
 

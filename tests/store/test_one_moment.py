@@ -13,8 +13,7 @@ from memoryd.store.connection import at_one_moment
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.words import CandidateFilter
 from tests.store.rows import put_note
-
-PATIENCE = 10.0
+from tests.waiting import SECONDS
 
 
 @pytest.fixture
@@ -72,11 +71,11 @@ class TestLook:
 
         def late(reader: IndexReader) -> int:
             begins.set()
-            assert goes_on.wait(PATIENCE)
+            assert goes_on.wait(SECONDS)
             return _best(reader, "zebra")
 
         looking = asyncio.ensure_future(database.look(late))
-        await asyncio.to_thread(begins.wait, PATIENCE)
+        await asyncio.to_thread(begins.wait, SECONDS)
         for number in range(4):
             await put_note(database, f"memory/{number}.md", f"# More\n\nzebra {number}\n")
         goes_on.set()

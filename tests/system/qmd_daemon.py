@@ -41,14 +41,14 @@ def processes_below(home: Path) -> list[psutil.Process]:
     return processes_of(home / "state" / "memoryd")
 
 
-def agent_of(daemon: RunningDaemon) -> Any:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
+def qmd_of(daemon: RunningDaemon) -> Any:
+    """Return what the status says of qmd."""
+    return daemon.agent()["qmd"]
 
 
 def wait_for_qmd(daemon: RunningDaemon) -> None:
     """Wait until it answers: it is up to date, and its server has started."""
-    eventually(lambda: is_ready(agent_of(daemon)), seconds=60)
+    eventually(lambda: is_ready(daemon.agent()))
 
 
 def is_ready(agent: Any) -> bool:
@@ -65,17 +65,17 @@ def paths(reply: Any) -> list[str]:
 
 
 def updated_after(daemon: RunningDaemon, moment: str | None) -> None:
-    eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, moment))
+    eventually(lambda: qmd_of(daemon)["lastUpdateAt"] not in (None, moment))
 
 
 def by_hand(daemon: RunningDaemon, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
     """Run qmd in a shell as `memoryctl qmd env` tells a person to."""
     exports = daemon.memoryctl("qmd", "env").stdout
-    command = shlex.join([*agent_of(daemon)["qmd"]["command"], "--index", "index", *arguments])
+    command = shlex.join([*qmd_of(daemon)["command"], "--index", "index", *arguments])
     script = f"{exports}\nexec {command}"
     return subprocess.run(["sh", "-c", script], env=daemon.env, capture_output=True, timeout=60, check=check)
 
 
 def is_served_by_another(daemon: RunningDaemon, pid: int) -> bool:
     found(daemon, "lease")
-    return agent_of(daemon)["qmd"]["pid"] not in (None, pid)
+    return qmd_of(daemon)["pid"] not in (None, pid)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.daemon import RunningDaemon, indexed_daemon, write_workspace
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "agents.md"
@@ -72,8 +72,7 @@ def model() -> Iterator[tuple[ScriptedModel, str]]:
 def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("loops")
     workspace = write_workspace(home / "ws")
-    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace) as running:
         yield running
 
 

@@ -535,4 +535,4 @@ def test_vectors_that_memory_may_not_hold_answer_all_the_same(
         client.sync(wait="embedded", timeout_ms=120_000)
         reply = client.search("GW-4172 lease", deadline_ms=60_000)
         assert (reply["mode"], bool(reply["results"])) == ("hybrid", True)
-        assert client.status()["agents"][0]["vector"]["engine"] == "signs"
+        assert running.agent()["vector"]["engine"] == "signs"

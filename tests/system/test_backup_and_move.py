@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.moving.replacing import Replacement
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.waiting import eventually
 
 LOG = "memory/2026-11-18.md"
@@ -28,9 +28,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTES)
-    config = write_config(home, workspace, None, models={"providers": {"openai": {"apiKey": KEY}}})
-    with RunningDaemon(home, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace, models={"providers": {"openai": {"apiKey": KEY}}}) as running:
         yield running
 
 
@@ -116,9 +114,9 @@ def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
     backup = daemon.home / "earlier.tar"
     daemon.client().retain("W @Bram: plays the flute")
     memoryctl(daemon, "backup", str(backup))
-    before = daemon.client().status()["agents"][0]["ledger"]["history"]
+    before = daemon.agent()["ledger"]["history"]
     later = daemon.client().retain("W @Bram: plays the tuba")["change"]
-    now = daemon.client().status()["agents"][0]["ledger"]["history"]
+    now = daemon.agent()["ledger"]["history"]
     assert (now["changes"], now["maxChanges"]) == (before["changes"] + 1, 10_000)
     assert before["changeBytes"] < now["changeBytes"] < now["maxChangeBytes"]
     daemon.stop()
@@ -205,7 +203,7 @@ def test_workspace_moves_with_its_history_and_back(daemon: RunningDaemon) -> Non
     rename_in_config(daemon, str(old), str(new))
     daemon.start()
     daemon.client().sync()
-    assert daemon.client().status()["agents"][0]["workspace"] == str(new)
+    assert daemon.agent()["workspace"] == str(new)
     assert [one["id"] for one in daemon.client().changes()["changes"]] == before
     eventually(lambda: pinned(daemon) == ["the spare key hangs behind the boiler"])
     daemon.stop()

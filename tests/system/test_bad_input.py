@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.wire import ErrorCode
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.system.over_socket import send, send_raw
 
 SEARCH = "/v1/search"
@@ -20,8 +20,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = home / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("# Memory\n\nThe gateway runs on alder.\n")
-    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace) as running:
         yield running
         assert running.client().search("gateway")["results"]
         assert "Traceback" not in running.log.read_text()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.waiting import eventually
 
 KEY = "agent:main:telegram:direct:lena"
@@ -17,8 +17,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     folder = tmp_path_factory.mktemp("capture")
     workspace = folder / "workspace"
     workspace.mkdir()
-    with RunningDaemon(folder, write_config(folder, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(folder, workspace) as running:
         yield running
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.errors import InvalidRequest, NotFound
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 
 COPY = "memory/plan.sync-conflict-20261103-080000-ABCDEFG.md"
 ORIGINAL_TEXT = "# Plan\n\nSow beans in May.\nWater at night.\n"
@@ -24,8 +24,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     (workspace / "memory" / "2026-11-02.md").write_text(MARKED)
     (workspace / "MEMORY.md").write_text("# Core\n")
     (workspace / "MEMORY (conflicted copy 2026-11-03 080000).md").write_text("# Core\n\nTea, not coffee.\n")
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
 

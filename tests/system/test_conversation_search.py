@@ -175,7 +175,7 @@ def test_meaning_finds_conversations_as_it_finds_notes(tmp_path: Path, starter_m
         client.sync(wait="embedded")
         # no word of it stands in the turn
         question = "calm a noisy young dog after dark"
-        eventually(lambda: _has_meaning(asked(client, question, "memory", "sessions")), seconds=60)
+        eventually(lambda: _has_meaning(asked(client, question, "memory", "sessions")))
         reply = asked(client, question, "memory", "sessions", explain=True)
         assert reply["mode"] == "hybrid"
         assert reply["results"][0]["source"] == "sessions"
@@ -198,7 +198,7 @@ def test_turn_takes_up_a_conversation_by_its_meaning(tmp_path: Path, starter_mod
             context = client.qa_context(message=question, session_key=f"{KEY}:3")
             return {turn["q"] for turn in context["sequence"]}
 
-        eventually(lambda: told() == {"How do I make the puppy stop barking at night?"}, seconds=60)
+        eventually(lambda: told() == {"How do I make the puppy stop barking at night?"})
         reply = client.turn(question, session_key=f"{KEY}:3")
         assert f"{dog['session']}" in reply["context"]
         assert "barking" in reply["context"]

@@ -7,7 +7,7 @@ import pytest
 
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.system.over_socket import send
 
 TEXT = "# Memory\r\n\r\n## People\r\n- Peter lives in Graz.\r\n"
@@ -19,9 +19,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace.mkdir()
     (workspace / "MEMORY.md").write_bytes(TEXT.encode())
     (workspace / "SOUL.md").write_text("Be brief.\n")
-    config = write_config(tmp_path, workspace, None, memory={"core": {"maxChars": 500}})
-    with RunningDaemon(tmp_path, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace, memory={"core": {"maxChars": 500}}) as running:
         yield running
 
 

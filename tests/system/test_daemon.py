@@ -16,7 +16,6 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.errors import NotNow
-from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import SECONDS, eventually
@@ -44,11 +43,6 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
     yield make
     for daemon in made:
         daemon.stop()
-
-
-def agent(daemon: RunningDaemon) -> AgentStatus:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
 
 
 def paths_found(daemon: RunningDaemon, query: str) -> list[str]:
@@ -130,7 +124,7 @@ def test_removed_state_directory_is_made_anew(launch: Launch) -> None:
     code, said = failed_start(daemon)
     assert code == Exit.ALREADY_RUNNING
     assert f"pid {daemon.pid}" in said
-    eventually(lambda: not agent(daemon)["degraded"])
+    eventually(lambda: not daemon.degraded())
     daemon.client().sync()
     assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
 
@@ -158,11 +152,11 @@ def test_index_survives_a_crash_without_reading_the_notes_again(launch: Launch) 
     daemon = launch()
     daemon.start()
     daemon.client().sync()
-    before = agent(daemon)
+    before = daemon.agent()
     daemon.kill()
     daemon.start()
     daemon.client().sync()
-    after = agent(daemon)
+    after = daemon.agent()
     assert after["files"] == before["files"] == 3
     assert after["chunks"] == before["chunks"]
     assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
@@ -184,7 +178,7 @@ def test_saved_note_is_found_without_being_asked_for(launch: Launch, workspace: 
     daemon = launch()
     daemon.start()
     daemon.client().sync()
-    eventually(lambda: agent(daemon)["watcher"]["mode"] == "events")
+    eventually(lambda: daemon.agent()["watcher"]["mode"] == "events")
     (workspace / "memory" / "new.md").write_text("The quetzal is on the roof.\n")
     eventually(lambda: paths_found(daemon, "quetzal") == ["memory/new.md"])
     (workspace / "memory" / "new.md").write_text("The ibex is on the roof.\n")
@@ -202,11 +196,11 @@ def test_missing_workspace_is_said_and_picked_up_later(launch: Launch, workspace
     reply = daemon.client().search("gateway")
     assert reply["results"] == []
     assert "nothing is indexed" in str(reply["reason"])
-    eventually(lambda: [part["part"] for part in agent(daemon)["degraded"]] == ["workspace"])
+    eventually(lambda: [*daemon.degraded()] == ["workspace"])
     shutil.move(workspace.with_name("elsewhere"), workspace)
     eventually(lambda: paths_found(daemon, "gateway") == ["MEMORY.md"])
-    assert agent(daemon)["degraded"] == []
-    eventually(lambda: agent(daemon)["watcher"]["ok"])
+    assert not daemon.degraded()
+    eventually(lambda: daemon.agent()["watcher"]["ok"])
     (workspace / "MEMORY.md").write_text("The quetzal is here.\n")
     eventually(lambda: paths_found(daemon, "quetzal") == ["MEMORY.md"])
 
@@ -217,9 +211,9 @@ def test_vanished_workspace_keeps_its_index(launch: Launch, workspace: Path) -> 
     daemon.client().sync()
     shutil.move(workspace, workspace.with_name("elsewhere"))
     daemon.client().sync()
-    assert "workspace" in [part["part"] for part in agent(daemon)["degraded"]]
+    assert "workspace" in daemon.degraded()
     # the rows are kept, and told when their files are there to be held against
-    assert agent(daemon)["files"] == 3
+    assert daemon.agent()["files"] == 3
     assert paths_found(daemon, "gateway") == []
     shutil.move(workspace.with_name("elsewhere"), workspace)
     assert paths_found(daemon, "gateway") == ["MEMORY.md"]
@@ -322,7 +316,7 @@ def test_damaged_index_is_rebuilt_from_the_notes(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
-    index = Path(agent(daemon)["database"]["path"])
+    index = Path(daemon.agent()["database"]["path"])
     daemon.stop()
     index.write_bytes(b"\xa5" * 8192)
     daemon.start()
@@ -334,7 +328,7 @@ def test_index_that_is_deleted_under_it_is_rebuilt(launch: Launch) -> None:
     daemon = launch()
     daemon.start()
     daemon.client().sync()
-    index = Path(agent(daemon)["database"]["path"])
+    index = Path(daemon.agent()["database"]["path"])
     shutil.rmtree(index.parent)
     eventually(index.exists)
 
@@ -357,7 +351,7 @@ def test_non_utf8_note_is_indexed_and_the_rest_with_it(launch: Launch, workspace
     assert paths_found(daemon, "Xylophonisten") == ["memory/latin.md"]
     assert paths_found(daemon, "okapi") == ["memory/utf16.md"]
     assert paths_found(daemon, "GW-4172") == ["memory/2026-10-06.md"]
-    assert {"path": "memory/caf\\xe9.md", "reason": "its name is not UTF-8"} in agent(daemon)["skipped"]
+    assert {"path": "memory/caf\\xe9.md", "reason": "its name is not UTF-8"} in daemon.agent()["skipped"]
 
 
 def test_note_of_the_far_future_is_indexed(launch: Launch, workspace: Path) -> None:

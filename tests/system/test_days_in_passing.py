@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon, write_config
 
 FACTS = {
     "what is the password of the wi-fi": ("2", "W @Home: The wi-fi password of the house is tulip-harbour-58."),
@@ -71,8 +71,7 @@ def write_logs(folder: Path, retained: int) -> Path:
 @pytest.fixture(params=[5, 50])
 def daemon(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunningDaemon]:
     workspace = write_logs(tmp_path / "ws", request.param)
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
 

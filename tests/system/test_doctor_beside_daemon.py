@@ -54,7 +54,7 @@ def test_note_that_was_just_saved_is_no_difference(running: RunningDaemon) -> No
 
 
 def test_index_that_tells_otherwise_than_the_disk_is_read_again_by_fix(running: RunningDaemon) -> None:
-    path = Path(running.client().status()["agents"][0]["database"]["path"])
+    path = Path(running.agent()["database"]["path"])
     # as after a copy of an older index was put back: what the daemon goes by is as it was, and what it read is not
     writer = Connector(path).writer()
     writer.execute("UPDATE files SET sha256 = zeroblob(32) WHERE path = 'MEMORY.md'").fetchall()

@@ -10,7 +10,7 @@ from memoryd.client import Client
 from memoryd.errors import NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.real_qmd import real_qmd
-from tests.system.qmd_daemon import agent_of, paths, processes_below
+from tests.system.qmd_daemon import paths, processes_below, qmd_of
 from tests.transcripts_written import EVENT, answered, append, asked
 from tests.waiting import eventually
 
@@ -47,7 +47,7 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
     stranger.write_text("# Session mine\n\nThe pangolin is mine.\n")
     daemon = RunningDaemon(tmp_path, config_of(tmp_path, workspace), workspace)
     with daemon:
-        eventually(lambda: paths(ask_sessions(daemon, "ocelot mill")) == ["sessions/main/s1.jsonl"], seconds=60)
+        eventually(lambda: paths(ask_sessions(daemon, "ocelot mill")) == ["sessions/main/s1.jsonl"])
         hit = ask_sessions(daemon, "ocelot mill")["results"][0]
         assert hit["source"] == "sessions"
         assert hit["citation"] in ("sessions/main/s1.jsonl#L2-L5", "sessions/main/s1.jsonl#L5")
@@ -65,14 +65,14 @@ def test_exported_conversations_are_found_by_their_lines_and_by_their_agent_alon
             assert client.session_lines("sessions/other/s1.jsonl#L1", agent="other")["lines"][0]["text"]
             assert client.status()["config"]["notices"] == []
         append(tmp_path / "main" / "s1.jsonl", asked("And the serval?"))
-        eventually(lambda: paths(ask_sessions(daemon, "serval")) == ["sessions/main/s1.jsonl"], seconds=60)
-        assert agent_of(daemon)["qmd"]["exportedSessions"] == 1
+        eventually(lambda: paths(ask_sessions(daemon, "serval")) == ["sessions/main/s1.jsonl"])
+        assert qmd_of(daemon)["exportedSessions"] == 1
 
         (tmp_path / "main" / "s1.jsonl").unlink()
-        eventually(lambda: paths(ask_sessions(daemon, "ocelot")) == [], seconds=60)
-        eventually(lambda: not kept_by(daemon, b"ocelot"), seconds=60)
+        eventually(lambda: paths(ask_sessions(daemon, "ocelot")) == [])
+        eventually(lambda: not kept_by(daemon, b"ocelot"))
         (tmp_path / "other" / "s2.jsonl").write_bytes(asked("Does the caracal jump?"))
-        eventually(lambda: paths(ask_sessions(daemon, "caracal", agent="other")) != [], seconds=60)
+        eventually(lambda: paths(ask_sessions(daemon, "caracal", agent="other")) != [])
         with Client(daemon.socket) as client:
             assert client.forget_session("s1.jsonl", agent="other")["exports"] == 1
             with pytest.raises(NotFound):

@@ -45,7 +45,7 @@ def start(tmp_path: Path, workspace: Path) -> Iterator[Start]:
 
 def settle(daemon: RunningDaemon) -> None:
     """Wait until the watcher is armed and nothing is left of what it armed for."""
-    eventually(lambda: daemon.client().status()["agents"][0]["watcher"]["ok"])
+    eventually(lambda: daemon.agent()["watcher"]["ok"])
     eventually(lambda: ask(daemon, "nothing")["health"]["complete"])
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from memoryd.hooks.hosts import HOSTS
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.daemon import RunningDaemon, indexed_daemon, write_workspace
 from tests.fake_hosts import COMMAND_HOSTS, PLUGIN_HOSTS, Told, exchange, play, plugin_program
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -48,8 +48,7 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDae
     with (workspace / "memory" / "2026-10-06.md").open("a") as log:
         log.write("\n## Retain\n\n- W @Weir: The sluice key hangs behind the clock.\n")
         log.write("- W @gateway: GW-4172 after `gateway acquire`: release the lease of the other process first.\n")
-    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace) as running:
         yield running
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.replies.status import AgentStatus, LedgerReply
+from memoryd.replies.status import LedgerReply
 from memoryd.store.ledger.ledger import Ledger
 from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
@@ -36,16 +36,12 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
         daemon.stop()
 
 
-def agent(daemon: RunningDaemon) -> AgentStatus:
-    return daemon.client().status()["agents"][0]
-
-
 def ledger(daemon: RunningDaemon) -> LedgerReply:
-    return agent(daemon)["ledger"]
+    return daemon.agent()["ledger"]
 
 
 def troubles(daemon: RunningDaemon) -> list[str]:
-    return [one["reason"] for one in agent(daemon)["degraded"] if one["part"] == "ledger"]
+    return [one["reason"] for one in daemon.agent()["degraded"] if one["part"] == "ledger"]
 
 
 def fill(path: Path, *, age_days: float, answers: int = 1, of: str = "main") -> None:
@@ -67,7 +63,7 @@ def test_daemon_without_anything_to_hold_makes_no_ledger(launch: Launch) -> None
     assert found["maxHeldAnswers"] > 0
     assert found["maxHeldBytes"] > 0
     path = Path(found["path"])
-    assert path.parent == Path(agent(daemon)["database"]["path"]).parent
+    assert path.parent == Path(daemon.agent()["database"]["path"]).parent
     assert not path.exists()
 
 

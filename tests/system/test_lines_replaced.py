@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memoryd.errors import InvalidRequest, NotNow
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 
 NOTE = "# Pier\r\n\r\nThe pier is green.\r\nIt has two lamps.\r\n\r\n- W: the pier is of wood\r\n"
 PAGE = "# Peter\n\nMine.\n\n<!-- memoryd:begin -->\n- lives in Graz\n<!-- memoryd:end -->\n"
@@ -22,8 +22,7 @@ def daemon(tmp_path: Any) -> Iterator[RunningDaemon]:
     }.items():
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_bytes(text.encode())
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.loopback import PATIENCE, OpenPort, free_port, open_port
+from tests.loopback import OpenPort, free_port, open_port
 from tests.page import OURS, PageClient
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 from tests.warm.programs import ran
 
 DOCUMENT = {
@@ -116,7 +116,7 @@ def test_memory_is_pinned_weighed_and_deleted_and_that_can_be_undone(opened: Ope
 
 def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> None:
     old = opened.token
-    with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(old), timeout=3 * PATIENCE) as stream:
+    with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(old), timeout=SECONDS) as stream:
         lines = stream.iter_lines()
         assert next(lines) == ": connected"
         path, new = memoryctl(opened, "http", "token", "--rotate").splitlines()
@@ -124,7 +124,7 @@ def test_new_token_holds_at_once_and_the_old_one_no_more(opened: OpenPort) -> No
         assert new != old
         assert opened.ask("GET", "/v1/health", token=old).status_code in (401, 429)
         assert opened.ask("GET", "/v1/health", token=new).is_success
-        with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(new), timeout=PATIENCE) as other:
+        with httpx.stream("GET", f"{opened.url}/v1/events", headers=_bearer(new), timeout=SECONDS) as other:
             heard = other.iter_lines()
             assert next(heard) == ": connected"
             # of which nobody was told before
@@ -157,13 +157,12 @@ def test_token_file_that_others_may_read_shuts_the_port(opened: OpenPort) -> Non
     opened.token_file.chmod(0o644)
     try:
         assert opened.ask("GET", "/v1/health").status_code == httpx.codes.UNAUTHORIZED
-        eventually(lambda: "open to others" in reason_of(opened), seconds=PATIENCE)
-        (agent,) = opened.daemon.client().status()["agents"]
-        assert "loopback port" in [one["part"] for one in agent["degraded"]]
+        eventually(lambda: "open to others" in reason_of(opened))
+        assert "loopback port" in opened.daemon.degraded()
     finally:
         opened.token_file.chmod(0o600)
     assert opened.ask("GET", "/v1/health").is_success
-    eventually(lambda: not reason_of(opened), seconds=PATIENCE)
+    eventually(lambda: not reason_of(opened))
 
 
 def doctor_of_port(opened: OpenPort) -> tuple[str, str]:
@@ -177,7 +176,7 @@ def test_doctor_tells_a_port_that_another_program_has(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", port))
         taken.listen()
         with open_port(tmp_path, http={"port": port}, waits=False) as opened:
-            eventually(lambda: "another program listens there" in reason_of(opened), seconds=PATIENCE)
+            eventually(lambda: "another program listens there" in reason_of(opened))
             state, told = doctor_of_port(opened)
             assert (state, told.partition(": ")[0]) == ("wrong", f"port {port} of 127.0.0.1")
             assert "another program listens there" in told
@@ -196,17 +195,16 @@ def test_port_that_is_taken_is_told_and_opened_when_it_is_free(tmp_path: Path) -
         taken.bind(("127.0.0.1", port))
         taken.listen()
         with open_port(tmp_path, http={"port": port}, waits=False) as opened:
-            eventually(lambda: "another program listens there" in reason_of(opened), seconds=PATIENCE)
+            eventually(lambda: "another program listens there" in reason_of(opened))
             assert not opened.state()["open"]
-            (agent,) = opened.daemon.client().status()["agents"]
-            assert "loopback port" in [one["part"] for one in agent["degraded"]]
+            assert "loopback port" in opened.daemon.degraded()
             assert opened.daemon.client().search("gateway")["results"]
             taken.close()
             opened.until_open()
             assert opened.ask("GET", "/v1/health").is_success
             # an open connection does not hold up the end
             with httpx.stream(
-                "GET", f"{opened.url}/v1/events", headers={"Authorization": f"Bearer {opened.token}"}, timeout=PATIENCE
+                "GET", f"{opened.url}/v1/events", headers={"Authorization": f"Bearer {opened.token}"}, timeout=SECONDS
             ) as stream:
                 assert next(stream.iter_lines()) == ": connected"
                 assert opened.daemon.stop() == 0
@@ -217,7 +215,7 @@ def test_link_in_place_of_the_token_file_keeps_the_port_shut(tmp_path: Path) -> 
     (tmp_path / "elsewhere").chmod(0o600)
     (tmp_path / "token").symlink_to(tmp_path / "elsewhere")
     with open_port(tmp_path, http={"tokenFile": "token"}, waits=False) as opened:
-        eventually(lambda: "is a link" in reason_of(opened), seconds=PATIENCE)
+        eventually(lambda: "is a link" in reason_of(opened))
         assert "wrong" in memoryctl(opened, "doctor")
         token = memoryctl(opened, "http", "token", "--rotate").splitlines()[1]
         opened.until_open()
@@ -228,7 +226,7 @@ def test_link_in_place_of_the_token_file_keeps_the_port_shut(tmp_path: Path) -> 
 
 def test_address_of_ipv6_is_served_or_its_absence_told(tmp_path: Path) -> None:
     with open_port(tmp_path, http={"host": "::1"}, waits=False) as opened:
-        eventually(lambda: opened.state()["open"] or reason_of(opened), seconds=PATIENCE)
+        eventually(lambda: opened.state()["open"] or reason_of(opened))
         if opened.state()["open"]:
             assert opened.ask("GET", "/v1/health").is_success
         else:

@@ -32,7 +32,7 @@ def daemon(tmp_path: Path) -> Iterator[FaultyDaemon]:
 
 def test_each_of_a_hundred_agents_finds_its_own_notes(daemon: FaultyDaemon) -> None:
     client = daemon.client()
-    eventually(lambda: client.health()["ready"], seconds=60)
+    eventually(lambda: client.health()["ready"])
     for number in range(AGENTS):
         hits = client.search("heron", agent=f"agent{number}")["results"]
         assert [f"number{number} nests" in hit["snippet"] for hit in hits] == [True]

@@ -72,7 +72,7 @@ def test_nothing_of_it_is_left_on_disk(launch: Launch) -> None:
     done = client.forget(plan["memories"][0]["id"][:8])
 
     assert (done["forgotten"], done["unfinished"], done["files"]) == (True, [], 3)
-    eventually(lambda: not holding(daemon), seconds=20)
+    eventually(lambda: not holding(daemon))
     assert not (daemon.workspace / "bank/entities/peter.md").exists(), "nothing of it was a person's"
     daemon.stop()
     assert holding(daemon) == []
@@ -94,7 +94,7 @@ def test_summaries_and_ends_of_sessions_forget_it_too(launch: Launch) -> None:
         lines = [line for path in notes.glob("2*.md") for line in path.read_text().splitlines()]
         return "\n".join(line for line in lines if "tags=session:" in line)
 
-    eventually(lambda: made().count(CANARY) >= 2, seconds=30)
+    eventually(lambda: made().count(CANARY) >= 2)
     client.sync()
 
     exported = daemon.home / "exported.jsonl"
@@ -137,7 +137,7 @@ def test_f158_name_and_a_held_answer_in_nearly_the_same_words_go_with_the_only_m
 
     assert (done["forgotten"], done["purgedAnswers"]) == (True, 1)
     assert any("in other words" in one for one in done["stays"])
-    eventually(lambda: not held(), seconds=20)
+    eventually(lambda: not held())
     assert name not in str(client.changes(limit=100))
 
 
@@ -172,7 +172,7 @@ def test_other_changes_of_the_same_log_can_still_be_undone(launch: Launch) -> No
     for gone in (stated[1]["id"], each["memories"][1]["id"]):
         client.forget(gone)
 
-    eventually(lambda: not holding(daemon, word=word), seconds=20)
+    eventually(lambda: not holding(daemon, word=word))
     assert log.read_text() == "## Retain\n- W @Peter: The hens lay\n- W(pin) @Peter: Bees swarm\n- W: one of two\n"
     changes = [one for one in client.changes()["changes"] if one["by"] != "forget"]
     assert [one["undoable"] for one in changes] == [True, True, True, True, True, False, True]
@@ -255,19 +255,19 @@ def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: 
         # it had not begun, or the start ends it at this moment
         with contextlib.suppress(NotFound):
             client.forget(CANARY)
-    eventually(lambda: not holding(daemon), seconds=30)
+    eventually(lambda: not holding(daemon))
 
 
 def test_a_kill_right_behind_the_note_leaves_no_hash_of_what_was_stated(launch: Launch) -> None:
     daemon = launch()
     said = daemon.client().retain(f"W @Peter: The {CANARY} is in the cellar")
-    ledger = Path(daemon.client().status()["agents"][0]["ledger"]["path"])
+    ledger = Path(daemon.agent()["ledger"]["path"])
     daemon.stop()
     assert _stated(ledger) == 1
     asyncio.run(_begin(ledger, daemon.workspace, said["memories"][0]["id"]))
 
     restarted(daemon)
-    eventually(lambda: not holding(daemon), seconds=30)
+    eventually(lambda: not holding(daemon))
     daemon.stop()
     assert _stated(ledger) == 0
 
@@ -326,7 +326,7 @@ def test_what_cannot_be_noted_in_the_workspace_is_told_by_the_status(launch: Lau
 
     assert daemon.client().forget(CANARY)["forgotten"]
 
-    degraded = daemon.client().status()["agents"][0]["degraded"]
+    degraded = daemon.agent()["degraded"]
     assert [one["part"] for one in degraded if ".memory" in one["reason"]] == ["memories"]
 
 
@@ -374,7 +374,7 @@ def test_a_citation_is_verified_later(launch: Launch) -> None:
     assert client.verify(marked)["state"] == "edited"
     log.unlink()
     client.sync()
-    eventually(lambda: client.verify(marked)["state"] == "gone", seconds=20)
+    eventually(lambda: client.verify(marked)["state"] == "gone")
     with pytest.raises(InvalidRequest):
         client.verify("memory/2025-11-27.md")
     for cited, opens in (("session:boiler#Q1", "sessions show"), ("qmd/all/other/x.md#L1", "memoryctl get")):

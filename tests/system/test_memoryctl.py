@@ -11,7 +11,7 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.daemon import RunningDaemon, indexed_daemon, write_config, write_workspace
 from tests.waiting import eventually
 
 NOTE = "# Boiler\n\nThe boiler was serviced by Quentin Aldebaran.\nHe left the invoice in the blue folder.\n"
@@ -28,8 +28,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Ite
     """One daemon for all commands, with the real model; what a test writes is written anew by the next."""
     home = tmp_path_factory.mktemp("memoryctl")
     workspace = write_workspace(home / "workspace")
-    with RunningDaemon(home, write_config(home, workspace, starter_model), workspace) as running:
-        running.client().sync(wait="indexed")
+    with indexed_daemon(home, workspace, starter_model) as running:
         yield running
 
 

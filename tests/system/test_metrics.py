@@ -89,8 +89,8 @@ def test_recall_and_looks_at_the_disk_are_counted(client: Client) -> None:
 
 
 def test_figures_are_those_of_status(opened: OpenPort, client: Client) -> None:
-    eventually(lambda: not client.status()["agents"][0]["dirty"], seconds=30)
-    found, agent = series(client.metrics()), client.status()["agents"][0]
+    eventually(lambda: not opened.daemon.agent()["dirty"])
+    found, agent = series(client.metrics()), opened.daemon.agent()
     for name, key in (("index_files", "files"), ("index_chunks", "chunks"), ("pending_files", "pendingFiles")):
         assert value(found, name, agent="main") == agent[key]  # type: ignore[literal-required]  # keys of a table
     assert value(found, "index_bytes", agent="main") == agent["database"]["bytes"]

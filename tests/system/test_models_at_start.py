@@ -12,7 +12,6 @@ import psutil
 import pytest
 
 from memoryd.client import Client
-from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.store.consistency import open_index
@@ -41,27 +40,22 @@ def launch(tmp_path: Path, workspace: Path) -> Iterator[Launch]:
         daemon.stop()
 
 
-def agent(daemon: RunningDaemon) -> AgentStatus:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
-
-
 def mode_of_an_answer(daemon: RunningDaemon) -> str:
     with Client(daemon.socket) as client:
         return client.search("anything at all")["mode"]
 
 
 def bytes_done(daemon: RunningDaemon) -> int:
-    progress = agent(daemon)["embedder"]["progress"]
+    progress = daemon.agent()["embedder"]["progress"]
     return progress["doneBytes"] if progress else 0
 
 
 def state_of(daemon: RunningDaemon) -> str:
-    return agent(daemon)["embedder"]["state"]
+    return daemon.agent()["embedder"]["state"]
 
 
 def reason_of(daemon: RunningDaemon) -> str:
-    return str(agent(daemon)["embedder"]["reason"])
+    return str(daemon.agent()["embedder"]["reason"])
 
 
 def assert_words_answer(daemon: RunningDaemon) -> None:
@@ -86,12 +80,12 @@ def test_missing_model_file_costs_the_vectors_until_it_is_there(
     daemon = launch(model)
     eventually(lambda: state_of(daemon) == "failed")
     assert "there is no model file" in reason_of(daemon)
-    assert "embedder" in [part["part"] for part in agent(daemon)["degraded"]]
+    assert "embedder" in daemon.degraded()
     assert_words_answer(daemon)
     shutil.copy(starter_model, model)
     eventually(lambda: state_of(daemon) == "ready")
     assert_meaning_answers(daemon)
-    assert "embedder" not in [part["part"] for part in agent(daemon)["degraded"]]
+    assert "embedder" not in daemon.degraded()
 
 
 @pytest.mark.parametrize("kind", ["truncated", "html"])
@@ -104,7 +98,7 @@ def test_broken_model_file_costs_the_vectors_until_it_is_replaced(
     model.write_bytes(content[kind])
     daemon = launch(model)
     daemon.client().search("anything at all")
-    eventually(lambda: any(part["part"].startswith("embed") for part in agent(daemon)["degraded"]))
+    eventually(lambda: any(part["part"].startswith("embed") for part in daemon.agent()["degraded"]))
     assert_words_answer(daemon)
     model.with_suffix(".new").write_bytes(whole)
     model.with_suffix(".new").rename(model)
@@ -141,7 +135,7 @@ def test_first_failure_to_reach_the_hub_is_said_while_the_next_try_is_under_way(
         daemon = launch(HUB_MODEL, HF_ENDPOINT=f"http://127.0.0.1:{closed.getsockname()[1]}")
         eventually(lambda: "cannot reach 127.0.0.1" in reason_of(daemon))
         assert state_of(daemon) == "downloading", "it was not given up first"
-        assert "cannot reach 127.0.0.1" in next(part["reason"] for part in agent(daemon)["degraded"])
+        assert "cannot reach 127.0.0.1" in next(part["reason"] for part in daemon.agent()["degraded"])
 
 
 def test_answer_of_a_proxy_that_lets_nobody_through_is_not_the_last_word(launch: Launch, starter_model: Path) -> None:
@@ -210,7 +204,7 @@ def test_download_goes_on_behind_keyword_search_and_shows_its_progress(launch: L
         daemon = launch(HUB_MODEL, HF_ENDPOINT=hub.url)
         assert hub.is_asked.wait(60)
         eventually(lambda: bytes_done(daemon))
-        embedder = agent(daemon)["embedder"]
+        embedder = daemon.agent()["embedder"]
         assert embedder["state"] == "downloading"
         assert embedder["progress"] is not None
         assert embedder["progress"]["totalBytes"] == len(hub.content)
@@ -239,7 +233,7 @@ def test_killed_daemon_goes_on_with_its_download(launch: Launch, starter_model: 
 
 def test_killed_worker_is_replaced_and_nothing_is_lost(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="embedded")
-    worker = agent(daemon)["embedder"]["worker"]
+    worker = daemon.agent()["embedder"]["worker"]
     assert worker is not None
     assert worker["pid"] is not None
     psutil.Process(worker["pid"]).kill()
@@ -259,7 +253,7 @@ def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: Ru
         )
         (folder / f"list-{number}.md").write_text(f"# List {number}\n\n{lines}")
     daemon.client().sync()
-    whole = agent(daemon)["passages"]
+    whole = daemon.agent()["passages"]
     eventually(lambda: send(daemon.socket, "GET", "/v1/status").json["agents"][0]["cache"]["entries"] > 3)
     daemon.kill()
     stored = vectors_by_hash(daemon)
@@ -267,7 +261,7 @@ def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: Ru
     daemon.start()
     assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
     after = vectors_by_hash(daemon)
-    assert agent(daemon)["embedded"] == agent(daemon)["passages"] == whole
+    assert daemon.agent()["embedded"] == daemon.agent()["passages"] == whole
     assert {key: after[key] for key in stored} == stored
 
 

@@ -10,7 +10,6 @@ import pytest
 import memoryd
 from memoryd.client import Client
 from memoryd.replies.search import SearchReply
-from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import REFUSAL, Endpoint
@@ -53,11 +52,6 @@ def configured(home: Path, workspace: Path, search: dict[str, object]) -> Runnin
     return RunningDaemon(home, config, workspace, program=HASTY)
 
 
-def agent_of(daemon: RunningDaemon) -> AgentStatus:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
-
-
 def ask(daemon: RunningDaemon, question: str) -> SearchReply:
     with Client(daemon.socket) as client:
         return client.search(question)
@@ -65,7 +59,7 @@ def ask(daemon: RunningDaemon, question: str) -> SearchReply:
 
 def is_embedded(daemon: RunningDaemon) -> bool:
     """Tell whether every passage has its vector or was refused one."""
-    agent = agent_of(daemon)
+    agent = daemon.agent()
     is_done = agent["embedded"] > 0 and not agent["pendingEmbeddings"] and not agent["pendingFiles"]
     refused = sum("found by its name only" in it["reason"] for it in agent["skipped"])
     return is_done and agent["embedded"] + refused == agent["passages"]
@@ -131,7 +125,7 @@ def test_changes_cost_what_they_must(tmp_path: Path, workspace: Path, assets: Pa
         (assets / "memo.mp3").unlink()
         (workspace / ".memoryignore").write_text("*.wav\n")
         daemon.client().sync(wait="indexed")
-        eventually(lambda: agent_of(daemon)["files"] == 5)
+        eventually(lambda: daemon.agent()["files"] == 5)
         paths = {hit["path"] for hit in ask(daemon, "blackbird sings at dusk, recipe plum cake")["results"]}
         assert not paths & {"assets/memo.mp3", "assets/rec.wav"}
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
@@ -149,7 +143,7 @@ def test_what_cannot_be_taken_is_skipped_with_its_reason(
     (workspace / "memory" / "inside.png").write_bytes(png("a private view"))
     with configured(tmp_path, workspace, search_of(endpoint)) as daemon:
         synced(daemon)
-        skipped = {it["path"]: it["reason"] for it in agent_of(daemon)["skipped"]}
+        skipped = {it["path"]: it["reason"] for it in daemon.agent()["skipped"]}
         assert skipped.keys() == {f"assets/{name}.png" for name in ("key", "song", "large", "bad")}
         assert "its bytes are not those of an image file" in skipped["assets/key.png"]
         assert "its bytes are not those of an image file" in skipped["assets/song.png"]
@@ -197,7 +191,7 @@ def test_budget_of_a_day_holds_pictures_back(tmp_path: Path, workspace: Path, as
     access: Any = search["remote"]
     with configured(tmp_path, workspace, search | {"remote": access | {"tokensPerDay": 400}}) as daemon:
         daemon.client().sync(wait="indexed")
-        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]))
+        eventually(lambda: "tokensPerDay" in str(daemon.degraded()))
         assert len(seen(endpoint)) < 4
         assert ask(daemon, "IMG_0042")["results"]
 
@@ -216,7 +210,7 @@ def test_outage_of_the_endpoint_sends_nothing_twice(
         assert len(seen(endpoint)) < 44
         assert ask(daemon, "IMG_0042")["results"][0]["path"] == "assets/IMG_0042.png"
         endpoint.start()
-        eventually(lambda: is_embedded(daemon), seconds=90)
+        eventually(lambda: is_embedded(daemon))
     counts = Counter(seen(endpoint))
     assert len(counts) == 44
     assert counts.most_common(1)[0][1] == 1
@@ -236,8 +230,8 @@ def test_killed_daemon_loses_nothing_and_sends_little_twice(
         daemon.kill()
         assert len(set(seen(endpoint))) < 64
         daemon.start()
-        eventually(lambda: is_embedded(daemon), seconds=60)
-        assert agent_of(daemon)["files"] == 67
+        eventually(lambda: is_embedded(daemon))
+        assert daemon.agent()["files"] == 67
     counts = Counter(seen(endpoint))
     assert len(counts) == 64
     assert counts.total() - 64 <= 16, "only what was under way"
@@ -297,7 +291,7 @@ def test_auto_that_finds_another_provider_leaves_pictures_out_and_says_so(
     local = {"modelPath": "/nowhere/model.gguf", "download": False}
     with configured(tmp_path, workspace, search_of(endpoint, provider="auto", remote={}, local=local)) as daemon:
         daemon.client().sync(wait="indexed")
-        agent = agent_of(daemon)
+        agent = daemon.agent()
         assert agent["files"] == 3
         (reason,) = [part["reason"] for part in agent["degraded"] if part["part"] == "multimodal"]
         assert "pictures and sounds are left out" in reason

@@ -126,5 +126,5 @@ def test_words_of_keys_alone_do_not_focus_the_front_matter(daemon: RunningDaemon
 
 
 def test_what_holds_no_longer_is_nothing_odd_of_the_file(daemon: RunningDaemon) -> None:
-    flagged = daemon.client().status()["agents"][0]["flagged"]
+    flagged = daemon.agent()["flagged"]
     assert [(one["path"], one["flags"]) for one in flagged] == [("memory/stable.md", "stale_after is no date")]

@@ -133,7 +133,7 @@ def test_index_of_openclaw_is_left_alone(daemon: RunningDaemon) -> None:
             ("memory_index_meta",)
         ]
     theirs.close()
-    assert daemon.client().status()["agents"][0]["database"]["path"] == str(folder / "main.memoryd.sqlite")
+    assert daemon.agent()["database"]["path"] == str(folder / "main.memoryd.sqlite")
     assert {path.name for path in daemon.workspace.iterdir()} == {"MEMORY.md", "house-rules.md", "memory"}
 
 

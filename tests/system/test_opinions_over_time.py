@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.domain.memories.line import render
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.system.test_opinions_command import ledger_of, write_logs
 from tests.unit.domain.memories.opinion_lines import line_of
 
@@ -23,8 +23,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace = tmp_path / "workspace"
     write_logs(workspace, [("01-01", TEA), ("01-02", AGAIN)])
     (workspace / "MEMORY.md").write_text("# Memory\n")
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
 
@@ -74,8 +73,7 @@ def test_one_late_run_counts_what_daily_ones_count(daemon: RunningDaemon, tmp_pa
     other = tmp_path / "late"
     other.mkdir()
     write_logs(other / "workspace", [("01-01", TEA), ("01-02", AGAIN), *lines])
-    with RunningDaemon(other, write_config(other, other / "workspace", None), other / "workspace") as late:
-        late.client().sync()
+    with indexed_daemon(other, other / "workspace") as late:
         late.client().reflect("1d")
         told = late.client().why_opinion(TEA_ID)
     assert daily == [0.65, 0.7, 0.6, 0.65]

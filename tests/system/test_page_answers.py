@@ -408,8 +408,8 @@ def test_damaged_file_of_a_conversation_is_named_with_the_reason(opened: OpenPag
     whole = file.read_bytes()
     file.write_bytes(whole[:40])
     try:
-        eventually(lambda: "nougat.json: " in text_of(page.get("conversations")), seconds=40)
+        eventually(lambda: "nougat.json: " in text_of(page.get("conversations")))
         assert "Not in this list: " in text_of(page.get("conversations"))
     finally:
         file.write_bytes(whole)
-    eventually(lambda: "Not in this list" not in text_of(page.get("conversations")), seconds=40)
+    eventually(lambda: "Not in this list" not in text_of(page.get("conversations")))

@@ -78,7 +78,7 @@ def test_every_markdown_file_is_indexed_if_asked_for(
     notes: Path, arguments: list[str], search: dict[str, object]
 ) -> None:
     with daemon_over(notes, *arguments, **search) as daemon:
-        agent: Any = daemon.client().status()["agents"][0]
+        agent: Any = daemon.agent()
         assert (agent["files"], agent["outside"]) == (2, None)
         for question, path in (("port", "gateway.md"), ("ultramarine", "projects/boat.md")):
             assert [hit["path"] for hit in daemon.client().search(question)["results"]] == [path]
@@ -91,9 +91,8 @@ def test_every_markdown_file_is_indexed_if_asked_for(
 
 def test_notes_that_lie_elsewhere_are_counted_and_it_is_said_what_to_type(notes: Path) -> None:
     with daemon_over(notes) as daemon:
-        client = daemon.client()
-        eventually(lambda: client.status()["agents"][0].get("outside"))
-        agent: Any = client.status()["agents"][0]
+        eventually(lambda: daemon.agent().get("outside"))
+        agent: Any = daemon.agent()
         assert agent["files"] == 0
         assert (agent["outside"]["files"], agent["outside"]["more"]) == (2, False)
         assert SAY in agent["outside"]["hint"]
@@ -112,7 +111,7 @@ def test_notes_elsewhere_are_mentioned_beside_those_that_are_indexed(notes: Path
     (notes / "MEMORY.md").write_text("# Memory\n\nThe kettle is blue.\n")
     with daemon_over(notes) as daemon:
         client = daemon.client()
-        eventually(lambda: client.status()["agents"][0].get("outside"))
+        eventually(lambda: daemon.agent().get("outside"))
         assert client.search("kettle")["results"]
         reason = client.search("ultramarine")["reason"]
         assert reason == "nothing in the notes matches; 2 Markdown files of the workspace are not among them"
@@ -129,10 +128,10 @@ def said_by_doctor(daemon: RunningDaemon) -> tuple[str, bool]:
 
 def test_workspace_that_goes_away_keeps_notes_at_its_top(notes: Path) -> None:
     with daemon_over(notes, "--all", sync={"rootGraceSeconds": 600, "deleteGraceMs": 100}) as daemon:
-        files = daemon.client().status()["agents"][0]["files"]
+        files = daemon.agent()["files"]
         notes.rename(notes.with_name("moved"))
         daemon.client().sync(timeout_ms=3000)
-        assert daemon.client().status()["agents"][0]["files"] == files
+        assert daemon.agent()["files"] == files
         notes.with_name("moved").rename(notes)
         assert ask(daemon, ["search", "ultramarine"])["results"][0]["path"] == "projects/boat.md"
         with Client(daemon.socket) as client:

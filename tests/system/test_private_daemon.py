@@ -23,17 +23,13 @@ def daemon(tmp_path: Path, workspace: Path) -> Iterator[RunningDaemon]:
     assert daemon.stop() == 0
 
 
-def degraded(daemon: RunningDaemon) -> dict[str, str]:
-    return {it["part"]: it["reason"] for it in daemon.client().status()["agents"][0]["degraded"]}
-
-
 def test_pattern_that_backtracks_hangs_neither_the_start_nor_the_end(daemon: RunningDaemon) -> None:
     (daemon.workspace / "memory" / f"{'a' * 200}.md").write_text(f"The {SECRET}.\n")
     (daemon.workspace / ".memoryignore").write_text(HANG)
     daemon.start()
     daemon.client().sync(wait="indexed")
     assert daemon.client().search(SECRET)["results"]
-    assert degraded(daemon) == {}
+    assert daemon.degraded() == {}
 
 
 def _pipe(path: Path) -> None:
@@ -60,14 +56,14 @@ def test_rules_that_cannot_be_read_are_told_and_nothing_new_is_found(
     reached = daemon.client().sync(wait="indexed")
     assert (reached["complete"], reached["pendingFiles"]) == (False, 1)
     assert ".memoryignore" in str(reached["reason"])
-    assert ".memoryignore" in degraded(daemon)["privacy"]
+    assert ".memoryignore" in daemon.degraded()["privacy"]
     told = daemon.client().search(SECRET)
     assert (told["results"], told["health"]["complete"]) == ([], False)
     assert "held back" in str(told["reason"])
     assert daemon.client().search("GW-4172")["results"]
     rules.unlink()
     daemon.client().sync(wait="indexed")
-    assert degraded(daemon) == {}
+    assert daemon.degraded() == {}
     assert daemon.client().search(SECRET)["results"]
 
 
@@ -82,12 +78,12 @@ def test_rules_that_are_gone_hold_and_are_told(daemon: RunningDaemon) -> None:
     (daemon.workspace / "memory" / "new.md").write_text("The axolotl.\n")
     daemon.start()
     daemon.client().sync(wait="indexed")
-    assert ".memoryignore is gone" in degraded(daemon)["privacy"]
+    assert ".memoryignore is gone" in daemon.degraded()["privacy"]
     assert not daemon.client().search(SECRET)["results"]
     assert daemon.client().search("axolotl")["results"]
     rules.write_text("")
     daemon.client().sync(wait="indexed")
-    assert degraded(daemon) == {}
+    assert daemon.degraded() == {}
     assert daemon.client().search(SECRET)["results"]
 
 

@@ -14,7 +14,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon, write_config
 from tests.embedding_endpoint import TEXT_REFUSAL, Endpoint
 from tests.hasty import HASTY
 from tests.system.test_memoryctl import ask as ask_memoryctl
@@ -38,13 +38,8 @@ def running(
     )
 
 
-def agent_of(daemon: RunningDaemon) -> AgentStatus:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
-
-
 def is_embedded(daemon: RunningDaemon) -> bool:
-    agent = agent_of(daemon)
+    agent = daemon.agent()
     return agent["passages"] > 0 and agent["embedded"] == agent["passages"] and not agent["pendingFiles"]
 
 
@@ -77,7 +72,7 @@ def test_f074_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, wor
         assert (reply["mode"], reply["health"]["complete"]) == ("lexical", False)
         assert "zeros" in str(reply["health"]["arms"]["vector"]["reason"])
         assert reply["results"]
-        assert agent_of(daemon)["pendingEmbeddings"], "nothing is given up: they wait for an endpoint that works"
+        assert daemon.agent()["pendingEmbeddings"], "nothing is given up: they wait for an endpoint that works"
 
 
 def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
@@ -91,14 +86,14 @@ def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Pa
         for number in range(3):
             reply = ask(daemon, f"machine number {number}")
             assert reply["results"], "words go on answering"
-        eventually(lambda: agent_of(daemon)["degraded"])
+        eventually(lambda: daemon.agent()["degraded"])
         (workspace / "memory" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
         daemon.client().sync(wait="indexed")
         assert ask(daemon, "heron sluice")["results"][0]["path"] == "memory/late.md"
         endpoint.start()
-        eventually(lambda: is_embedded(daemon), seconds=90)
+        eventually(lambda: is_embedded(daemon))
         assert ask(daemon, "heron sluice")["mode"] == "hybrid"
-        eventually(lambda: not agent_of(daemon)["degraded"])
+        eventually(lambda: not daemon.degraded())
         assert len(endpoint.texts()) > answered
         assert not paid_twice(endpoint)
 
@@ -138,9 +133,9 @@ def test_endpoint_that_is_not_there_at_the_start_is_found_later(tmp_path: Path, 
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
         daemon.client().sync(wait="indexed")
         assert ask(daemon)["results"]
-        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
+        eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
         with endpoint:
-            eventually(lambda: is_embedded(daemon), seconds=90)
+            eventually(lambda: is_embedded(daemon))
             assert ask(daemon)["mode"] == "hybrid"
 
 
@@ -176,24 +171,24 @@ def test_fallback_answers_with_vectors_of_its_own_until_the_first_returns(
     local = {"modelPath": str(starter_model), "threads": 1}
     with running(tmp_path, workspace, remote(endpoint) | {"fallback": "local", "local": local}) as daemon:
         eventually(lambda: is_embedded(daemon))
-        assert agent_of(daemon)["embedder"]["worker"] is None, "the fallback is not started before it is needed"
+        assert daemon.agent()["embedder"]["worker"] is None, "the fallback is not started before it is needed"
         endpoint.kill()
 
         def stands_in() -> bool:
             assert ask(daemon)["results"]
-            return agent_of(daemon)["fallback"] is not None
+            return daemon.agent()["fallback"] is not None
 
         eventually(stands_in, seconds=60, step=0.5)
-        eventually(lambda: is_embedded(daemon), seconds=60)
+        eventually(lambda: is_embedded(daemon))
         reply: Any = ask(daemon, "who runs the gateway?")
         assert (reply["provider"], reply["mode"]) == ("local", "hybrid")
         assert reply["fallback"]["from"] == "openai"
         assert reply["fallback"]["since"]
         assert str(endpoint.port) in reply["fallback"]["reason"]
-        assert any(part["part"] == "provider" for part in agent_of(daemon)["degraded"])
+        assert any(part["part"] == "provider" for part in daemon.agent()["degraded"])
         sent = len(endpoint.texts())
         endpoint.start()
-        eventually(lambda: agent_of(daemon)["fallback"] is None, seconds=120, step=0.5)
+        eventually(lambda: daemon.agent()["fallback"] is None, seconds=120, step=0.5)
         reply = ask(daemon)
         assert (reply["provider"], reply["fallback"]) == ("openai", None)
         eventually(lambda: is_embedded(daemon))
@@ -206,8 +201,8 @@ def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
     search = remote(endpoint, headers={"X-Token": KEY}) | {"sync": {"paused": True}}
     with running(tmp_path, workspace, search) as daemon:
         daemon.client().sync(wait="indexed")
-        eventually(lambda: agent_of(daemon)["pendingEmbeddings"] > 0, step=0.02)
-        agent: Any = agent_of(daemon)
+        eventually(lambda: daemon.agent()["pendingEmbeddings"] > 0, step=0.02)
+        agent: Any = daemon.agent()
         embedding = agent["embedding"]
         assert embedding["rule"] == "memorySearch.provider names openai"
         assert embedding["paused"]
@@ -222,7 +217,7 @@ def test_status_names_rule_destination_and_cost_and_no_secret_is_shown(
         daemon.client().sync(wait="embedded")
         assert is_embedded(daemon), "asked for, so embedded"
         assert "gateway" in "".join(endpoint.texts())
-        embedding = agent_of(daemon)["embedding"]
+        embedding = daemon.agent()["embedding"]
         assert embedding["remote"] is not None
         assert embedding["remote"]["outstanding"] == dict.fromkeys(
             ("files", "passages", "tokens", "media", "mediaBytes"), 0
@@ -236,8 +231,8 @@ def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace:
     write_notes(workspace, 60)
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
         daemon.client().sync(wait="indexed")
-        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]))
-        agent = agent_of(daemon)
+        eventually(lambda: "tokensPerDay" in str(daemon.degraded()))
+        agent = daemon.agent()
         assert 0 < agent["embedded"] < agent["passages"]
         embedding = agent["embedding"]
         assert embedding["remote"] is not None
@@ -246,7 +241,7 @@ def test_budget_of_a_day_holds_notes_back_and_says_so(tmp_path: Path, workspace:
         assert ask(daemon)["results"]
     embedded = len(endpoint.texts())
     with running(tmp_path, workspace, remote(endpoint, tokensPerDay=300)) as daemon:
-        eventually(lambda: any("tokensPerDay" in part["reason"] for part in agent_of(daemon)["degraded"]))
+        eventually(lambda: "tokensPerDay" in str(daemon.degraded()))
     assert len(endpoint.texts()) <= embedded + 3, "a restart is no new day"
 
 
@@ -306,28 +301,28 @@ def test_vectors_that_nothing_uses_are_bounded_at_the_start_while_the_provider_i
         eventually(lambda: is_embedded(daemon))
         for note in (workspace / "memory").glob("note-*.md"):
             note.unlink()
-        eventually(lambda: agent_of(daemon)["files"] == 3)
-        assert entries_of(daemon) == agent_of(daemon)["passages"] + 20
+        eventually(lambda: daemon.agent()["files"] == 3)
+        assert entries_of(daemon) == daemon.agent()["passages"] + 20
     endpoint.kill()
     with running(tmp_path, workspace, remote(endpoint) | {"cache": {"maxEntries": 4}}) as daemon:
-        eventually(lambda: entries_of(daemon) == agent_of(daemon)["passages"] + 4)
+        eventually(lambda: entries_of(daemon) == daemon.agent()["passages"] + 4)
     sent = len(endpoint.texts())
     endpoint.start()
     with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
         eventually(lambda: is_embedded(daemon))
-        eventually(lambda: entries_of(daemon) == agent_of(daemon)["passages"])
+        eventually(lambda: entries_of(daemon) == daemon.agent()["passages"])
         assert not [text for text in endpoint.texts()[sent:] if "\n" in text], "what is in use was kept"
 
 
 def entries_of(daemon: RunningDaemon) -> int:
-    agent: Any = agent_of(daemon)
+    agent: Any = daemon.agent()
     entries: int = agent["cache"]["entries"]
     return entries
 
 
 def test_cache_that_is_switched_off_keeps_nothing(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
     with running(tmp_path, workspace, remote(endpoint) | {"cache": {"enabled": False}}) as daemon:
-        assert agent_of(daemon)["cache"]["maxEntries"] == 0
+        assert daemon.agent()["cache"]["maxEntries"] == 0
 
 
 def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Path, endpoint: Endpoint) -> None:
@@ -338,7 +333,7 @@ def test_nothing_is_sent_when_no_provider_is_named(tmp_path: Path, workspace: Pa
     with daemon:
         daemon.client().sync(wait="indexed")
         assert ask(daemon)["results"]
-        agent = agent_of(daemon)
+        agent = daemon.agent()
         assert agent["embedding"]["rule"] == "memorySearch.provider is not set: the local model"
         assert agent["embedding"]["remote"] is None
     assert not endpoint.requests()
@@ -350,7 +345,7 @@ def test_auto_takes_the_provider_whose_key_is_found_and_says_where(
     search = {"provider": "auto", "remote": {"baseUrl": endpoint.url, "apiKey": {"env": "MY_KEY"}}}
     with running(tmp_path, workspace, search, {"MY_KEY": KEY}) as daemon:
         eventually(lambda: is_embedded(daemon))
-        rule = agent_of(daemon)["embedding"]["rule"]
+        rule = daemon.agent()["embedding"]["rule"]
         assert rule.endswith("no model file, but a key for openai in memorySearch.remote.apiKey")
     assert endpoint.requests()[-1]["headers"]["authorization"] == f"Bearer {KEY}"
 
@@ -361,8 +356,8 @@ def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
     (workspace / "memory" / "odd.md").write_text("# Odd\n\nAn unspeakable heron stood there.\n")
     write_notes(workspace, 5)
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
-        eventually(lambda: agent_of(daemon)["skipped"] and not agent_of(daemon)["pendingEmbeddings"])
-        agent = agent_of(daemon)
+        eventually(lambda: daemon.agent()["skipped"] and not daemon.agent()["pendingEmbeddings"])
+        agent = daemon.agent()
         assert agent["embedded"] == agent["passages"] - 1
         (skipped,) = agent["skipped"]
         assert skipped["path"] == "memory/odd.md"
@@ -375,17 +370,15 @@ def test_text_that_the_endpoint_refuses_is_found_by_words_and_told(
 def test_key_that_only_openclaw_can_open_is_told_where_it_is_used(tmp_path: Path, workspace: Path) -> None:
     reference = {"source": "exec", "provider": "vault", "id": "mistral"}
     models = {"providers": {"mistral": {"apiKey": reference}, "anthropic": {"apiKey": "", "baseUrl": 3}}}
-    config = write_config(tmp_path, workspace, None, search={"provider": "mistral"}, models=models)
-    with RunningDaemon(tmp_path, config, workspace) as daemon:
-        daemon.client().sync(wait="indexed")
-        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
-        told = {part["part"]: part["reason"] for part in agent_of(daemon)["degraded"]}
+    with indexed_daemon(tmp_path, workspace, search={"provider": "mistral"}, models=models) as daemon:
+        eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
+        told = daemon.degraded()
         assert "models.providers.mistral.apiKey: is a reference of OpenClaw" in told["embedder"]
         assert "source exec" in told["embedder"]
         assert ask(daemon)["results"], "words go on answering"
     nobody = write_config(tmp_path, workspace, None, search={"provider": "none"}, models=models)
     with RunningDaemon(tmp_path, nobody, workspace) as daemon:
-        assert agent_of(daemon)["degraded"] == []
+        assert not daemon.degraded()
 
 
 @pytest.mark.parametrize(
@@ -399,8 +392,8 @@ def test_key_that_only_openclaw_can_open_is_told_where_it_is_used(tmp_path: Path
 def test_entry_that_is_none_costs_its_provider(tmp_path: Path, workspace: Path, models: Mapping[str, Any]) -> None:
     config = write_config(tmp_path, workspace, None, search={"provider": "openai"}, models=models)
     with RunningDaemon(tmp_path, config, workspace, environment={"OPENAI_API_KEY": KEY}) as daemon:
-        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
-        assert "entry of openai must be an object" in str(agent_of(daemon)["embedder"]["reason"])
+        eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
+        assert "entry of openai must be an object" in str(daemon.agent()["embedder"]["reason"])
         daemon.client().sync(wait="indexed")
         assert ask(daemon)["results"], "words go on answering"
         assert KEY not in daemon.log.read_text()
@@ -410,8 +403,8 @@ def test_address_of_another_program_that_is_none_sends_nothing(tmp_path: Path, w
     models = {"providers": {"openai": {"apiKey": KEY, "baseUrl": "proxy.internal/v1"}}}
     config = write_config(tmp_path, workspace, None, search={"provider": "openai"}, models=models)
     with RunningDaemon(tmp_path, config, workspace) as daemon:
-        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
-        assert "baseUrl of openai must be an address" in str(agent_of(daemon)["embedder"]["reason"])
+        eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
+        assert "baseUrl of openai must be an address" in str(daemon.agent()["embedder"]["reason"])
         assert KEY not in daemon.log.read_text()
 
 
@@ -443,10 +436,10 @@ def test_added_path_embeds_nothing_again(tmp_path: Path, workspace: Path, endpoi
     (more / "copy.md").write_text((workspace / "MEMORY.md").read_text())
     with running(tmp_path, workspace, remote(endpoint)) as daemon:
         eventually(lambda: is_embedded(daemon))
-        files = agent_of(daemon)["files"]
+        files = daemon.agent()["files"]
     sent = len(endpoint.texts())
     with running(tmp_path, workspace, {**remote(endpoint), "extraPaths": [str(more)]}) as daemon:
-        eventually(lambda: agent_of(daemon)["files"] == files + 2 and is_embedded(daemon))
+        eventually(lambda: daemon.agent()["files"] == files + 2 and is_embedded(daemon))
         notes = [text for text in endpoint.texts()[sent:] if "\n" in text or "heron" in text]
         assert len(notes) == 1
         assert "The heron nests by the sluice." in notes[0]

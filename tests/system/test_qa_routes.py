@@ -126,12 +126,12 @@ def test_answer_below_the_bar_is_held_and_comes_back(launch: Launch) -> None:
 
 def test_turn_is_stored_though_the_ledger_cannot_be_used(launch: Launch) -> None:
     daemon = launch()
-    (agent,) = daemon.client().status()["agents"]
+    agent = daemon.agent()
     assert agent["ledger"] is not None
     Path(agent["ledger"]["path"]).mkdir(parents=True)
     assert daemon.client().add_turn("What is your name?", "I am Ada.", session="names", significance=0)["remembered"]
     # what is tidied meanwhile may need it, too
-    assert "ledger" in [part["part"] for part in daemon.client().status()["agents"][0]["degraded"]]
+    assert "ledger" in daemon.degraded()
     with pytest.raises(NotNow):
         daemon.client().qa_mark("session:names#Q1")
     assert daemon.client().qa_mark("session:names#Q1", answer="Ada")["a"] == "Ada"
@@ -401,7 +401,7 @@ def test_file_of_nobody_is_named_to_the_owner_alone_where_agents_share(tmp_path:
     (workspace / "memory/sessions").mkdir()
     (workspace / "memory/sessions/telegram-4930123.json").write_text("{")
     with two_agents(tmp_path, workspace) as daemon:
-        eventually(lambda: daemon.client().status()["agents"][0]["degraded"])
+        eventually(lambda: daemon.agent()["degraded"])
         status = send(tmp_path / "run" / "alpha.sock", "GET", "/v1/status")
         stats = send(tmp_path / "run" / "alpha.sock", "GET", "/v1/qa/stats")
         assert "4930123" not in json.dumps([status.json, stats.json])

@@ -17,13 +17,13 @@ from tests.daemon import RunningDaemon, write_workspace
 from tests.integration.qmd_standin import LEASE, StandIn
 from tests.ranker import write_ranker
 from tests.system.qmd_daemon import (
-    agent_of,
     by_hand,
     daemon_for,
     found,
     is_served_by_another,
     paths,
     processes_below,
+    qmd_of,
     updated_after,
     wait_for_qmd,
     with_qmd,
@@ -103,7 +103,7 @@ def test_qmd_answers_with_citations_follows_edits_and_forgets_a_dropped_collecti
         assert outside["path"] == "qmd/team-docs/guide.md"
         assert "two keys" in daemon.client().get(outside["path"])["text"]
 
-        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+        before = qmd_of(daemon)["lastUpdateAt"]
         (workspace / "memory" / "walrus.md").write_text("# Walrus\n\nThe walrus is called Ferdinand.\n")
         daemon.client().sync(wait="indexed")
         assert paths(found(daemon, "walrus"))[:1] == ["memory/walrus.md"]
@@ -151,7 +151,7 @@ def test_folders_of_one_name_are_told_apart(crowd: RunningDaemon) -> None:
         assert paths(found(crowd, f"edition{number}")) == [path]
         assert f"edition{number}" in crowd.client().get(path)["text"]
     # those of a workspace, all of it, and the folders, of which one is named twice
-    assert len(agent_of(crowd)["qmd"]["collections"]) == 1 + 1 + 3
+    assert len(qmd_of(crowd)["collections"]) == 1 + 1 + 3
 
 
 def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(herons: RunningDaemon) -> None:
@@ -166,16 +166,16 @@ def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter
     write_ranker(starter_model, ranker)
     with with_qmd(tmp_path, workspace, starter_model, searchMode="query") as daemon:
         wait_for_qmd(daemon)
-        eventually(lambda: agent_of(daemon)["qmd"]["vectors"], seconds=60)
-        eventually(lambda: found(daemon, "who holds the lease")["backend"] == "qmd", seconds=60)
+        eventually(lambda: qmd_of(daemon)["vectors"])
+        eventually(lambda: found(daemon, "who holds the lease")["backend"] == "qmd")
         reply = found(daemon, "who holds the lease")
         assert (reply["mode"], reply["health"]["complete"]) == ("hybrid", True)
         assert "memory/2026-10-06.md" in paths(reply)
-        pid = agent_of(daemon)["qmd"]["pid"]
+        pid = qmd_of(daemon)["pid"]
         assert has_mapped(pid, ranker)
         os.kill(pid, signal.SIGKILL)
-        eventually(partial(is_served_by_another, daemon, pid), seconds=60)
-        eventually(lambda: has_mapped(agent_of(daemon)["qmd"]["pid"], ranker), step=0.4)
+        eventually(partial(is_served_by_another, daemon, pid))
+        eventually(lambda: has_mapped(qmd_of(daemon)["pid"], ranker), step=0.4)
 
 
 def has_mapped(pid: int, path: Path) -> bool:
@@ -188,7 +188,7 @@ def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, wo
         wait_for_qmd(daemon)
         for _ in range(3):
             found(daemon, "lease")
-            pid = agent_of(daemon)["qmd"]["pid"]
+            pid = qmd_of(daemon)["pid"]
             os.kill(pid, signal.SIGKILL)
             reply = found(daemon, "lease")
             assert paths(reply)[0] == "memory/2026-10-06.md"
@@ -209,7 +209,7 @@ def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again_over_a_damaged_ind
         daemon.start()
         wait_for_qmd(daemon)
         assert found(daemon, "lease")["backend"] == "qmd"
-        home = Path(agent_of(daemon)["qmd"]["home"])
+        home = Path(qmd_of(daemon)["home"])
     (home / "xdg-cache" / "qmd" / "index.sqlite").write_bytes(b"no database at all" * 1000)
     (home / "xdg-config" / "qmd" / "index.yml").write_text("{{{")
     with with_qmd(tmp_path, workspace) as daemon:
@@ -226,14 +226,14 @@ def test_variables_point_a_person_at_the_same_index(herons: RunningDaemon) -> No
 
 def test_missing_qmd_is_told_everywhere_and_costs_nothing(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace, command="/nowhere/qmd") as daemon:
-        eventually(lambda: "not installed" in str(agent_of(daemon)["fallback"]))
+        eventually(lambda: "not installed" in str(daemon.agent()["fallback"]))
         done = daemon.memoryctl("search", "GW-4172")
         assert done.returncode == Exit.DONE
         assert "memory/2026-10-06.md" in done.stdout
         assert "answered by builtin: qmd is not installed" in done.stderr
-        agent = agent_of(daemon)
+        agent: Any = daemon.agent()
         assert (agent["backend"], agent["fallback"]["from"]) == ("builtin", "qmd")
-        assert [part["part"] for part in agent["degraded"]] == ["qmd"]
+        assert [*daemon.degraded()] == ["qmd"]
         told = daemon.memoryctl("doctor")
         assert told.returncode == Exit.ERROR
         assert "npm install" in told.stdout
@@ -281,9 +281,9 @@ def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspac
     diary.write_text("Dear diary, I am no model.\n" * 100)
     before = diary.stat()
     with with_qmd(tmp_path, workspace, diary, searchMode=mode) as daemon:
-        eventually(lambda: "not a GGUF model" in str(agent_of(daemon)["qmd"]["vectorReason"]), seconds=60)
+        eventually(lambda: "not a GGUF model" in str(qmd_of(daemon)["vectorReason"]))
         found(daemon, "who holds the lease")
-        assert str(diary) in agent_of(daemon)["qmd"]["vectorReason"]
+        assert str(diary) in qmd_of(daemon)["vectorReason"]
     after = diary.stat()
     assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
 

@@ -10,11 +10,11 @@ import pytest
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.real_qmd import real_qmd
 from tests.system.qmd_daemon import (
-    agent_of,
     daemon_for,
     found,
     paths,
     processes_below,
+    qmd_of,
     wait_for_qmd,
     with_qmd,
 )
@@ -113,7 +113,7 @@ def test_f158_text_that_was_edited_out_or_forgotten_leaves_qmd(daemon: RunningDa
     reads(daemon, "ocelotforgotten", "memory/2025-11-27.md")
     assert kept(daemon, "ocelotforgotten", "ocelotedited") == {"ocelotforgotten", "ocelotedited"}
 
-    home = Path(agent_of(daemon)["qmd"]["home"])
+    home = Path(qmd_of(daemon)["home"])
     done = daemon.client().forget("ocelotforgotten")
 
     assert (done["forgotten"], done["unfinished"]) == (True, [])
@@ -133,7 +133,7 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
         daemon.client().sync(wait="indexed")
         wait_for_qmd(daemon)
         reads(daemon, "ocelot", "memory/2025-11-27.md")
-        home = Path(agent_of(daemon)["qmd"]["home"])
+        home = Path(qmd_of(daemon)["home"])
         index = home / "xdg-cache" / "qmd"
         kept_away = apsw.Connection(str(index / "index.sqlite"), flags=apsw.SQLITE_OPEN_READONLY)
         kept_away.execute("BEGIN")
@@ -144,7 +144,7 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
         assert not done["forgotten"]
         assert any("qmd may hold it still" in one for one in done["unfinished"])
         kept_away.close()
-        eventually(lambda: not kept(daemon, "ocelot") and not agent_of(daemon)["degraded"], seconds=60)
+        eventually(lambda: not kept(daemon, "ocelot") and not daemon.degraded())
     program.unlink()
     changed = daemon_for(tmp_path, workspace, command=str(program), paths=ALL, update=QUICK)
     with changed:
@@ -176,8 +176,8 @@ def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, wo
     (workspace / ".memoryignore").mkdir()
     (workspace / "memory" / "diary.md").write_text("The ocelot.\n")
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
-        before = agent_of(daemon)["qmd"]["lastUpdateAt"]
-        eventually(lambda: agent_of(daemon)["qmd"]["lastUpdateAt"] not in (None, before))
+        before = qmd_of(daemon)["lastUpdateAt"]
+        eventually(lambda: qmd_of(daemon)["lastUpdateAt"] not in (None, before))
         assert kept(daemon, "ocelot") == set()
         (workspace / ".memoryignore").rmdir()
         reads(daemon, "ocelot", "memory/diary.md")
@@ -187,7 +187,7 @@ def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, s
     with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch", paths=ALL, update=QUICK) as daemon:
         note(daemon, "memory/diary.md", "The ocelot.\n")
         assert daemon.client().sync(wait="embedded", timeout_ms=60_000)["complete"]
-        home = Path(agent_of(daemon)["qmd"]["home"])
+        home = Path(qmd_of(daemon)["home"])
         vector = vector_of(home, "ocelot")
         assert holds_part_of(vector, home)
         note(daemon, "memory/diary.md", f"{PRIVATE}The ocelot.\n")
@@ -222,7 +222,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunningDaemon, Pa
         note(daemon, "memory/diary.md", "The ocelot.\n")
         daemon.client().sync(wait="indexed")
         reads(daemon, "ocelot", "memory/diary.md")
-        qmd = Path(agent_of(daemon)["qmd"]["home"])
+        qmd = Path(qmd_of(daemon)["home"])
     copy = tmp_path_factory.mktemp("copy") / "home"
     shutil.copytree(home, copy, symlinks=True)
     return daemon, qmd, copy

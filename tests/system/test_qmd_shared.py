@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.daemon import RunningDaemon, write_workspace
-from tests.system.qmd_daemon import agent_of, by_hand, found, paths, updated_after, wait_for_qmd, with_qmd
+from tests.system.qmd_daemon import by_hand, found, paths, qmd_of, updated_after, wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
 ANSWER = "memory/2026-10-06.md"
@@ -38,7 +38,7 @@ def daemon(daemon_of_the_module: RunningDaemon) -> Iterator[RunningDaemon]:
 @contextmanager
 def locked(daemon: RunningDaemon) -> Iterator[None]:
     """Hold the write lock of the index of qmd."""
-    path = Path(agent_of(daemon)["qmd"]["home"]) / "xdg-cache" / "qmd" / "index.sqlite"
+    path = Path(qmd_of(daemon)["home"]) / "xdg-cache" / "qmd" / "index.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("BEGIN EXCLUSIVE")
         yield
@@ -47,7 +47,7 @@ def locked(daemon: RunningDaemon) -> Iterator[None]:
 
 def test_f093_locked_index_delays_the_update_and_no_answer(daemon: RunningDaemon) -> None:
     """While qmd's index is locked, answers come from qmd and from the new note; later it updates."""
-    before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+    before = qmd_of(daemon)["lastUpdateAt"]
     with locked(daemon):
         (daemon.workspace / "memory" / "ocelot.md").write_text("The ocelot holds no lease.\n")
         eventually(lambda: at_work(daemon, "update"))
@@ -55,7 +55,7 @@ def test_f093_locked_index_delays_the_update_and_no_answer(daemon: RunningDaemon
         reply = found(daemon, "lease")
         assert (reply["backend"], set(paths(reply))) == ("qmd", {ANSWER, "memory/ocelot.md"})
         assert reply["tookMs"] < 5000
-        assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
+        assert qmd_of(daemon)["lastUpdateAt"] == before
     updated_after(daemon, before)
     reply = found(daemon, "ocelot")
     assert (reply["backend"], paths(reply)) == ("qmd", ["memory/ocelot.md"])
@@ -74,12 +74,12 @@ def test_f093_updates_by_hand_at_the_same_time_break_nothing(daemon: RunningDaem
             daemon.client().sync(wait="indexed")
             assert paths(found(daemon, f"number{number}")) == [f"memory/walk-{number}.md"]
         by_others.result()
-        eventually(lambda: answers_all(daemon, 12), seconds=60)
+        eventually(lambda: answers_all(daemon, 12))
 
 
 def answers_all(daemon: RunningDaemon, count: int) -> bool:
     """Tell whether qmd finds every note without help."""
-    agent = agent_of(daemon)
+    agent = daemon.agent()
     replies = [found(daemon, f"number{number}") for number in range(count)]
     assert all(paths(reply) for reply in replies)
     return agent["degraded"] == [] and all(reply["backend"] == "qmd" for reply in replies)
@@ -97,9 +97,9 @@ def test_f090_fifty_questions_at_once_are_answered_by_few_processes(daemon: Runn
 
 @pytest.mark.parametrize("lost", ["configuration", "index"])
 def test_what_is_lost_at_run_time_is_made_anew(daemon: RunningDaemon, lost: str) -> None:
-    home = Path(agent_of(daemon)["qmd"]["home"])
+    home = Path(qmd_of(daemon)["home"])
     config = home / "xdg-config" / "qmd" / "index.yml"
-    before, written = agent_of(daemon)["qmd"]["lastUpdateAt"], config.read_bytes()
+    before, written = qmd_of(daemon)["lastUpdateAt"], config.read_bytes()
     if lost == "configuration":
         config.unlink()
     else:
@@ -111,9 +111,9 @@ def test_what_is_lost_at_run_time_is_made_anew(daemon: RunningDaemon, lost: str)
     updated_after(daemon, before)
     # the update may have been one that was under way
     eventually(lambda: config.read_bytes() == written)
-    eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"}, seconds=60)
+    eventually(lambda: qmd_finds(daemon, "lease") == {ANSWER, "memory/ocelot.md"})
 
 
 def qmd_finds(daemon: RunningDaemon, question: str) -> set[str]:
     reply = found(daemon, question)
-    return set(paths(reply)) if reply["backend"] == "qmd" and not agent_of(daemon)["degraded"] else set()
+    return set(paths(reply)) if reply["backend"] == "qmd" and not daemon.degraded() else set()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.daemon import RunningDaemon, write_workspace
 from tests.integration.qmd_standin import StandIn
-from tests.system.qmd_daemon import agent_of, found, paths, wait_for_qmd, with_qmd
+from tests.system.qmd_daemon import found, paths, qmd_of, wait_for_qmd, with_qmd
 from tests.waiting import eventually
 
 NEVER = {"interval": "0s", "debounceMs": 3_600_000, "embedInterval": "0s"}
@@ -39,7 +39,7 @@ def synced(daemon: RunningDaemon, wait: Literal["indexed", "embedded"] = "indexe
 
 def test_note_is_found_as_soon_as_it_is_synced(daemon: RunningDaemon) -> None:
     note = daemon.workspace / "memory" / "ocelot.md"
-    before = agent_of(daemon)["qmd"]["lastUpdateAt"]
+    before = qmd_of(daemon)["lastUpdateAt"]
     for turn in range(10):
         note.write_text(f"# Ocelot\n\nThe lease of the ocelot is number{turn}.\n")
         assert synced(daemon)
@@ -50,7 +50,7 @@ def test_note_is_found_as_soon_as_it_is_synced(daemon: RunningDaemon) -> None:
     note.rename(daemon.workspace / "memory" / "margay.md")
     assert synced(daemon)
     assert set(paths(found(daemon, "lease"))) == {"memory/margay.md", "memory/2026-10-06.md"}
-    assert agent_of(daemon)["qmd"]["lastUpdateAt"] == before
+    assert qmd_of(daemon)["lastUpdateAt"] == before
 
 
 def test_folder_moved_in_with_old_times_is_found(daemon: RunningDaemon) -> None:
@@ -109,16 +109,16 @@ def test_meaning_is_searched_with_a_local_model_whose_vectors_are_waited_for(
 ) -> None:
     with with_qmd(tmp_path, workspace, starter_model, update=NEVER, searchMode="vsearch") as daemon:
         wait_for_qmd(daemon)
-        eventually(lambda: agent_of(daemon)["qmd"]["vectors"], seconds=60)
-        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd", seconds=60)
+        eventually(lambda: qmd_of(daemon)["vectors"])
+        eventually(lambda: found(daemon, "bread for the people next door")["backend"] == "qmd")
         reply = found(daemon, "bread for the people next door")
         assert paths(reply)[0] == "memory/2026-10-06.md"
         assert (reply["mode"], reply["provider"], reply["model"]) == ("vector", "qmd", starter_model.stem)
-        agent = agent_of(daemon)
+        agent = daemon.agent()
         assert agent["embedded"] == 0
         assert agent["pendingEmbeddings"] == 0
         assert synced(daemon, "embedded")
-        assert agent_of(daemon)["embedded"] == agent["passages"]
+        assert daemon.agent()["embedded"] == agent["passages"]
         wait_for_qmd(daemon)
         (workspace / "memory" / "boat.md").write_text("# Boat\n\nThe dinghy leaks at the stern and wants caulking.\n")
         assert synced(daemon, "embedded")
@@ -135,7 +135,7 @@ def test_sync_says_soon_that_qmd_cannot_follow(tmp_path: Path, workspace: Path) 
 def test_sync_says_soon_that_there_is_no_model(tmp_path: Path, workspace: Path) -> None:
     standin = StandIn(tmp_path / "standin")
     with with_qmd(tmp_path, workspace, command=str(standin.program), searchMode="vsearch") as daemon:
-        eventually(lambda: "no embedding model" in str(agent_of(daemon)["fallback"]))
+        eventually(lambda: "no embedding model" in str(daemon.agent()["fallback"]))
         assert synced(daemon)
         assert soon(lambda: not synced(daemon, "embedded"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon, write_config
 
 LOG = """# Thursday
 
@@ -33,8 +33,7 @@ def write_notes(folder: Path) -> Path:
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     home = tmp_path_factory.mktemp("recalled")
     workspace = write_notes(home / "ws")
-    with RunningDaemon(home, write_config(home, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(home, workspace) as running:
         yield running
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.errors import Disabled, InvalidRequest
 from memoryd.replies.recall import RecallItemReply, RecallReply
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon, write_config
 from tests.waiting import eventually
 
 LOG = """# Thursday
@@ -53,8 +53,7 @@ def write_notes(folder: Path) -> Path:
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace = write_notes(tmp_path / "ws")
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
 
@@ -154,8 +153,7 @@ def test_filters_are_held_before_anything_is_ranked(daemon: RunningDaemon) -> No
 def test_nothing_is_never_silent(tmp_path: Path) -> None:
     workspace = tmp_path / "ws"
     workspace.mkdir()
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace) as running:
         reply = running.client().recall("anything", format="bundle")
         assert (reply["results"], reply["verdict"], reply["bundle"]) == ([], "none", "")
         assert "nothing is indexed" in (reply["reason"] or "")
@@ -324,8 +322,7 @@ def test_core_memory_is_told_to_groups_where_it_is_allowed(tmp_path: Path, in_gr
     workspace = write_notes(tmp_path / "ws")
     (workspace / "memory" / "2025-11-20.md").write_text(OF_DIRECT_CHAT)
     memory = {"scope": {"default": "allow"}, "core": {"inGroups": in_groups}, "capture": {"inGroups": in_groups}}
-    with RunningDaemon(tmp_path, write_config(tmp_path, workspace, None, memory=memory), workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace, memory=memory) as running:
         asked: dict[str, Any] = {"format": "bundle", "session_key": "agent:main:telegram:group:7"}
         told = running.client().recall("copper wire", **asked)["bundle"]
         # nor does it come behind the core block, from a pin or from the core file

@@ -301,13 +301,13 @@ def test_f158_what_was_made_of_a_note_that_became_private_goes_with_it(daemon: R
         path.write_text(PRIVATE + path.read_text())
     client.sync()
 
-    eventually(lambda: visible_sentences(daemon, SECRET) == [], seconds=30)
+    eventually(lambda: visible_sentences(daemon, SECRET) == [])
 
     assert not (daemon.workspace / "bank/entities/pia.md").exists(), "nothing else was told of her"
     wren = (daemon.workspace / "bank/entities/wren.md").read_text()
     assert "Another torn cable" in wren, "what comes of other notes stays"
     assert wren.startswith("---\naliases: [the server]\n---\n# Wren\n\nMine.\n")
-    assert client.status()["agents"][0]["degraded"] == []
+    assert daemon.agent()["degraded"] == []
     with contextlib.suppress(InvalidRequest):
         # of the other notes it may be taken back
         client.undo(runs[0]["id"])
@@ -352,7 +352,7 @@ def test_f158_what_was_made_of_a_note_that_was_moved_out_of_sight_goes_with_it(
         path.rename(daemon.workspace / folder / path.name)
     client.sync()
     moved = {path.name for path in notes}
-    eventually(lambda: set(visible_sentences(daemon, SECRET)) == moved, seconds=30)
+    eventually(lambda: set(visible_sentences(daemon, SECRET)) == moved)
     assert "Another torn cable" in (daemon.workspace / "bank/entities/wren.md").read_text()
 
 

@@ -68,7 +68,7 @@ def endpoint(server: ChatServer) -> dict[str, object]:
 
 
 def text_model(running: RunningDaemon) -> TextModelReply:
-    found = running.client().status()["agents"][0]["llm"]
+    found = running.agent()["llm"]
     assert found is not None
     return found
 

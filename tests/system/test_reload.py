@@ -42,10 +42,6 @@ class Stage:
             self.running.home, self.running.workspace, self.model, search={**self.search, **(search or {})}, **sections
         )
 
-    def agent(self) -> AgentStatus:
-        with Client(self.running.socket) as client:
-            return client.status()["agents"][0]
-
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory, starter_model: Path) -> Iterator[Stage]:
@@ -99,7 +95,7 @@ def asking(*asks: Callable[[int], None]) -> Iterator[list[int]]:
 
 @pytest.mark.sweep
 def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
-    client, before, pid = stage.running.client(), stage.agent(), stage.running.pid
+    client, before, pid = stage.running.client(), stage.running.agent(), stage.running.pid
     process = psutil.Process(pid)
     # what is opened when it is needed, a ledger among them, is open by now
     client.retain("The harbour master keeps the parcels in the shed.")
@@ -129,7 +125,7 @@ def test_reloads_drop_no_call_and_give_no_wrong_answer(stage: Stage) -> None:
     for one in clients:
         one.close()
     assert client.sync("embedded", 60_000)["complete"]
-    after = stage.agent()
+    after = stage.running.agent()
     assert stage.running.pid == pid
     assert worker_of(after) == worker_of(before)
     assert after["embedded"] == after["passages"]
@@ -148,22 +144,22 @@ def worker_of(agent: AgentStatus) -> tuple[int | None, int]:
 
 
 def test_changed_settings_hold_at_once_and_vectors_stay(stage: Stage) -> None:
-    client, before = stage.running.client(), stage.agent()
+    client, before = stage.running.client(), stage.running.agent()
     stage.write({"query": {"maxResults": 1}})
     assert client.reload()["changed"] == ["agents.defaults.memorySearch.query.maxResults"]
     assert len(found(client, "gateway lease sourdough machine")) == 1
-    after = stage.agent()
+    after = stage.running.agent()
     assert (after["embedded"], worker_of(after)) == (before["embedded"], worker_of(before))
     assert client.reload() == {"reloaded": True, "changed": [], "needsRestart": [], "problems": [], "notices": []}
 
 
 def test_layers_on_a_graphics_card_change_no_vector(stage: Stage) -> None:
     client, model = stage.running.client(), str(stage.model)
-    before = stage.agent()
+    before = stage.running.agent()
     stage.write({"local": {"modelPath": model, "threads": 1, "gpuLayers": 7}})
     assert client.reload()["changed"] == ["agents.defaults.memorySearch.local.gpuLayers"]
     eventually(lambda: client.search("gateway lease sourdough machine")["mode"] == "hybrid")
-    after = stage.agent()
+    after = stage.running.agent()
     worker = after["embedder"]["worker"]
     assert worker is not None
     assert (worker["gpuLayers"], worker["offloads"]) == (7, False)
@@ -216,7 +212,7 @@ def test_degraded_part_is_so_since_before_a_reload(stage: Stage) -> None:
 
 
 def _missing(stage: Stage) -> list[str]:
-    return [one["since"] for one in stage.agent()["degraded"] if one["part"].startswith("root ")]
+    return [one["since"] for one in stage.running.agent()["degraded"] if one["part"].startswith("root ")]
 
 
 def test_reindex_goes_on_after_reloads_in_its_middle(stage: Stage) -> None:
@@ -229,7 +225,7 @@ def test_reindex_goes_on_after_reloads_in_its_middle(stage: Stage) -> None:
         stage.write({"query": {"maxResults": 5 + number}})
         assert client.reload()["reloaded"]
     assert client.sync("embedded", 60_000)["complete"]
-    after = stage.agent()
+    after = stage.running.agent()
     assert after["embedded"] == after["passages"] > 24
     assert after["degraded"] == []
     assert found(client, "orchard 7 plums")
@@ -286,7 +282,7 @@ def test_index_that_cannot_be_opened_leaves_the_one_of_before(stage: Stage) -> N
     assert client.status()["config"]["problems"] == reply["problems"]
     assert "MEMORY.md" in found(client, "Which machine does the gateway run on?")
     assert foreign.read_bytes() == before
-    assert stage.agent()["degraded"] == []
+    assert not stage.running.degraded()
 
 
 def test_f123_hang_up_reloads_and_scans(stage: Stage) -> None:
@@ -309,12 +305,12 @@ def test_stop_of_the_process_after_a_reload_has_the_notes_looked_at(stage: Stage
     stage.write(blind)
     with Client(stage.running.socket) as client:
         assert client.reload()["reloaded"]
-        looked = stage.agent()["lastScanAt"]
+        looked = stage.running.agent()["lastScanAt"]
         os.kill(stage.running.pid, signal.SIGSTOP)
         # longer than a busy machine is late
         time.sleep(4)
         os.kill(stage.running.pid, signal.SIGCONT)
-        eventually(lambda: stage.agent()["lastScanAt"] != looked)
+        eventually(lambda: stage.running.agent()["lastScanAt"] != looked)
         stage.write()
         assert client.reload()["reloaded"]
 

@@ -16,8 +16,7 @@ import pytest
 from memoryd.client import Client
 from memoryd.replies.models import RerankerReply, WorkerReply
 from memoryd.replies.search import SearchReply
-from memoryd.replies.status import AgentStatus
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -54,9 +53,7 @@ def slow(tmp_path: Path) -> Path:
 @contextmanager
 def daemon(tmp_path: Path, notes: Path, **rerank: object) -> Iterator[RunningDaemon]:
     """The daemon over the notes by words alone, with a reranker if any key of it is given."""
-    config = write_config(tmp_path, notes, None, search={"query": {"maxResults": NOTES, **LONG, "rerank": rerank}})
-    with RunningDaemon(tmp_path, config, notes) as running:
-        running.client().sync(wait="indexed")
+    with indexed_daemon(tmp_path, notes, search={"query": {"maxResults": NOTES, **LONG, "rerank": rerank}}) as running:
         yield running
 
 
@@ -73,7 +70,7 @@ def ask_until(running: RunningDaemon, state: str, question: str = QUESTION) -> S
         replies.append(ask(running, question))
         return replies[-1]["health"]["arms"]["rerank"]["state"] == state
 
-    eventually(is_so, seconds=60)
+    eventually(is_so)
     return replies[-1]
 
 
@@ -81,13 +78,8 @@ def order(reply: SearchReply) -> list[str]:
     return [hit["path"] for hit in reply["results"]]
 
 
-def agent(running: RunningDaemon, number: int = 0) -> AgentStatus:
-    with Client(running.socket, timeout=60) as client:
-        return client.status()["agents"][number]
-
-
 def reranker_of(running: RunningDaemon, number: int = 0) -> RerankerReply:
-    found = agent(running, number)["reranker"]
+    found = running.agent(number)["reranker"]
     assert found is not None
     return found
 
@@ -207,7 +199,7 @@ def test_two_agents_share_one_reranker(tmp_path: Path, notes: Path, fast: Path) 
         def is_reranked(name: str) -> bool:
             return client.search(QUESTION, agent=name)["health"]["arms"]["rerank"]["state"] == "ok"
 
-        eventually(lambda: is_reranked("one") and is_reranked("two"), seconds=60)
+        eventually(lambda: is_reranked("one") and is_reranked("two"))
         answers: dict[str, list[str]] = {}
 
         def answered(name: str) -> None:
@@ -259,8 +251,8 @@ def test_file_that_is_no_reranker_is_told_with_the_key(
         assert str(path.parent) not in told
         assert len(reply["results"]) == NOTES
         assert not reply["health"]["complete"]
-        eventually(lambda: [part["part"] for part in agent(running)["degraded"]] == ["reranker"])
-        owners = str(agent(running)["degraded"][0]["reason"])
+        eventually(lambda: [*running.degraded()] == ["reranker"])
+        owners = str(running.agent()["degraded"][0]["reason"])
         assert reason in owners
         assert "query.rerank.modelPath" in owners
         found = doctor(running)
@@ -283,4 +275,4 @@ def test_mended_file_is_taken_without_a_restart(tmp_path: Path, notes: Path, fas
         ask_until(running, "failed")
         path.write_bytes(fast.read_bytes())
         assert ask_until(running, "ok")["health"]["complete"]
-        eventually(lambda: agent(running)["degraded"] == [])
+        eventually(lambda: not running.degraded())

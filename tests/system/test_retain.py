@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.errors import Denied, InvalidRequest, TooLarge
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 from tests.system.over_socket import send
 
 ZONE = "Pacific/Kiritimati"
@@ -21,9 +21,7 @@ SECRET = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    config = write_config(tmp_path, workspace, None, memory={"timezone": ZONE})
-    with RunningDaemon(tmp_path, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace, memory={"timezone": ZONE}) as running:
         yield running
 
 
@@ -133,9 +131,7 @@ def test_a_session_states_for_its_own_agent_alone(daemon: RunningDaemon) -> None
 def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    config = write_config(tmp_path, workspace, None, memory={"readOnly": True})
-    with RunningDaemon(tmp_path, config, workspace) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, workspace, memory={"readOnly": True}) as running:
         reply = send(running.socket, "POST", "/v1/retain", {"text": "W: tea"})
         assert reply.status == 403
         assert reply.json["error"]["code"] == "denied"

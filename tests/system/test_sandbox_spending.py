@@ -46,7 +46,7 @@ def test_sandbox_cannot_have_notes_embedded_that_are_paused(
                 sandbox.reindex(force=force, embeddings=embeddings)
             assert "sync" in refused.value.hint
         assert sandbox.sync("indexed").get("complete"), "its own index may be brought up to date"
-        eventually(lambda: daemon.client().status()["agents"][0]["pendingEmbeddings"])
+        eventually(lambda: daemon.agent()["pendingEmbeddings"])
         assert "gateway" not in "".join(endpoint.texts()), "no note has left the machine"
         assert daemon.client().sync("embedded").get("complete"), "the owner may ask for it"
         assert "gateway" in "".join(endpoint.texts())

@@ -21,8 +21,7 @@ def finds(daemon: RunningDaemon, word: str) -> bool:
 
 
 def scanned_at(daemon: RunningDaemon) -> str | None:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]["lastScanAt"]
+    return daemon.agent()["lastScanAt"]
 
 
 def write(workspace: Path, word: str) -> None:

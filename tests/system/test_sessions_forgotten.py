@@ -205,8 +205,7 @@ def test_forgetting_that_cannot_be_finished_is_told(launch: Launch) -> None:
     daemon = launch(readOnly=True)
     eventually(
         lambda: any(
-            "not finished" in one["reason"] and "readOnly" in one["reason"]
-            for one in daemon.client().status()["agents"][0]["degraded"]
+            "not finished" in one["reason"] and "readOnly" in one["reason"] for one in daemon.agent()["degraded"]
         )
     )
     assert found(daemon) == []

@@ -46,10 +46,10 @@ def test_session_scans_nothing_where_its_owner_does_not_want_it(launch: Launch, 
     daemon = launch({"query": {"freshMs": 0}, "sync": {**DEAF, "onSessionStart": False}})
     client = daemon.client()
     (workspace / "memory" / "late.md").write_text("The hearthstone is slate.\n")
-    before = client.status()["agents"][0]["lastScanAt"]
+    before = daemon.agent()["lastScanAt"]
     assert client.start_session(KEY)["syncScheduled"] is False
     assert not client.search("hearthstone")["results"]
-    assert client.status()["agents"][0]["lastScanAt"] == before
+    assert daemon.agent()["lastScanAt"] == before
     client.sync()
     assert client.search("hearthstone")["results"]
 

@@ -65,7 +65,7 @@ def test_what_one_agent_forgot_none_of_the_workspace_brings_back(
     daemon: RunningDaemon, forgets: str, imports: str
 ) -> None:
     with daemon.client() as client:
-        assert client.status()["agents"][2]["database"] != client.status()["agents"][0]["database"]
+        assert daemon.agent(2)["database"] != daemon.agent()["database"]
         client.retain("W @Home: the door code is 4711", agent="a")
         client.sync()
         client.forget("the door code is 4711", agent=forgets)
@@ -96,7 +96,7 @@ def test_mark_of_an_agent_outlasts_that_it_gets_an_index_and_a_ledger_of_its_own
         client.remember_session(session_key=f"{key}-more", agent="b")
     # alone now, it has the ledger that was shared
     with started(chunking={"tokens": 200}) as daemon, daemon.client() as client:
-        assert client.status()["agents"][0]["database"]["path"] == first
+        assert daemon.agent()["database"]["path"] == first
         for said, session_key in (
             ("My locker number is 4417.", key),
             ("My bicycle is a Brompton.", f"{key}-more"),

@@ -87,8 +87,7 @@ class Member:
         assert not self.daemon.client().reload()["problems"]
 
     def team(self) -> Any:
-        [agent] = self.daemon.client().status()["agents"]
-        return agent["team"]
+        return self.daemon.agent()["team"]
 
 
 class Pair:
@@ -373,7 +372,7 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     assert team["offline"]
     assert "waits: " not in ana.typed("team", "status")
     assert "1 file to be sent" in ana.typed("team", "status")
-    assert [one["part"] for one in ana.daemon.client().status()["agents"][0]["degraded"]] == ["team"]
+    assert [*ana.daemon.degraded()] == ["team"]
     assert ana.daemon.log.read_text().count("the team cannot be reached") == 1
     # answers come at once, and say that they may lack something
     for answer in (ana.daemon.client().search("castle key"), ana.daemon.client().recall("castle key")):

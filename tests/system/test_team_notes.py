@@ -217,7 +217,7 @@ def test_what_is_taken_back_is_gone(tmp_path: Path) -> None:
         member.share("ana", "memory/2026-11-03.md", ANA.replace("- W @Castle", "- W @Hut").replace("castle", "hut"))
         assert not any("castle" in one["content"] for one in member.items("castle key"))
         shutil.rmtree(member.notes / "ana")
-        eventually(lambda: not [one for one in member.items("hut key") if one.get("person")], seconds=30)
+        eventually(lambda: not [one for one in member.items("hut key") if one.get("person")])
     data = b"".join(path.read_bytes() for path in member.daemon.state.rglob("index.sqlite*"))
     assert b"green door" not in data
 

@@ -132,4 +132,4 @@ def test_nobody_takes_an_answer_for_whole_while_what_carries_is_away(four: Four)
             assert [one["content"] for one in answer["results"]] == ["The boat lies at pier four."]
             return not answer["health"]["complete"]
 
-        eventually(is_incomplete, seconds=20)
+        eventually(is_incomplete)

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.client import Client
 from memoryd.replies.models import TextModelReply
-from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 from tests.tiny_chat import write_chat_model
 from tests.waiting import eventually
@@ -36,19 +34,10 @@ def daemon(tmp_path: Path, notes: Path, **llm: object) -> Iterator[RunningDaemon
         yield running
 
 
-def agent(running: RunningDaemon) -> AgentStatus:
-    with Client(running.socket, timeout=60) as client:
-        return client.status()["agents"][0]
-
-
 def text_model(running: RunningDaemon) -> TextModelReply:
-    found = agent(running)["llm"]
+    found = running.agent()["llm"]
     assert found is not None
     return found
-
-
-def degraded(running: RunningDaemon) -> dict[str, str]:
-    return {part["part"]: part["reason"] for part in agent(running)["degraded"]}
 
 
 def said(running: RunningDaemon, *arguments: str) -> str:
@@ -65,7 +54,7 @@ def doctor(running: RunningDaemon) -> dict[str, str]:
 
 def test_without_one_there_is_none(tmp_path: Path, notes: Path) -> None:
     with daemon(tmp_path, notes) as running:
-        assert agent(running)["llm"] is None
+        assert running.agent()["llm"] is None
         assert doctor(running)["state"] == "off"
 
 
@@ -78,7 +67,7 @@ def test_local_model_is_there_and_loaded_when_asked_only(tmp_path: Path, notes: 
         assert (told["provider"], told["model"], told["destination"]) == ("local", "Tiny-Chat", None)
         assert told["worker"] is not None
         assert told["worker"]["pid"] is None
-        assert degraded(running) == {}
+        assert running.degraded() == {}
         found = doctor(running)
         assert found["state"] == "ok"
         assert found["message"] == f"Tiny-Chat (llama), 4096 tokens: {model}"
@@ -89,8 +78,8 @@ def test_file_that_does_not_write_is_told_with_the_key_and_search_goes_on(
 ) -> None:
     pytest.importorskip("llama_cpp")
     with daemon(tmp_path, notes, provider="local", model=str(starter_model)) as running:
-        eventually(lambda: "text model" in degraded(running))
-        assert "memory.llm.model" in degraded(running)["text model"]
+        eventually(lambda: "text model" in running.degraded())
+        assert "memory.llm.model" in running.degraded()["text model"]
         assert "makes vectors" in text_model(running)["reason"]  # type: ignore[operator]
         running.client().sync(wait="indexed")
         assert running.client().search("roof")["results"]
@@ -116,14 +105,14 @@ def test_endpoint_is_named_and_asked_nothing_by_itself(tmp_path: Path, notes: Pa
 def test_missing_key_degrades_and_is_mended_by_the_next_start(tmp_path: Path, notes: Path) -> None:
     file = tmp_path / "key"
     with daemon(tmp_path, notes, provider="openai", model="m-1", apiKey={"file": str(file)}) as running:
-        eventually(lambda: "text model" in degraded(running))
-        assert str(file) in degraded(running)["text model"]
+        eventually(lambda: "text model" in running.degraded())
+        assert str(file) in running.degraded()["text model"]
         assert doctor(running)["state"] == "wrong"
     file.write_text(KEY)
     file.chmod(0o600)
     with daemon(tmp_path, notes, provider="openai", model="m-1", apiKey={"file": str(file)}) as running:
         eventually(lambda: text_model(running)["state"] == "ready")
-        assert degraded(running) == {}
+        assert running.degraded() == {}
 
 
 @pytest.mark.parametrize("provider", ["local", "openai"])

@@ -43,7 +43,7 @@ def test_part_that_fails_and_recovers_is_told_as_it_happens(quick: RunningDaemon
         told = {event["data"]["part"]: event["data"] for event in ear.named("degraded")}
         assert "there is no folder" in str(told["workspace"]["reason"])
         assert told["workspace"]["agent"] == "main"
-        degraded = client.status()["agents"][0]["degraded"]
+        degraded = quick.agent()["degraded"]
         workspace.with_name("moved").rename(workspace)
         eventually(lambda: any(event["data"]["part"] == "workspace" for event in ear.named("recovered")))
         since = {part["part"]: part["since"] for part in degraded}
@@ -101,7 +101,7 @@ def test_f039_f043_notes_that_are_not_what_they_seem_are_flagged(quick: RunningD
     os.link(workspace.parent / "elsewhere.md", memory / "linked.md")
     client = quick.client()
     client.sync()
-    flagged = {one["path"]: one["flags"] for one in client.status()["agents"][0].get("flagged", [])}
+    flagged = {one["path"]: one["flags"] for one in quick.agent().get("flagged", [])}
     assert flagged == {
         "memory/latin.md": "not valid utf-8",
         "memory/linked.md": "has another name (hard link)",
@@ -122,15 +122,15 @@ def test_f041_deletion_of_most_notes_is_told(quick: RunningDaemon, workspace: Pa
         note.write_text(f"# Note {number}\n\nThe machine number {number} stands here.\n")
     with listening(quick) as ear:
         client = quick.client()
-        eventually(lambda: client.sync()["complete"] and client.status()["agents"][0]["files"] == NOTES + 3)
+        eventually(lambda: client.sync()["complete"] and quick.agent()["files"] == NOTES + 3)
         notes[0].unlink()
-        eventually(lambda: client.status()["agents"][0]["files"] == NOTES + 2)
-        assert client.status()["agents"][0].get("massRemoval") is None, "one is not most"
+        eventually(lambda: quick.agent()["files"] == NOTES + 2)
+        assert quick.agent().get("massRemoval") is None, "one is not most"
         for note in notes[1:]:
             note.unlink()
-        eventually(lambda: client.status()["agents"][0]["files"] == 3)
-        eventually(lambda: client.status()["agents"][0].get("massRemoval"))
-        removal: Any = client.status()["agents"][0]["massRemoval"]
+        eventually(lambda: quick.agent()["files"] == 3)
+        eventually(lambda: quick.agent().get("massRemoval"))
+        removal: Any = quick.agent()["massRemoval"]
         assert removal["files"] > removal["left"]
         assert "went at once" in shown(quick)
         eventually(lambda: any(event["data"]["state"] == "mass removal" for event in ear.named("sync")))

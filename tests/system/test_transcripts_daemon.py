@@ -139,7 +139,7 @@ def test_compaction_waits_like_all_else_where_its_owner_says_so(launch: Launch, 
     daemon = launch({**BOTH, "sync": {"reconcileSeconds": 0.2, "sessions": rule}})
     client = daemon.client()
     client.sync()
-    before = client.status()["agents"][0]["sessions"]
+    before = daemon.agent()["sessions"]
     add(own / "0d9f.jsonl", json.dumps({"type": "compaction", "summary": "x"}) + "\n", spoken("And the toucan?"))
     # another transcript that is due shows that the folder was looked at meanwhile
     write(own / "1a2b.jsonl", [spoken("And the heron?")] * 4)

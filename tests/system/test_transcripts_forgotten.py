@@ -222,7 +222,10 @@ def test_fork_stays_and_copies_are_named(launch: Launch, folder: Path) -> None:
     eventually(is_settled)
     would = before
     gone = daemon.client().forget_session("a.jsonl")
-    assert {**would, "forgotten": True, "files": gone["files"], "heldAnswers": gone["heldAnswers"]} == gone
+    beside = ("files", "heldAnswers", "rows")
+    assert {**would, "forgotten": True, **{name: gone[name] for name in beside}} == gone  # type: ignore[literal-required]
+    # who keeps the index up to date may be the first to take out what has lost its file
+    assert gone["rows"] <= would["rows"] > 0
     names = ("a", "longer", "shorter")
     assert gone["conversations"][:3] == [f"sessions/main/{name}.jsonl" for name in names]
     assert [path.split("-")[1] for path in gone["conversations"][3:]] == list(names)
@@ -368,7 +371,7 @@ def test_transcripts_are_counted_before_a_provider_gets_them(launch: Launch, fol
     file = write(folder, "a.jsonl", CANARY, turns=40)
     remote = {"provider": "openai", "model": "test-model", "remote": {"baseUrl": endpoint.url, "apiKey": "sk-4711"}}
     daemon = launch(remote=remote)
-    (agent,) = daemon.client().status()["agents"]
+    agent = daemon.agent()
     assert agent["sessions"] is not None
     outstanding = agent["sessions"]["outstanding"]
     assert outstanding is not None
@@ -393,7 +396,7 @@ def test_transcripts_beyond_the_bound_leave_the_index_and_are_named(launch: Laun
     daemon = launch(bound=bound)
     assert set(found(daemon, "boilerhouse")) == {"sessions/main/new.jsonl"}
     assert found(daemon) == []
-    sessions = daemon.client().status()["agents"][0]["sessions"]
+    sessions = daemon.agent()["sessions"]
     assert sessions is not None
     (skipped,) = sessions["skipped"]
     assert skipped["path"] == "sessions/main/old.jsonl"
@@ -459,7 +462,7 @@ def test_where_the_marks_were_damaged_nothing_is_read_until_the_owner_has_looked
         with pytest.raises(NotNow, match="delete it or move it away"):
             daemon.client().add_turn("Which port?", "18790.", session_key="agent:main:main")
         assert daemon.client().add_turn("Which port?", "18790.", session="ports")["remembered"]
-        told = {one["part"]: one["reason"] for one in daemon.client().status()["agents"][0]["degraded"]}
+        told = daemon.degraded()
         assert str(aside) in told["ledger"]
         assert "delete it or move it away" in told["ledger"]
         daemon.stop()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, indexed_daemon
 
 STATED = "- W: The spare key of the boathouse hangs behind the barometer.\n"
 DIGESTS = "".join(
@@ -21,8 +21,7 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     (folder / "memory").mkdir(parents=True)
     (folder / "memory" / "2026-10-01.md").write_text(f"# The boathouse key\n\nkey\n\n## Retain\n\n{STATED}", "utf-8")
     (folder / "memory" / "2026-10-02.md").write_text(f"## Retain\n\n{DIGESTS}", "utf-8")
-    with RunningDaemon(tmp_path, write_config(tmp_path, folder, None), folder) as running:
-        running.client().sync()
+    with indexed_daemon(tmp_path, folder) as running:
         yield running
 
 

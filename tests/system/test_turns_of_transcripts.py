@@ -58,7 +58,7 @@ def test_turns_are_taken_once_over_restarts_and_kills_and_answers_are_held(tmp_p
     with daemon_over(tmp_path, workspace, fromTranscripts=True) as daemon:
         assert [one["session"] for one in daemon.client().qa_sessions()["sessions"]] == [SESSION]
         append(tmp_path / "said" / "s1.jsonl", asked("Last?", datetime.now(UTC)))
-        eventually(lambda: len(questions(workspace)) == 3, seconds=40)
+        eventually(lambda: len(questions(workspace)) == 3)
     assert questions(workspace)[1:] == ["And now?", "Then?"]
 
 

@@ -23,7 +23,6 @@ SPARING = {"id": "sparing", "workspace": "", "memory": {"recall_final_k": 2, "re
 GENEROUS = {"id": "generous", "workspace": "", "memory": {"recall_final_k": 9, "retrieval": {"maxTokens": 4000}}}
 NAMED = {"id": "named", "workspace": ""}
 OFF = {"id": "off", "workspace": "", "memorySearch": {"enabled": False}}
-PATIENCE = 30.0
 PLUMS = "# Plums\n\n## Retain\n\n" + "".join(
     f"- W: The plum tree number {number} bears {word} plums.\n"
     for number, word in enumerate(("red", "blue", "late", "early", "sour", "sweet", "round", "long", "small", "great"))
@@ -271,9 +270,9 @@ def test_later_name_takes_the_place_of_the_older_one(client: Client) -> None:
         return str(client.recall("How am I called?", format="bundle")["bundle"]).partition("</core-memory>")[0]
 
     client.turn("Please call me Rudolfo.", session_key=key("older"), at="2026-11-02T12:00:00Z")
-    eventually(lambda: "Rudolfo" in core(), seconds=PATIENCE)
+    eventually(lambda: "Rudolfo" in core())
     client.turn("Please call me Rodrigo.", session_key=key("newer"), at="2026-11-04T12:00:00Z")
-    eventually(lambda: "Rodrigo" in core(), seconds=PATIENCE)
+    eventually(lambda: "Rodrigo" in core())
     assert "Rudolfo" not in core()
 
 
@@ -285,7 +284,7 @@ def test_correction_of_what_was_just_said_is_told_from_then_on(client: Client) -
     def told() -> str:
         return str(client.turn("When is the harpsichord lesson?", session_key=key("later"))["bundle"])
 
-    eventually(lambda: "lesson is on Tuesday at 16:00" in told(), seconds=PATIENCE)
+    eventually(lambda: "lesson is on Tuesday at 16:00" in told())
 
 
 def test_what_is_told_counts_as_used_once_a_turn(client: Client) -> None:
@@ -318,7 +317,7 @@ def test_end_tells_what_no_summary_told_and_goes_with_its_session(client: Client
     for _ in range(2):
         client.turn(role="system", event="end", session_key=asked)
     assert name is not None
-    eventually(lambda: made(daemon, name, "session"), seconds=PATIENCE)
+    eventually(lambda: made(daemon, name, "session"))
     (line,) = made(daemon, name, "session")
     assert "Asked: Which colour do the oars get?" in line
     assert "linseed" not in line, "that was summed up"
@@ -335,7 +334,7 @@ def test_session_of_few_words_leaves_no_memory(client: Client, daemon: RunningDa
     name = client.turn("We decided to use walnut oil.", session_key=asked)["session"]
     client.turn(role="system", event="end", session_key=asked)
     file = daemon.workspace / "memory" / "sessions" / f"{name}.json"
-    eventually(lambda: '"end": "told"' in file.read_text(), seconds=PATIENCE)
+    eventually(lambda: '"end": "told"' in file.read_text())
     assert made(daemon, str(name), "session") == []
 
 
@@ -357,7 +356,7 @@ def test_summaries_tell_no_secret(client: Client, daemon: RunningDaemon) -> None
     for text in (*SECRETS, "Who sells grey paint?"):
         client.turn(text, session_key=asked)
     client.turn(role="system", event="end", session_key=asked)
-    eventually(lambda: made(daemon, str(name), "session"), seconds=PATIENCE)
+    eventually(lambda: made(daemon, str(name), "session"))
     lines = "\n".join(made(daemon, str(name), "session") + made(daemon, str(name), "summary"))
     assert "Who sells grey paint?" in lines
     assert not [said for said in ("4711", "AT61", "8842", "horse", "7391", "blafasel") if said in lines]
@@ -370,11 +369,11 @@ def test_summaries_leave_out_what_its_owner_took_back(client: Client, daemon: Ru
     def captured() -> list[str]:
         return [one["id"] for one in client.memories(limit=100)["memories"] if one["text"] == said]
 
-    eventually(captured, seconds=PATIENCE)
+    eventually(captured)
     client.delete_memory(captured()[0])
     client.turn("Who paints the boat?", session_key=asked)
     client.turn(role="system", event="end", session_key=asked)
-    eventually(lambda: made(daemon, str(name), "session"), seconds=PATIENCE)
+    eventually(lambda: made(daemon, str(name), "session"))
     (line,) = made(daemon, str(name), "session")
     assert "Who paints the boat?" in line
     assert "Clarabella" not in line
@@ -391,7 +390,7 @@ def test_small_talk_leaves_what_was_asked(client: Client, daemon: RunningDaemon)
     client.turn("What about altitude?", session_key=asked)
     client.turn("Longer.", role="assistant", session_key=asked)
     client.turn(role="system", event="end", session_key=asked)
-    eventually(lambda: made(daemon, str(name), "session"), seconds=PATIENCE)
+    eventually(lambda: made(daemon, str(name), "session"))
     (line,) = made(daemon, str(name), "session")
     assert line.endswith("Asked: What about altitude?")
 
@@ -434,7 +433,7 @@ def test_answered_conversation_is_found_before_what_was_just_asked(client: Clien
         return [hit["path"] for hit in hits if "borlotti" in hit["snippet"]]
 
     names = [f"session:{one['session']}" for one in (told, again)]
-    eventually(lambda: set(found(["sessions"])) == set(names), seconds=PATIENCE)
+    eventually(lambda: set(found(["sessions"])) == set(names))
     assert found(["sessions"]) == found(["memory", "sessions"]) == names
     assert found(["sessions"], 1) == names[:1]
 
@@ -463,7 +462,7 @@ def test_failure_becomes_a_memory(client: Client, daemon: RunningDaemon) -> None
         texts = [path.read_text() for path in (daemon.workspace / "memory").glob("2*.md")]
         return [line for text in texts for line in text.splitlines() if line.startswith("- failure")]
 
-    eventually(lines, seconds=PATIENCE)
+    eventually(lines)
     assert "the crawler hung on the third page" in lines()[0]
 
 
@@ -477,9 +476,9 @@ def test_what_its_owner_undid_or_deleted_is_not_captured_again_but_remembered(cl
     assert client.capture("i like marzipan with figs!")["change"] is None
     done = client.turn("/remember I like marzipan with figs.", session_key=key("again"))["command"]
     assert done is not None
-    eventually(lambda: why("I like marzipan with figs.") == [], seconds=PATIENCE)
+    eventually(lambda: why("I like marzipan with figs.") == [])
     client.delete_memory(done["memories"][0])
-    eventually(lambda: why("I like marzipan with figs.") == [SkipReason.TAKEN_BACK], seconds=PATIENCE)
+    eventually(lambda: why("I like marzipan with figs.") == [SkipReason.TAKEN_BACK])
 
 
 def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client: Client, daemon: RunningDaemon) -> None:
@@ -488,16 +487,16 @@ def test_what_stands_in_a_log_that_was_moved_is_not_taken_for_taken_back(client:
 
     log = daemon.workspace / "memory" / "2026-01-05.md"
     client.turn("I like quince jelly.", session_key=key("quinces"), at="2026-01-05T12:00:00Z")
-    eventually(log.exists, seconds=PATIENCE)
+    eventually(log.exists)
     for folder in ("memory/archive", "memory/2026/winter"):
         moved = daemon.workspace / folder / log.name
         moved.parent.mkdir(parents=True, exist_ok=True)
         log = log.rename(moved)
         client.sync()
-        eventually(lambda: why() == [], seconds=PATIENCE)
+        eventually(lambda: why() == [])
     log.unlink()
     client.sync()
-    eventually(lambda: why() == [SkipReason.TAKEN_BACK], seconds=PATIENCE)
+    eventually(lambda: why() == [SkipReason.TAKEN_BACK])
 
 
 def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
@@ -508,7 +507,7 @@ def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
         said, at = f"Hello, my name is {name}.", f"2026-11-1{day}T11:00:00Z"
         assert client.turn(said, session_key=key(f"name{day}", "named"), at=at)["capture"] == "queued"
     folder = daemon.home / "named" / "memory"
-    eventually(lambda: len(list(folder.glob("2026-11-1*.md"))) == len(names), seconds=PATIENCE)
+    eventually(lambda: len(list(folder.glob("2026-11-1*.md"))) == len(names))
 
     texts = [(folder / f"2026-11-1{day}.md").read_text() for day in range(len(names))]
     lines = [line for text in texts if isinstance(line := parse_line(text.splitlines()[-1]), RetainedLine)]
@@ -519,7 +518,7 @@ def test_names_that_follow_each_other_at_once_supersede_their_predecessors(
         bundle = str(client.turn("What is up today?", session_key=key("asks", "named"))["bundle"])
         return [name for name in names if name in bundle]
 
-    eventually(lambda: told() == names[-1:], seconds=PATIENCE)
+    eventually(lambda: told() == names[-1:])
 
 
 def test_session_that_begins_anew_after_it_was_forgotten_is_captured(client: Client, daemon: RunningDaemon) -> None:
@@ -528,12 +527,12 @@ def test_session_that_begins_anew_after_it_was_forgotten_is_captured(client: Cli
 
     asked = key("anew", "named")
     first = client.turn("My dog is called Rex.", session_key=asked)
-    eventually(lambda: "called Rex" in said(), seconds=PATIENCE)
+    eventually(lambda: "called Rex" in said())
     client.forget_session(str(first["session"]), agent="named")
     again = client.turn("My cat is called Tom.", session_key=asked)
 
     assert (again["session"], again["seq"], again["capture"]) == (first["session"], first["seq"], "queued")
-    eventually(lambda: "called Tom" in said(), seconds=PATIENCE)
+    eventually(lambda: "called Tom" in said())
 
 
 def written_files(root: Path) -> dict[str, Any]:
@@ -632,7 +631,7 @@ def test_session_that_rests_is_over_and_stands_in_the_log_of_its_day(tmp_path: P
         running.start()
         assert name is not None
         assert young is not None
-        eventually(lambda: made(running, name, "session"), seconds=PATIENCE)
+        eventually(lambda: made(running, name, "session"))
         log = (workspace / "memory" / "2026-10-19.md").read_text()
         assert "问：哪个端口是网关的？决定：我们决定用第二个端口。" in log
         assert made(running, young, "session") == []

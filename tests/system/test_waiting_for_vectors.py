@@ -13,7 +13,6 @@ import pytest
 
 from memoryd.client import Client
 from memoryd.replies.search import SyncReply
-from memoryd.replies.status import AgentStatus
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
@@ -44,11 +43,6 @@ def remote(url: str, **more: object) -> dict[str, object]:
     return {"provider": "openai", "model": "test-model", "remote": {"baseUrl": url, "apiKey": "sk-4711", **more}}
 
 
-def agent_of(daemon: RunningDaemon) -> AgentStatus:
-    with Client(daemon.socket) as client:
-        return client.status()["agents"][0]
-
-
 def memoryctl(daemon: RunningDaemon, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command that may wait for ten minutes, and insist that it does not."""
     began = time.monotonic()
@@ -74,14 +68,14 @@ def test_what_lacks_a_vector_is_pending_while_no_model_is_at_hand(tmp_path: Path
         with Client(daemon.socket) as client:
             pending = client.sync("indexed")
         assert pending["pendingEmbeddings"] == NOTES
-        agent = agent_of(daemon)
+        agent = daemon.agent()
         assert (agent["passages"], agent["embedded"], agent["pendingEmbeddings"]) == (NOTES, 0, NOTES)
         shown = " ".join(memoryctl(daemon, "status", "--verbose").stdout.split())
         assert f"pendingFiles 0 · pendingEmbeddings {NOTES}" in shown
         (notes / "memory" / "late.md").write_text("# Late\n\nThe heron nests by the sluice.\n")
         with Client(daemon.socket) as client:
             client.sync("indexed")
-        assert agent_of(daemon)["pendingEmbeddings"] == NOTES + 1
+        assert daemon.agent()["pendingEmbeddings"] == NOTES + 1
 
 
 @pytest.mark.parametrize("command", [("sync", "--wait", "embedded"), ("index",), ("reindex", "--embeddings")])
@@ -103,7 +97,7 @@ def test_wait_ends_where_no_provider_is_wanted_and_nothing_is_pending(tmp_path: 
         done = memoryctl(daemon, "sync", "--wait", "embedded")
         assert done.returncode == Exit.ERROR
         assert "memorySearch.provider is none" in done.stderr
-        assert agent_of(daemon)["pendingEmbeddings"] == 0
+        assert daemon.agent()["pendingEmbeddings"] == 0
 
 
 def test_wait_ends_where_the_provider_has_no_key(tmp_path: Path, notes: Path) -> None:
@@ -116,7 +110,7 @@ def test_wait_ends_where_the_budget_of_the_day_is_spent(tmp_path: Path, notes: P
         done = memoryctl(daemon, "index")
         assert done.returncode == Exit.ERROR
         assert "memorySearch.remote.tokensPerDay is 200" in done.stderr
-        agent = agent_of(daemon)
+        agent = daemon.agent()
         assert 0 < agent["embedded"] < NOTES
         assert agent["pendingEmbeddings"] == NOTES - agent["embedded"]
 
@@ -135,11 +129,11 @@ def test_wait_goes_on_while_a_provider_may_yet_answer(tmp_path: Path, notes: Pat
     endpoint = Endpoint(tmp_path)
     reached: list[SyncReply] = []
     with running(tmp_path, notes, remote(endpoint.url)) as daemon:
-        eventually(lambda: agent_of(daemon)["embedder"]["state"] == "failed")
+        eventually(lambda: daemon.agent()["embedder"]["state"] == "failed")
         with Client(daemon.socket) as client:
             waiting = threading.Thread(target=lambda: reached.append(client.sync("embedded", timeout_ms=60_000)))
             waiting.start()
             with endpoint:
                 waiting.join(90)
                 assert reached[0].get("complete"), reached
-        assert agent_of(daemon)["embedded"] == NOTES
+        assert daemon.agent()["embedded"] == NOTES
