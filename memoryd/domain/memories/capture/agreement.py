@@ -18,8 +18,8 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     NOW,
 )
-from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import content, new_value, values_in
+from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.values import TIMES, content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
 
 _BARE_NAME = expression(

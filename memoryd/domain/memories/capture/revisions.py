@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -29,15 +29,13 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
-from memoryd.domain.memories.capture.values import content, values_in
+from memoryd.domain.memories.capture.values import TIMES, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
-TIMES = word_set("time days date daypart")
-"""The types of values that say when."""
 _NEAR = 12
 """Signs at its beginning by which a statement is Chinese or not."""
 _SUBJECT_CHARS = 120
@@ -117,7 +115,9 @@ _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
 """What people tell of themselves without saying so."""
-_PRONOUN = caseless(r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]")
+_PRONOUN = caseless(
+    r"\W*(?:it|its|es|that|this|he|she|they|them|those|these|there|his|her|their)(?:['’]\w+)?\b|[他她它]"
+)
 _STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
     rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"

@@ -22,9 +22,18 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other, is_of_person
 from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT, SLIP
-from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
-from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import Rarity, TypedValue, common_start, content, new_value, values_in
+from memoryd.domain.memories.capture.exchange import (
+    are_same_but_one,
+    difference,
+    exchanged,
+    new_values_of,
+    other_number,
+    renewed,
+    replaced_value,
+    still_holds,
+)
+from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, may_change_to, new_value, values_in
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.kinds import Kind
@@ -309,9 +318,7 @@ class _Search:
         is_about = min(self._share(one.words, about), self._share(about, self._subject_in(one.text))) >= _MAX
         if not is_about or not self._is_same_subject(one):
             return False
-        # a date is no time of day
-        kinds, others = ({value.kind for value in self._values_in(text)} & TIMES for text in (one.text, revision.new))
-        return not (kinds and others and kinds.isdisjoint(others))
+        return may_change_to(one.text, revision.new, read=self._values_in)
 
     def _is_home_left(self, one: _Candidate) -> bool:
         return self._is_move and _LIVES.match(one.text) is not None
@@ -322,7 +329,7 @@ class _Search:
 
     def _came_between(self, one: _Candidate) -> bool:
         return bool(self._clause) and any(
-            _says(self._clause, _difference(other.text, one.text))
+            _says(self._clause, difference(other.text, one.text))
             for other in self._restated.get(one.memory.line.slugs, ())
             if other is not one and are_same_but_one(other.memory, one.memory)
         )
@@ -350,10 +357,14 @@ class _Search:
         if not self._is_answer:
             return False
         revision = self._revision
-        pair = new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
+        pair = other_number(revision, one.text)
+        if pair is not None and len(pair[0].text) >= _MIN_CHARS and _says(self._said, pair[0].text):
+            return True
+        is_bare = pair is not None
+        pair = pair or new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
         if pair is None or (revision.old and not any(_says(old, pair[0].text) for old in revision.old)):
             return False
-        if not revision.has_verb and self._says_more(pair[1].start, one):
+        if not is_bare and not revision.has_verb and self._says_more(pair[1].start, one):
             return False
         fixed = one.words - content(pair[0].text)
         return one.text.casefold() in self._said or (
@@ -398,41 +409,6 @@ def _again_clause(plain: str) -> str:
     clauses = CLAUSE_END.split(plain)
     signs = r"\bagain\b|\bback\b|[改换搬转调用订吃喝走坐住做]回|恢复|重新|又"
     return next((one for one in clauses if re.search(signs, one, re.IGNORECASE)), plain)
-
-
-_TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_JOINS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
-_MIDDLE_MAX = 8
-
-
-def are_same_but_one(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories are about the same in the same words, but for one value."""
-    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.text.strip(), other.text.strip()):
-        return False
-    mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
-    ahead, middle, behind = _parts(mine, theirs)
-    middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
-    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_JOINS.match, middle)) for middle in middles)
-    # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
-    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
-    return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))
-
-
-def _begin_or_end_alike(mine: str, theirs: str) -> bool:
-    return mine[:1] == theirs[:1] or mine[-1:] == theirs[-1:]
-
-
-def _parts(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens with which two texts begin alike, those that one has otherwise, and those that both end on."""
-    ahead = common_start(mine, theirs)
-    behind = len(mine) - common_start(mine[ahead:][::-1], theirs[ahead:][::-1])
-    return mine[:ahead], mine[ahead:behind], mine[behind:]
-
-
-def _difference(text: str, other: str) -> str:
-    """Return the part of a text that another one of the same words has otherwise."""
-    _, middle, _ = _parts(_TOKENS.findall(text), _TOKENS.findall(other))
-    return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)
 
 
 def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:

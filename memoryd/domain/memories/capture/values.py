@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import log
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.facts.values import HAN, WEEKDAY
@@ -67,7 +68,8 @@ _NO_UNIT = caseless(
     r"|st|nd|rd|th|am|pm)\Z"
 )
 _NAMED = expression(
-    r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
+    r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?!(?:Port|Version) \d)"
+    r"(?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
     r"|\b(?:on|at|in|with|by|from|to|via|through|under|of|for) (?:the )?(?P<noun>[a-z]{3,20}) (?P<low>[a-z][\w-]{2,24})"
     r"(?=\s*(?:\Z|[,.;!)]|(?:since|now|from|at|on|in|with|until|as|again|instead|not|because|and)\b))"
 )
@@ -148,7 +150,8 @@ def new_value(
     """Return the one value of an old statement that a new one has another value of the same type for; None: not one.
 
     Where either has several of a type, those behind the same word belong together. `is_loose`: what ends both
-    statements behind the same preposition counts, too. `read` is `values_in`, or what remembers what that returns.
+    statements behind the same preposition counts, too, but a time, a port or so many are no thing. `read` is
+    `values_in`, or what remembers what that returns.
     """
     before, after = read(old), read(new)
     known = {one.key for one in before}
@@ -161,9 +164,9 @@ def new_value(
             replaced = [one for one in replaced if one.anchor and one.anchor == fresh[0].anchor]
         if len(fresh) == 1 and len(replaced) == 1:
             pairs.append((replaced[0], fresh[0]))
-    pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new))
+    pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new, read))
     if is_loose and not pairs:
-        earlier, later = _last_phrase(old), _last_phrase(new)
+        earlier, later = _last_phrase(old, before), _last_phrase(new, after)
         if earlier and later and earlier.kind == later.kind and earlier.key != later.key:
             return earlier, later
     return pairs[0] if len(pairs) == 1 else None
@@ -194,7 +197,7 @@ _HAN_NAMED = expression(
 _MIN_NOUN = 2
 
 
-def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
+def _han_named(old: str, new: str, read: Callable[[str], list[TypedValue]]) -> Iterator[tuple[TypedValue, TypedValue]]:
     """Yield what two clauses say of a noun that ends the part before their verbs."""
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
@@ -204,7 +207,8 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
                 old_value, value = (
                     TypedValue(f"name {noun}", match["value"], *match.span("value"), noun) for match in (earlier, later)
                 )
-                yield old_value, value
+                if _is_measure(old_value, read(old)) == _is_measure(value, read(new)):
+                    yield old_value, value
 
 
 def common_start(one: Sequence[str], other: Sequence[str]) -> int:
@@ -220,13 +224,46 @@ _END = caseless(
 )
 
 
-def _last_phrase(text: str) -> TypedValue | None:
+_MEASURED = caseless(
+    rf"(?:the )?(?:early |mid-?|late |next |last )?(?:{MONTH}|spring|summer|autumn|winter|mornings?|afternoons?"
+    r"|evenings?|nights?|weekdays?|weekends?|week|month|year|term|today|tomorrow"
+    r"|(?:port|version) [\w.]*\d[\w.]*)\Z"
+)
+"""What a preposition leads to that is no thing, and no place."""
+
+
+def _last_phrase(text: str, values: Iterable[TypedValue]) -> TypedValue | None:
     found = list(_END.finditer(text))
     if not found:
         return None
     last = found[-1]
     group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
-    return TypedValue(f"end {join}", last[group], *last.span(group), join)
+    phrase = TypedValue(f"end {join}", last[group], *last.span(group), join)
+    return replace(phrase, kind=f"{phrase.kind} of a measure") if _is_measure(phrase, values) else phrase
+
+
+def _is_measure(value: TypedValue, typed: Iterable[TypedValue]) -> bool:
+    """Tell whether a value is all a time, or so many of something."""
+    within = (one.start <= value.start and value.end <= one.end for one in typed if not one.kind.startswith("name"))
+    return _MEASURED.match(value.text) is not None or any(within)
+
+
+_SAYS_WHEN = caseless(
+    rf"\b(?:{MONTH}|spring|summer|autumn|winter|week|weekend|month|today|tonight|tomorrow|morning|afternoon|evening"
+    r"|heute|morgen|woche|monat)s?\b|[今明后]天|[这下上本]个?(?:周|月|星期|学期)|周末|[月年初底]"
+)
+_VERSION = expression(r"\d+\.\d+")
+"""Looks like a time of day, too."""
+TIMES = word_set("time days date daypart")
+"""The types of values that say when."""
+
+
+def may_change_to(old: str, new: str, *, read: Callable[[str], list[TypedValue]] = values_in) -> bool:
+    """Tell whether a value may be what a statement says otherwise: a date is no time of day, and neither is a place."""
+    known, said = ({value.kind for value in read(text)} & TIMES for text in (old, new))
+    if known or not said:
+        return not (known and said and known.isdisjoint(said))
+    return bool(_VERSION.match(new) or _SAYS_WHEN.search(old))
 
 
 _SUFFIX = expression(r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z")
