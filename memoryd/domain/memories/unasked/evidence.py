@@ -76,7 +76,7 @@ SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 
 _SAYS_NOTHING = word_set("""
 remember forget merk merke dir vergiss denk denke daran stell 记住
-statt ab um im ins der das dem
+statt ab um im ins der das dem nach ohne warum wieso worauf
 """)
 """`Remember that`, with which many memories begin, and German words that a search may mean: a certificate in DER."""
 _PARTICLES = frozenset(
@@ -189,7 +189,10 @@ class MessageEvidence:
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
-        self._concepts, self._significant = concepts_in(self._text), significant_words(self._text)
+        # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
+        is_general = message.aim is Aim.GENERAL
+        self._concepts = concepts_in(self._text, in_german=not is_general)
+        self._significant = significant_words(self._text)
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()

@@ -188,9 +188,12 @@ _ASKS = expression(
 _FINDS = caseless(
     r"\W*(?:(?:so|and|but|ok|hey|und|also)[\s,]+)*(?:(?:where|when)(?:['’]s|s| is| are)|what time(?:['’]s| is)"
     r"|wo (?:ist|sind|liegt|liegen|steht|stehen|hangt)|wann (?:ist|sind|kommt|beginnt))(?: (?:nochmal|noch mal|denn))?"
-    r" (?:the(?! (?:next|last|first)) (?-i:[a-z])|(?:der|die|das) )"
+    r" (?:the(?! (?:next|last|first)) (?-i:[a-z])|(?:der|die|das) )(?![\w -]+ (?:of|von) (?-i:[A-Z])[\w-]+\W*\Z)"
 )
-"""Where a thing is, or when something comes, that has no name: a household's, unless nothing in it is told of that."""
+"""Where a thing is, or when something comes, that has no name: a household's, unless nothing in it is told of that.
+
+`The tower of London` has one, which the caller does not know.
+"""
 
 
 _WITHOUT_SUBJECT = caseless(

@@ -66,6 +66,14 @@ def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
     ].is_included
 
 
+def test_german_word_of_what_anybody_could_ask_is_no_second_evidence() -> None:
+    held = ("Ich trinke meinen Kaffee ohne Zucker.", ["kaffee"])
+    assert not weighed("Warum ist Kaffee bitter?", [held], weight=6.5)[0].is_included
+    mine = weighed("soll ich uns Kaffee kaufen?", [held], weight=6.5)[0]
+    assert mine.is_included
+    assert "same thing in other words" in mine.because
+
+
 def test_what_the_one_who_asks_does_is_told_though_anybody_works() -> None:
     works, work = ("I work at Siemens.", ["work"]), ("The work on the bridge goes on.", ["work"])
     for said in ("do you remember where I work?", "where do I work", "have I told you where I work?"):
