@@ -19,8 +19,9 @@ from memoryd.domain.memories.capture.cues import (
     NOW,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TIMES, content, new_value, values_in
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
+from memoryd.domain.memories.capture.values import TIMES, content, new_value, stem, values_in
+from memoryd.domain.memories.facts.slots import HAN_DOING
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
 
 _BARE_NAME = expression(
     r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for"
@@ -71,6 +72,13 @@ _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )
 _STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
+_BARE_PLACE = caseless(
+    r"\W*(?P<subject>[^,;]{1,40}?)(?:['’]s| is| are| ist| sind) (?:now |jetzt )?(?:in|at|on|bei|im|am|beim|auf) "
+    r"(?P<value>[^,;]{1,60}?)(?: now| jetzt)?\Z"
+)
+_GERMAN_IS = expression(r"\b(?:ist|sind)\b")
+"""There any noun has a capital."""
+_MARKS_OF_NOW = frozenset({NOW, NEWS})
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
 _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
@@ -83,11 +91,64 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
         any(_is_of_more(one, revision.plain, text, words, spoken) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
+        or _is_of_other_end(revision.plain, text)
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
         or (_is_single_event(revision) and not tells_what_happened(text))
     )
+
+
+_BEGINS = caseless(
+    r"\b(?:start|begin|beg[au]n|open(?! until| till)|leave|left|depart|issu|regist)(?:e?s|ed|ing|ered|ers)?\b|\bfounded\b"
+    r"|\b(?:beginnt|startet|öffnet)\b|开始|开门|开业|出发|上班|上课(?!时间)|入住"
+)
+_ENDS = caseless(
+    r"\b(?:end|finish|clos|expir|stop|arriv)(?:e?s|e?d|ing)?\b|\b(?:endet|schließt)\b|结束|关门|截止|到达|下班|下课|退房|到期"
+)
+_TO_WHOM = expression(
+    r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y|[Dd]er|[Dd]ie|[Dd]as) [\w-]+ (?:to|from|of|for|with|in|at|nach|von|mit|für)"
+    r" (?P<name>[A-Z][\w-]*)"
+)
+_DOING = expression(rf"(?:正在|(?<!现)在)(?:{HAN_DOING}|开会|上课|吃饭|睡觉|休息|写|看|打|玩|跑步|出差|路上|外面)")
+_ON_SOME_DAYS = caseless(
+    rf"\b(?:on|at|in|over) (?:the )?(?:weekdays|weekends?|{WEEKDAY}|school days|holidays|summer|winter)\b"
+    rf"|\bevery (?:other|{WEEKDAY})\b"
+)
+
+
+def _is_of_other_end(plain: str, text: str) -> bool:
+    """Tell whether one says when something begins, the other when it ends; or both, of the way to another place.
+
+    Nor is what somebody is doing a place, and what holds on some days what holds on all.
+    """
+    firsts, lasts = ([bool(one.search(said)) for said in (plain, text)] for one in (_BEGINS, _ENDS))
+    if firsts != lasts and sorted(firsts) == sorted(lasts) == [False, True]:
+        return True
+    names = [found["name"] for said in (plain, text) if (found := _TO_WHOM.match(said))]
+    return (
+        len(set(names)) > 1
+        or bool(_DOING.search(plain) and not _DOING.search(text))
+        or bool(_ON_SOME_DAYS.search(plain) and not _ON_SOME_DAYS.search(text) and _is_at_times(text))
+    )
+
+
+def _is_at_times(text: str) -> bool:
+    """Tell whether a statement says a time of day, and no day."""
+    kinds = {one.kind for one in values_in(text)}
+    return "time" in kinds and kinds.isdisjoint(("days", "date"))
+
+
+def is_bare_place(revision: Revision, text: str) -> bool:
+    """Tell whether both say only in, at or on what somebody is: it may be a team, a town and a school at once."""
+    ends = [_BARE_PLACE.match(said.rstrip(" .!")) for said in (revision.plain, text)]
+    if revision.old or not _MARKS_OF_NOW.issuperset(revision.forms) or not all(ends) or not is_of_person(text):
+        return False
+    values = [found["value"] for found in ends if found]
+    are_times = any(one.kind in TIMES for said in values for one in values_in(f"at {said}"))
+    if are_times or (not _GERMAN_IS.search(text) and all(one[0].isupper() for one in values)):
+        return False
+    return len({stem(one.split()[-1].casefold()) for one in values}) > 1
 
 
 def _phrases(revision: Revision, subject: str) -> set[str]:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
-from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_of_other, is_of_person
+from memoryd.domain.memories.capture.agreement import HOME, MOVES, are_apart, is_bare_place, is_of_other, is_of_person
 from memoryd.domain.memories.capture.corrections import NAME, is_by_person, pin_kind
 from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CHANGE, CLAUSE_END, CORRECTION, NO_LONGER, NOT_BUT, SLIP
 from memoryd.domain.memories.capture.exchange import (
@@ -118,7 +118,7 @@ def target_of(
         return _renewed_clause(revision, similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
-    if len(best) == 1:
+    if len(best) == 1 and not is_bare_place(revision, best[0].text):
         return _over(revision, best[0], standing)
     if len(best) > _DISPUTED_MAX:
         return None

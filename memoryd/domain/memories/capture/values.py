@@ -230,6 +230,7 @@ _END = caseless(
 )
 
 
+_HAS_VERB = caseless(r"\s(?:is|are|was|were|has|have|does|ist|sind|hat|haben)\s")
 _MEASURED = caseless(
     rf"(?:the )?(?:early |mid-?|late |next |last )?(?:{MONTH}|spring|summer|autumn|winter|mornings?|afternoons?"
     r"|evenings?|nights?|weekdays?|weekends?|week|month|year|term|today|tomorrow"
@@ -240,7 +241,7 @@ _MEASURED = caseless(
 
 def _last_phrase(text: str, values: Iterable[TypedValue]) -> TypedValue | None:
     found = list(_END.finditer(text))
-    if not found:
+    if not found or _HAS_VERB.search(found[-1][0]):
         return None
     last = found[-1]
     group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
@@ -260,6 +261,7 @@ _SAYS_WHEN = caseless(
 )
 _VERSION = expression(r"\d+\.\d+")
 """Looks like a time of day, too."""
+_ONLY_WHEN = caseless(rf"\A[^,;]*?\b(?:is|are) (?:on|at) (?:the )?(?:{WEEKDAY}|\d{{1,2}}(?::\d\d|th|st|nd|rd)?)\W*\Z")
 TIMES = word_set("time days date daypart")
 """The types of values that say when."""
 
@@ -267,9 +269,11 @@ TIMES = word_set("time days date daypart")
 def may_change_to(old: str, new: str, *, read: Callable[[str], list[TypedValue]] = values_in) -> bool:
     """Tell whether a value may be what a statement says otherwise: a date is no time of day, and neither is a place."""
     known, said = ({value.kind for value in read(text)} & TIMES for text in (old, new))
-    if known or not said:
-        return not (known and said and known.isdisjoint(said))
-    return bool(_VERSION.match(new) or _SAYS_WHEN.search(old))
+    if known and said:
+        return not known.isdisjoint(said)
+    if said:
+        return bool(_VERSION.match(new) or _SAYS_WHEN.search(old))
+    return not (known and _ONLY_WHEN.search(old)) or bool(_SAYS_WHEN.search(new) or re.search(r"\d", new[:2]))
 
 
 _SUFFIX = expression(r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z")

@@ -463,6 +463,18 @@ BESIDE = [
     ("The retro is on Webex.", "The retro moved to 14:15."),
     ("The migration is on the green cluster.", "The migration moved to Saturday."),
     ("Chess is in the back room.", "Chess was moved to the evening."),
+    ("The rehearsal is on Friday.", "The rehearsal moved to hall 3."),
+    ("The rehearsal is at ten.", "The rehearsal moved online."),
+    ("The passport was issued on 9 June 2019.", "The passport expires on 9 June now."),
+    ("The sublet starts on 1 March.", "The sublet ends on 3 May now."),
+    ("The kiosk opens at ten.", "The kiosk closes at six now."),
+    ("Der Kiosk öffnet um 8 Uhr.", "Der Kiosk schließt jetzt um 18 Uhr."),
+    ("邮局九点开门。", "邮局现在五点关门。"),
+    ("The bus to Bern leaves at 7:40.", "The bus to Basel leaves at 8:15 now."),
+    ("The parking at Aldi costs 2 euros.", "The parking at Rewe costs 3 euros now."),
+    ("The kiosk opens at eight.", "The kiosk now opens at nine on Saturdays."),
+    ("The offer for Brandt is due on 3 December.", "The offer for Brandt is now signed."),
+    ("丁老师在南楼205。", "丁老师现在在开会。"),
     ("班会在阶梯教室。", "班会改到周三了。"),
     ("饭局在顺德酒家。", "饭局现在是六点半。"),
 ]
@@ -476,11 +488,20 @@ INSTEAD = [
     ("The hearing is next week.", "The hearing moved to Friday."),
     ("The retro is at two on Webex.", "The retro moved to 14:15."),
     ("The linter is at 2.9.", "We bumped the linter to 2.10."),
+    ("The rehearsal is in hall 1.", "The rehearsal moved to hall 3."),
+    ("The sublet ends on 3 April.", "The sublet ends on 3 May now."),
+    ("The bus to Bern leaves at 7:40.", "The bus to Bern leaves at 8:15 now."),
+    ("The kiosk opens at eight on Saturdays.", "The kiosk now opens at nine on Saturdays."),
+    ("The kiosk opens at eight.", "The kiosk opens at nine every day now."),
+    ("Fencing is at three on Fridays.", "Fencing is at four now."),
+    ("Piet is at Bosch.", "Piet is at Siemens now."),
+    ("Piet is in the paint team.", "Piet is in the sales team now."),
+    ("丁老师在南楼205。", "丁老师现在在北楼310。"),
     ("班会是周二。", "班会改到周三了。"),
     ("复试是下周。", "复试改到周五了。"),
     ("班会在阶梯教室。", "班会现在在操场。"),
 ]
-"""A thing for a thing, a place for a place, and a time for a time."""
+"""A thing for a thing, a place for a place, a time for a time, and of the same one."""
 ANSWERED = [
     ("The door sensor reports on channel 11.", "The door sensor reports on channel 11.", "no, it is 13 now"),
     ("The door sensor reports on channel 11.", "The door sensor reports on channel 11.", "No, 13."),
@@ -500,6 +521,9 @@ NOT_ANSWERED = [
 ]
 HALF_REVISED = [
     ("My girlfriend Maya is vegetarian and allergic to peanuts.", "Maya isn't vegetarian any more, she eats fish now."),
+    ("Piet is in the paint team.", "Piet is in Spain now."),
+    ("Piet is at the grammar school.", "Piet is at grandma's now."),
+    ("Piet ist in Jena.", "Piet ist jetzt in Rente."),
     ("The locksmith is Mr Dunn, 0161 555 0133.", "The locksmith is Mr Okafor now."),
     ("Mia's tutor is Ms Lowe, she lives in Hove.", "Mia's tutor is Mr Pratt now."),
     ("小孩的教练是丁老师，在二楼办公。", "教练换成毛老师了。"),
