@@ -100,8 +100,8 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
 
 
 _BEGINS = caseless(
-    r"\b(?:start|begin|beg[au]n|open(?! until| till)|leave|left|depart|issu|regist)(?:e?s|ed|ing|ered|ers)?\b|\bfounded\b"
-    r"|\b(?:beginnt|startet|öffnet)\b|开始|开门|开业|出发|上班|上课(?!时间)|入住"
+    r"\b(?:start|begin|beg[au]n|open(?! until| till)|leave|left|depart|issu|regist)(?:e?s|ed|ing|ered|ers)?\b"
+    r"|\b(?:founded|beginnt|startet|öffnet)\b|开始|开门|开业|出发|上班|上课(?!时间)|入住"
 )
 _ENDS = caseless(
     r"\b(?:end|finish|clos|expir|stop|arriv)(?:e?s|e?d|ing)?\b|\b(?:endet|schließt)\b|结束|关门|截止|到达|下班|下课|退房|到期"
