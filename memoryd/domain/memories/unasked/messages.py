@@ -84,6 +84,12 @@ _COMMAND = expression(
     rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
+_EDITS = caseless(
+    r"(?:(?:please|pls|ok|okay|now|and|then|can|could|would|you|just|also)[\s,]+){0,4}"
+    r"(?:rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
+    r"|make the [\w-]+ (?:red|green|blue|black|white|gr[ae]y|bold|italic|round|sticky|clickable|responsive|\w+er))\b"
+)
+"""An order about the work at hand, where a word of a note may stand by chance: `rename the folder to src`."""
 _STYLE = caseless(
     r"(?:(?:no|ok|okay|now|and|but|a|bit|much|way|please|still|too|even|slightly|in|into|as)[\s,]+){0,4}"
     r"(?:(?:more|less|too)\s+\w+|shorter|longer|simpler|clearer|friendlier|again|once more|one more(?: time)?|bullets?"
@@ -324,7 +330,7 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
         return own
     if _ASKS.match(text):
         return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
-    return own if _DEFINITE.search(text) else Aim.OPEN
+    return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
 
 
 def _is_statement(text: str) -> bool:
