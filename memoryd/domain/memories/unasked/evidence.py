@@ -252,9 +252,22 @@ class MessageEvidence:
             return True
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
-        significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in matches)
-        has_two = significant + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
-        return self._holds_all(matches, MAX_WORDS_SHARE) or (score >= MIN[aim] and has_two)
+        # 图书馆 has the sign of a book in it: of one word in common a concept says no more
+        is_meant = meant >= 1 and not any(map(UNSPACED_RUN.match, matches))
+        has_two = self._words_of(matches, SIGNIFICANT) + is_meant + (near >= SIGNIFICANT_NEAR) >= 2
+        is_all = self._words_of(matches) > 1 and self._holds_all(matches, MAX_WORDS_SHARE)
+        return is_all or (score >= MIN[aim] and has_two)
+
+    def _words_of(self, matches: Collection[str], least: float = 0.0) -> int:
+        """Return how many words weigh more: of a script without spaces, pairs of signs that overlap are one."""
+        count, last = 0, ""
+        for term, weight in self._weights.items():
+            if term not in matches or weight <= least:
+                continue
+            is_unspaced = UNSPACED_RUN.match(term) is not None
+            count += not (is_unspaced and last and last[-1] == term[0])
+            last = term if is_unspaced else ""
+        return count
 
     def _has_word(self, term: str, small: str, text: str) -> bool:
         """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""

@@ -188,7 +188,9 @@ _ASKS = expression(
     r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
-    r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z",
+    r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
+    r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
+    r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
 )
 _FINDS = caseless(
