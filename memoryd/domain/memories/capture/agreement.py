@@ -5,7 +5,6 @@ where somebody works, and what once ran late runs on time. Each rule here only r
 """
 
 from memoryd.domain.expressions import TextMatch, caseless, expression
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -19,9 +18,10 @@ from memoryd.domain.memories.capture.cues import (
     NOT_BUT,
     NOW,
 )
-from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import common_start, content, new_value, values_in
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, tells_what_happened
+from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.values import TIMES, TypedValue, content, new_value, stem, values_in
+from memoryd.domain.memories.facts.slots import HAN_DOING
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
 
 _BARE_NAME = expression(
     r"(?!(?i:the|an?|my|our|i|we|it|his|her|their|this|these|all|every|each|in|on|at|there|when|for"
@@ -76,21 +76,15 @@ _FOR_WHOM = caseless(r"\bfor (?!(?:us|hours|days|weeks|months|years|ages)\b)([a-
 
 
 def is_of_other_times(plain: str, text: str) -> bool:
-    """Tell whether two statements name parts of the year or of the week that exclude each other, or others for whom."""
+    """Tell whether two statements name parts of the year or of the week that exclude each other, or others for whom.
+
+    Nor does what holds on some days take the place of a time of all.
+    """
+    if _ON_SOME_DAYS.search(plain) and not _ON_SOME_DAYS.search(text) and _is_at_times(text):
+        return True
     spoken, known = ({part for part, said in _PARTS_OF_TIME if said.search(one)} for one in (plain, text))
     whom, others = (frozenset(_FOR_WHOM.findall(one.lower())) for one in (plain, text))
     return bool(spoken and known and spoken.isdisjoint(known)) or bool(whom and others and whom.isdisjoint(others))
-
-
-_SOME_DAYS = caseless(
-    r"\b(?:week|mon|tues|wednes|thurs|fri|satur|sun)days\b|\bweekends\b"
-    r"|\b(?:in|during) (?:the )?(?:summer|winter)\b"
-)
-
-
-def is_at_some_times(plain: str, text: str) -> bool:
-    """Tell whether a sentence says of some days, or of a season, what another statement says of all."""
-    return bool(_SOME_DAYS.search(plain)) and not any(said.search(text) for _, said in _PARTS_OF_TIME)
 
 
 _OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
@@ -101,6 +95,13 @@ _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )
 _STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
+_BARE_PLACE = caseless(
+    r"\W*(?P<subject>[^,;]{1,40}?)(?:['’]s| is| are| ist| sind) (?:now |jetzt )?(?:in|at|on|bei|im|am|beim|auf) "
+    r"(?P<value>[^,;]{1,60}?)(?: now| jetzt)?\Z"
+)
+_GERMAN_IS = expression(r"\b(?:ist|sind)\b")
+"""There any noun has a capital."""
+_MARKS_OF_NOW = frozenset({NOW, NEWS})
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
 _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
@@ -115,11 +116,60 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
         any(_is_of_more(one, revision.plain, text, words, spoken) for one in _phrases(revision, subject))
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
+        or _is_of_other_end(revision.plain, text)
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
         or (_is_single_event(revision) and not tells_what_happened(text))
     )
+
+
+_BEGINS = caseless(
+    r"\b(?:start|begin|beg[au]n|open(?! until| till)|leave|left|depart|issu|regist)(?:e?s|ed|ing|ered|ers)?\b"
+    r"|\b(?:founded|beginnt|startet|öffnet)\b|开始|开门|开业|出发|上班|上课(?!时间)|入住"
+)
+_ENDS = caseless(
+    r"\b(?:end|finish|clos|expir|stop|arriv)(?:e?s|e?d|ing)?\b|\b(?:endet|schließt)\b|结束|关门|截止|到达|下班|下课|退房|到期"
+)
+_TO_WHOM = expression(
+    r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y|[Dd]er|[Dd]ie|[Dd]as) [\w-]+ (?:to|from|of|for|with|in|at|nach|von|mit|für)"
+    r" (?P<name>[A-Z][\w-]*)"
+)
+_DOING = expression(rf"(?:正在|(?<!现)在)(?:{HAN_DOING}|开会|上课|吃饭|睡觉|休息|写|看|打|玩|跑步|出差|路上|外面)")
+_ON_SOME_DAYS = caseless(
+    rf"\b(?:on|at|in|over) (?:the )?(?:weekdays|weekends?|{WEEKDAY}|school days|holidays|summer|winter)\b"
+    rf"|\bevery (?:other|{WEEKDAY})\b"
+)
+
+
+def _is_of_other_end(plain: str, text: str) -> bool:
+    """Tell whether one says when something begins, the other when it ends; or both, of the way to another place.
+
+    Nor is what somebody is doing a place.
+    """
+    firsts, lasts = ([bool(one.search(said)) for said in (plain, text)] for one in (_BEGINS, _ENDS))
+    if firsts != lasts and sorted(firsts) == sorted(lasts) == [False, True]:
+        return True
+    names = [found["name"] for said in (plain, text) if (found := _TO_WHOM.match(said))]
+    return len(set(names)) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
+
+
+def _is_at_times(text: str) -> bool:
+    """Tell whether a statement says a time of day, and no day."""
+    kinds = {one.kind for one in values_in(text)}
+    return "time" in kinds and kinds.isdisjoint(("days", "date"))
+
+
+def is_bare_place(revision: Revision, text: str) -> bool:
+    """Tell whether both say only in, at or on what somebody is: it may be a team, a town and a school at once."""
+    ends = [_BARE_PLACE.match(said.rstrip(" .!")) for said in (revision.plain, text)]
+    if revision.old or not _MARKS_OF_NOW.issuperset(revision.forms) or not all(ends) or not is_of_person(text):
+        return False
+    values = [found["value"] for found in ends if found]
+    are_times = any(one.kind in TIMES for said in values for one in values_in(f"at {said}"))
+    if are_times or (not _GERMAN_IS.search(text) and all(one[0].isupper() for one in values)):
+        return False
+    return len({stem(one.split()[-1].casefold()) for one in values}) > 1
 
 
 def _phrases(revision: Revision, subject: str) -> set[str]:
@@ -248,41 +298,6 @@ def _is_single_event(revision: Revision) -> bool:
     return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)
 
 
-_TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_JOINS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
-_MIDDLE_MAX = 8
-
-
-def are_same_but_one(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories are about the same in the same words, but for one value."""
-    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.text.strip(), other.text.strip()):
-        return False
-    mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
-    ahead, middle, behind = _parts(mine, theirs)
-    middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
-    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_JOINS.match, middle)) for middle in middles)
-    # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
-    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
-    return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))
-
-
-def _begin_or_end_alike(mine: str, theirs: str) -> bool:
-    return mine[:1] == theirs[:1] or mine[-1:] == theirs[-1:]
-
-
-def _parts(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens with which two texts begin alike, those that one has otherwise, and those that both end on."""
-    ahead = common_start(mine, theirs)
-    behind = len(mine) - common_start(mine[ahead:][::-1], theirs[ahead:][::-1])
-    return mine[:ahead], mine[ahead:behind], mine[behind:]
-
-
-def difference(text: str, other: str) -> str:
-    """Return the part of a text that another one of the same words has otherwise."""
-    _, middle, _ = _parts(_TOKENS.findall(text), _TOKENS.findall(other))
-    return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)
-
-
 def is_of_when_alone(revision: Revision, text: str) -> bool:
     """Tell whether days are all that a sentence has otherwise: what is on Tuesday is moved to Sunday."""
     pair = new_value(text, revision.rest)
@@ -306,3 +321,12 @@ def again_clause(plain: str) -> str:
     """Return the clause that says what holds again, else the sentence."""
     clauses = CLAUSE_END.split(plain)
     return next(filter(_AGAIN.search, clauses), plain)
+
+
+def is_of_other_clause(plain: str, value: TypedValue, words: frozenset[str]) -> bool:
+    """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
+    start = max((end.end() for end in CLAUSE_END.finditer(plain, 0, value.start)), default=0)
+    if not start or HAN_SIGN.search(plain):
+        return False
+    subject = content(subject_of(plain[start : value.start]))
+    return bool(subject) and subject.isdisjoint(words)

@@ -49,6 +49,11 @@ _COURTESY = caseless(
     r"|你好|您好|大家好|嗨|哈喽|早上好|下午好|晚上好|早|谢谢|多谢|感谢|你|您|了|是的?|对|不|好的?|好吧|行|嗯|哦|再见|晚安|抱歉|对不起|对了|顺便说一下|初次见面"
     r"|请多关照|很高兴认识)(?![A-Za-z])\W*){1,6}+"
 )
+_INTRODUCES = caseless(
+    r"\W*(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon)|hallo|moin|servus|guten (?:morgen|tag|abend)"
+    r"|你好|您好|大家好|嗨)\W+(?:(?:i['’]?m|i am|ich bin) (?-i:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
+    r"|我(?:是|叫)[\u4e00-\u9fff]{2,4})\W*"
+)
 _OF_TEXT = caseless(
     r"\b(?:this|that|these|those|it|above|below|texts?|languages?|grammar|grammatical\w*|tenses?|translat\w+|sounds?"
     r"|style|tone|sentences?|phrases?|words?|wording|spelling|spelled|preposition|short|shorter|longer|formal\w*|polite"
@@ -87,7 +92,8 @@ def context_of(sentence: SpokenSentence, *, has_form: bool = False) -> SentenceC
         return SentenceContext.OTHER if _OF_TEXT.search(plain) else SentenceContext.REQUEST
     if why in (SkipReason.CONDITION, SkipReason.REPORTED):
         return SentenceContext.OTHER
-    return SentenceContext.OWN if has_form or is_own_clause(plain) else SentenceContext.OTHER
+    is_own = has_form or is_own_clause(plain) or _INTRODUCES.fullmatch(plain)
+    return SentenceContext.OWN if is_own else SentenceContext.OTHER
 
 
 def why_not_in_context(text: str, kinds: Sequence[SentenceContext], at: int) -> str:

@@ -1,5 +1,5 @@
 """The Chinese forms of statements: 我叫, 我姓, 叫我, 我住在, 我家, 我在…工作 (上班), 我是, 我的…是, 我的…在, 我的…叫,
-我的…换了, 我喜欢, 我不喜欢, 我讨厌, 我对…过敏, …前一定要…, 记住.
+我的…换了, 我喜欢, 我不喜欢, 我不吃, 我讨厌, 我对…过敏, …前一定要…, 记住.
 """
 
 import re
@@ -122,6 +122,10 @@ _KIN = (
 )
 """What is one's own in Chinese without a sign for it."""
 
+_FOOD = expression(
+    r"(?!.*(?:了|什么|[早午晚夜]?饭|早餐|午餐|晚餐|东西|药|醋|亏|这|那|你|我|他|她|今|明|[吗呢吧啊嘛]))"
+    r"[\u4e00-\u9fff]{1,6}(?:[、和][\u4e00-\u9fff]{1,6}){0,3}\s*(?:\Z|[。.！!；;])"
+)
 _LIKED = value(_ANY, unlike=_BARE, is_own=True)
 _FORMS = (
     StatementForm("我叫", Kind.ENTITY, expression(r"我(?:的?名字)?叫"), _is_name, is_pinned=True),
@@ -204,6 +208,9 @@ _FORMS = (
         Kind.PREFERENCE,
         expression(rf"我{_OFTEN}不(?:太|怎么|是很|大|那么)?喜欢"),
         _LIKED,
+    ),
+    StatementForm(
+        "我不吃", Kind.FACT, expression(r"我(?:从来|一直|从小)?不(?:吃|喝)(?![了完下惯得这那])"), value(_FOOD)
     ),
     StatementForm("我喜欢", Kind.PREFERENCE, expression(rf"我{_OFTEN}喜欢"), _LIKED),
     StatementForm(

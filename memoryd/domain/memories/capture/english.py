@@ -1,6 +1,6 @@
 """The English forms of statements: my name is, call me, I live in, I moved to, I no longer, I work at (for), I am a …,
-my … is, my … lives in, my … has changed, I prefer, I like, I don't like, I hate, I love, I am allergic to, I am
-vegetarian and its like, we use …, never …, always … before …, remember that.
+my … is, my … lives in, my … has changed, I prefer, I like, I don't like, I don't eat, I hate, I love, I am allergic to,
+I am vegetarian and its like, we use …, never …, always … before …, remember that.
 
 `my … is …` counts if it states something that lasts, by its noun and by its value.
 """
@@ -178,6 +178,14 @@ def _is_remembered(_head: TextMatch, rest: str) -> bool:
 
 
 _LIKED = value(unlike=_BARE, is_own=True)
+_FOOD = caseless(
+    r" (?:any )?(?!(?:it|its|that|this|these|those|them|there|here|much|many|enough|out|alone|well|any\w*|lunch|dinner"
+    r"|breakfast|supper|meals?|yet|now|today|tonight|tomorrow|more|less|like|when|while|if|unless|in|at|on|for|from"
+    r"|after|before|with|without|because|the|my|your|his|her|our|their|and|or|but|so|as|to)\b)[a-z'’-]+"
+    r"(?: (?!(?:today|tonight|now|yet|when|if|at|on|here|there|this|until|after|before)\b)[a-z-]+)?"
+    r"(?:(?:,| or| and)+ [a-z-]+)?\s*(?:\Z|[.!;])"
+)
+"""A thing, and nothing about when or where."""
 _FORMS = (
     StatementForm(
         "my name is", Kind.ENTITY, caseless(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
@@ -220,6 +228,12 @@ _FORMS = (
         Kind.PREFERENCE,
         caseless(rf"i {_OFTEN}(?:hate|dislike|detest|loathe|can['’]?t stand|love|adore)(?! to\b)\b"),
         _LIKED,
+    ),
+    StatementForm(
+        "I don't eat",
+        Kind.FACT,
+        caseless(rf"(?:i|we) {_OFTEN}(?:don['’]?t|do not|never) {_OFTEN}(?:eat|drink|smoke)\b"),
+        value(_FOOD, is_own=True),
     ),
     StatementForm("we use", Kind.FACT, caseless(r"we (?:always |only |never |exclusively )?use\b"), _is_custom),
     StatementForm("always … before …", Kind.LESSON, caseless(r"(?:always|never)\b"), value(_WHENEVER, is_own=True)),

@@ -11,10 +11,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
-from memoryd.domain.memories.capture.cues import AGAIN, ANSWER, CLAUSE_END
+from memoryd.domain.memories.capture.cues import (
+    AGAIN,
+    ANSWER,
+    CHANGE,
+    CLAUSE_END,
+    CORRECTION,
+    FROM_TO,
+    NEW,
+    NO_LONGER,
+    NOW,
+)
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import HAN_NUMBER, TypedValue, content, new_value, stem, values_in
+from memoryd.domain.memories.capture.values import (
+    HAN_NUMBER,
+    TypedValue,
+    common_start,
+    content,
+    new_value,
+    stem,
+    values_in,
+)
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 
 _SEGMENT = caseless(
@@ -29,13 +48,34 @@ def renewed(revision: Revision, old: str) -> str:
     if line or (still_holds(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
         return line
     is_answer = ANSWER in revision.forms or revision.has_pronoun
-    pair = new_value(old, revision.rest, is_loose=is_answer)
+    pair = new_value(old, revision.rest, is_loose=is_answer) or other_number(revision, old)
     if pair is None or not (is_answer or _says_more(old, pair[0])) or _adds_more(revision, old, pair):
         return revision.text
     if not _are_in_one_place(old, revision.rest, pair):
         return revision.text
+    if _is_of_another(revision, old, pair[0]):
+        return revision.text
     line = exchanged(old, pair)
     return line if line != old else revision.text
+
+
+_ONE_NUMBER = expression(r"(?<![A-Za-z0-9_.,:/-])\d+(?:\.\d+)*(?![A-Za-z0-9_@%°€$£]|[.,:/-]\w)")
+_BARE_NUMBER = caseless(
+    r"(?:(?:it|that)(?:['’]s| is| are) |es ist |das ist |现在|应该|是|改成|换成|[了:：])*(?:now |jetzt )?"
+    r"(?P<number>\d+(?:\.\d+)*)(?: now| instead| jetzt|了)?\W*\Z"
+)
+
+
+def other_number(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one number of an old line, and the bare one that is all that a correction says: `no, it is 8443`."""
+    found, numbers = _BARE_NUMBER.match(revision.plain), list(_ONE_NUMBER.finditer(old))
+    if not found or len(numbers) != 1 or {ANSWER, CORRECTION}.isdisjoint(revision.forms):
+        return None
+    was, now = (
+        TypedValue("number", *one)
+        for one in ((numbers[0][0], *numbers[0].span()), (found["number"], *found.span("number")))
+    )
+    return (was, now) if was.text != now.text else None
 
 
 def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
@@ -124,6 +164,23 @@ def _says_more(text: str, value: TypedValue) -> bool:
     if not is_first and parts[0][1] >= len(first) and content(first) - content(subject_of(first)):
         others.append(first)
     return any(content(one) for one in others)
+
+
+_IS = caseless(
+    r"\A[^,;，；。]*(?:\b(?:is|are|was|were|ist|sind|war|heißt|called|named)|['’]s|[是叫])\s*(?:now |jetzt )?\Z"
+)
+"""Before who or what the subject of a line is."""
+_PERSONAL = expression(rf"(?:电话|手机|微信|邮箱|地址|办公|住|号码)|\A[^{HAN}]*\Z", re.DOTALL)
+
+
+def _is_of_another(revision: Revision, old: str, value: TypedValue) -> bool:
+    """Tell whether another takes a place: what stands behind the name, as a number or address, is told of the old one.
+
+    A name that was only wrong is exchanged for the right one.
+    """
+    is_place = value.kind.startswith(("name", "titled")) and _IS.search(old, 0, value.start)
+    changes = not {NEW, NOW, CHANGE, FROM_TO, NO_LONGER}.isdisjoint(revision.forms)
+    return bool(is_place and changes and _PERSONAL.search(old[value.end :]))
 
 
 _CAPITAL = expression(
@@ -306,3 +363,38 @@ def _bare(clause: str) -> str:
         if _is_typed(one):
             clause = f"{clause[: one.start]} ; {clause[one.end :]}"
     return _CHANGES.sub(" ", clause)
+
+
+_TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
+_LINKS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
+_MIDDLE_MAX = 8
+
+
+def are_same_but_one(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories are about the same in the same words, but for one value."""
+    if one.line.slugs != other.line.slugs or not _begin_or_end_alike(one.text.strip(), other.text.strip()):
+        return False
+    mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
+    ahead, middle, behind = _unlike(mine, theirs)
+    middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
+    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_LINKS.match, middle)) for middle in middles)
+    # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
+    is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
+    return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))
+
+
+def _begin_or_end_alike(mine: str, theirs: str) -> bool:
+    return mine[:1] == theirs[:1] or mine[-1:] == theirs[-1:]
+
+
+def _unlike(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the tokens with which two texts begin alike, those that one has otherwise, and those that both end on."""
+    ahead = common_start(mine, theirs)
+    behind = len(mine) - common_start(mine[ahead:][::-1], theirs[ahead:][::-1])
+    return mine[:ahead], mine[ahead:behind], mine[behind:]
+
+
+def difference(text: str, other: str) -> str:
+    """Return the part of a text that another one of the same words has otherwise."""
+    _, middle, _ = _unlike(_TOKENS.findall(text), _TOKENS.findall(other))
+    return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)

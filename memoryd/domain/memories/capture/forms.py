@@ -44,6 +44,7 @@ _MARKERS = caseless(
     r"\b(?:my|our|call me|i (?:\w+ ){0,2}(?:live|work|prefer|like|hate|dislike|detest|loathe|stand|love|adore|moved)"
     r"|i(?:['’]ve moved|['’]m| am)(?: \w+){0,2} (?:an?|to)|we (?:\w+ )?use|(?:always|never) [a-z]+ \w+"
     r"|i can['’]?t stand|i no longer|i (?:don['’]?t|do not)(?: \w+)? like"
+    r"|(?:i|we) (?:\w+ )?(?:don['’]?t|do not|never)(?: \w+)? (?:eat|drink|smoke)"
     r"|i(?:['’]m| am)(?: \w+){0,2} allergic|remember|(?:don['’]?t|do not) forget|(?:keep|bear) (?:\w+ )?in mind"
     r"|here(?: is|['’]s) my"
     r"|vegetarian|vegan|pescatarian|teetotal(?:l?er)?|intolerant|coeliac|celiac|diabetic|left-handed"
@@ -51,7 +52,7 @@ _MARKERS = caseless(
     r"|ich hei(?:ß|ss)e|mein name|nenne? mich|(?:ich|wir) (?:\w+ ){0,3}(?:wohnen?|arbeite|bin|mag|hasse|liebe|bevorzuge"
     r"|vertrage|essen?|trinken?|rauche)|(?:mein|unser)e?)\b|前一定|前必须|前务必|[前后][，,]?都?要|我叫|叫我|我是|我(?:们家)?的|我家|我妻子"
     r"|我[爸妈女儿先老丈太爱哥弟姐妹男室父母孩爷奶外同导上专职国生姓]|过敏|别忘|不要忘"
-    r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|记住|我手机|我电话"
+    r"|我[\u4e00-\u9fff]{0,4}(?:喜欢|住在|讨厌|受不了)|我[\u4e00-\u9fff]{0,2}[在对]|我(?:从来|一直|从小)?不[吃喝]|记住|我手机|我电话"
 )
 _IDENTIFIERS = expression(r"\d[\d\s().-]{5,}[\dXx]|[^\s@]@[^\s@]+\.\w")
 _CORRECTIONS = caseless(

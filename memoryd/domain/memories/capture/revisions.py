@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -33,15 +33,13 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
-from memoryd.domain.memories.capture.values import content, values_in
+from memoryd.domain.memories.capture.values import TIMES, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
-TIMES = word_set("time days date daypart")
-"""The types of values that say when."""
 _NEAR = 12
 """Signs at its beginning by which a statement is Chinese or not."""
 _SUBJECT_CHARS = 120

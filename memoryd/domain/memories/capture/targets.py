@@ -24,10 +24,9 @@ from memoryd.domain.memories.capture.agreement import (
     NAMED,
     again_clause,
     are_apart,
-    are_same_but_one,
-    difference,
-    is_at_some_times,
+    is_bare_place,
     is_of_other,
+    is_of_other_clause,
     is_of_other_times,
     is_of_person,
     is_of_when_alone,
@@ -38,7 +37,6 @@ from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
     CHANGE,
-    CLAUSE_END,
     CORRECTION,
     NO_LONGER,
     NOT_BUT,
@@ -48,9 +46,26 @@ from memoryd.domain.memories.capture.cues import (
     says_done,
     says_over,
 )
-from memoryd.domain.memories.capture.exchange import exchanged, new_values_of, renewed, replaced_value, still_holds
-from memoryd.domain.memories.capture.revisions import TIMES, Revision, subject_of
-from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, new_value, says, values_in
+from memoryd.domain.memories.capture.exchange import (
+    are_same_but_one,
+    difference,
+    exchanged,
+    new_values_of,
+    other_number,
+    renewed,
+    replaced_value,
+    still_holds,
+)
+from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.values import (
+    Rarity,
+    TypedValue,
+    content,
+    may_change_to,
+    new_value,
+    says,
+    values_in,
+)
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.kinds import Kind
@@ -87,10 +102,7 @@ _NEGATIVE = caseless(
 
 
 class Target(Struct, frozen=True):
-    """The memories that a sentence supersedes, or those of which one may be meant; and the text that holds now.
-
-    Without any it holds beside them.
-    """
+    """The memories that a sentence supersedes, or may mean, or none, if it holds beside them; the text that holds now."""
 
     text: str
     superseded: tuple[Memory, ...] = ()
@@ -140,7 +152,7 @@ def target_of(
         return renewed or search.over(similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
-    if len(best) == 1:
+    if len(best) == 1 and not is_bare_place(revision, best[0].text):
         target = _over(revision, best[0], standing)
         is_sure = revision.form != OTHERWISE or not target.superseded
         text = target.text if revision.has_pronoun else revision.text
@@ -325,7 +337,7 @@ class _Search:
         if self._old or not self._is_same_subject(one):
             return False
         pair = new_value(one.text, self._revision.plain, read=self._values_in)
-        if pair is None or self._is_of_other_clause(pair[1], one.words):
+        if pair is None or is_of_other_clause(self._revision.plain, pair[1], one.words):
             return False
         if self._revision.form == OTHERWISE and not self._says_the_rest(one, pair[0]):
             return False
@@ -340,15 +352,6 @@ class _Search:
         """Tell whether a sentence without a cue has most words of a memory beside its subject and its value."""
         fixed = one.words - content(value.text) - self._subject_in(one.text)
         return self._share(self._spoken, fixed or one.words - content(value.text)) >= _MAX
-
-    def _is_of_other_clause(self, value: TypedValue, words: frozenset[str]) -> bool:
-        """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
-        plain = self._revision.plain
-        start = max((end.end() for end in CLAUSE_END.finditer(plain, 0, value.start)), default=0)
-        if not start or HAN_SIGN.search(plain):
-            return False
-        subject = content(subject_of(plain[start : value.start]))
-        return bool(subject) and subject.isdisjoint(words)
 
     def _is_same_frame(self, one: _Candidate) -> bool:
         """Tell whether all that a memory says beside its last words is said, with other words at the same place."""
@@ -372,9 +375,7 @@ class _Search:
         is_about = min(self._share(one.words, about), self._share(about, self._subject_in(one.text))) >= _MAX
         if not is_about or not self._is_same_subject(one):
             return False
-        # a date is no time of day
-        kinds, others = ({value.kind for value in self._values_in(text)} & TIMES for text in (one.text, revision.new))
-        return not (kinds and others and kinds.isdisjoint(others))
+        return may_change_to(one.text, revision.new, read=self._values_in)
 
     def _is_home_left(self, one: _Candidate) -> bool:
         return self._is_move and _LIVES.match(one.text) is not None
@@ -413,10 +414,14 @@ class _Search:
         if not self._is_answer:
             return False
         revision = self._revision
-        pair = new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
+        pair = other_number(revision, one.text)
+        if pair is not None and len(pair[0].text) >= _MIN_CHARS and says(self._said, pair[0].text):
+            return True
+        is_bare = pair is not None
+        pair = pair or new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
         if pair is None or (revision.old and not any(says(old, pair[0].text) for old in revision.old)):
             return False
-        if not revision.has_verb and self._says_more(pair[1].start, one):
+        if not is_bare and not revision.has_verb and self._says_more(pair[1].start, one):
             return False
         fixed = one.words - content(pair[0].text)
         return one.text.casefold() in self._said or (
@@ -441,8 +446,6 @@ def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candida
     if is_of_other_times(revision.plain, candidate.text) and not is_of_when_alone(revision, candidate.text):
         # both hold
         return Target(revision.text)
-    if is_at_some_times(revision.plain, candidate.text) and not revision.old:
-        return Target(revision.text, disputed=(memory,))
     text = renewed(revision, candidate.text)
     if text == revision.text and still_holds(revision, candidate.text):
         pair = replaced_value(new_values_of(revision), candidate.text, candidate.words)

@@ -11,11 +11,11 @@ from functools import lru_cache
 from math import log
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.memories.facts.values import HAN, WEEKDAY
 from memoryd.domain.text.dates import MONTH
-from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import STOP_WORDS
 
 _NUMERALS = (
@@ -26,6 +26,12 @@ NUMERAL = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
 HAN_NUMBER = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
 _HAN_DAY = "[一二三四五六日天]"
 _PART = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
+_ONE_OCLOCK = (
+    "(?=一[点时](?:半|整|钟|[一二三]刻|(?:开[会始门车]|见面|出发|集合|[上下][课班]|起飞|到[达场]|结束|关门)))"
+    "|(?<=[号午])(?!一[点时][也都儿不没])|(?<=[今明后当][天晚早])(?!一[点时][也都儿不没])|(?<=[周期拜][一二三四五六日天])"
+    "|(?<=[到在是于为从至])(?=一[点时](?:了|[到至]|以?[前后]|\\s*(?:[，。；！、,.;!]|\\Z)))"
+)
+"""Before what else says *a bit*, 一点."""
 MEASURE = (
     "(?:个月|个小时|小时|分钟|公斤|千克|毫克|微克|公里|厘米|毫米|毫升|平方米|平米|美元|欧元|号楼|单元|块钱|万元|元"
     "|块|毛|年|天|周|岁|斤|克|片|粒|颗|次|人|位|个人"
@@ -47,7 +53,7 @@ _TYPED = caseless(
     rf"(?:(?:half|quarter|\d{{1,2}}|{NUMERAL})(?: past| to) )?(?:{NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
     rf"(?=\s*(?:\Z|[,.;!)]|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
     rf"|\bhalf (?:past )?(?:\d{{1,2}}|{NUMERAL})\b(?! ?(?:of|an?|the|\w+s\b|percent|%))|\b(?:um )?\d{{1,2}} uhr\b"
-    rf"|{_PART}?{HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{HAN_NUMBER}分?)?(?!间))"
+    rf"|(?:{_PART}|(?!一[点时])|{_ONE_OCLOCK}){HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{HAN_NUMBER}分?)?(?!间))"
     rf"|(?P<days>\b{WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){WEEKDAY})*\b"
     rf"|(?<![一二两三四五六七八九十\d])(?:星期|周|礼拜){_HAN_DAY}(?!次|个|天|遍|回)"
     rf"(?:(?:[、和与到至跟]|[,，](?=(?:星期|周|礼拜){_HAN_DAY}))?(?:星期|周|礼拜)?{_HAN_DAY}(?![个次点号楼]))*)"
@@ -69,7 +75,8 @@ _NO_UNIT = caseless(
     r"|st|nd|rd|th|am|pm)\Z"
 )
 _NAMED = expression(
-    r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
+    r"\b(?P<anchor>[a-z][a-z'’-]{2,20}) (?!(?:Port|Version) \d)"
+    r"(?P<name>[A-Z](?:[\w.'’-]*\w)?(?![\w'’])(?: [A-Z][\w.'’-]*\w)*)"
     r"|\b(?:on|at|in|with|by|from|to|via|through|under|of|for) (?:the )?(?P<noun>[a-z]{3,20}) (?P<low>[a-z][\w-]{2,24})"
     r"(?=\s*(?:\Z|[,.;!)]|(?:since|now|from|at|on|in|with|until|as|again|instead|not|because|and)\b))"
 )
@@ -77,7 +84,8 @@ _NAMED = expression(
 _NO_ANCHOR = expression(
     r"(?:is|are|was|were|be|been|to|not|no|and|or|but|the|an?|of|in|on|at|by|with|from|for|as|than|it|its|my|our|his"
     r"|her|their|your|we|they|she|he|you|that|this|who|which|now|then|again|to|into|over|use|uses|used|using|via"
-    r"|through|under|called|named|\w+(?:ed|ing|ly))\Z"
+    r"|through|under|called|named|\w+(?:ed|ing|ly)"
+    r"|(?:k?ein|mein|dein|sein|ihr|unser|euer)\w{0,2}|der|die|das|den|dem|des|nicht|hat|haben|ist|sind|mag|braucht)\Z"
 )
 
 
@@ -126,8 +134,7 @@ def _value(match: TextMatch) -> TypedValue | None:
 
 
 def _names(text: str) -> Iterator[TypedValue]:
-    # in German a word in small letters before a name is no noun
-    for match in _NAMED.finditer(text) if language_of(text) != "de" else ():
+    for match in _NAMED.finditer(text):
         group, anchor = ("name", match["anchor"]) if match["name"] else ("low", match["noun"])
         if not _NO_ANCHOR.match(anchor) and anchor not in STOP_WORDS:
             yield TypedValue(f"name {stem(anchor)}", match[group], *match.span(group), stem(anchor))
@@ -157,7 +164,8 @@ def new_value(
     """Return the one value of an old statement that a new one has another value of the same type for; None: not one.
 
     Where either has several of a type, those behind the same word belong together. `is_loose`: what ends both
-    statements behind the same preposition counts, too. `read` is `values_in`, or what remembers what that returns.
+    statements behind the same preposition counts, too, but a time, a port or so many are no thing. `read` is
+    `values_in`, or what remembers what that returns.
     """
     before, after = read(old), read(new)
     known = {one.key for one in before}
@@ -170,9 +178,9 @@ def new_value(
             replaced = [one for one in replaced if one.anchor and one.anchor == fresh[0].anchor]
         if len(fresh) == 1 and len(replaced) == 1:
             pairs.append((replaced[0], fresh[0]))
-    pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new))
+    pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new, read))
     if is_loose and not pairs:
-        earlier, later = _last_phrase(old), _last_phrase(new)
+        earlier, later = _last_phrase(old, before), _last_phrase(new, after)
         if earlier and later and earlier.kind == later.kind and earlier.key != later.key:
             return earlier, later
     return pairs[0] if len(pairs) == 1 else None
@@ -203,7 +211,7 @@ _HAN_NAMED = expression(
 _MIN_NOUN = 2
 
 
-def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
+def _han_named(old: str, new: str, read: Callable[[str], list[TypedValue]]) -> Iterator[tuple[TypedValue, TypedValue]]:
     """Yield what two clauses say of a noun that ends the part before their verbs."""
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
@@ -213,7 +221,8 @@ def _han_named(old: str, new: str) -> Iterator[tuple[TypedValue, TypedValue]]:
                 old_value, value = (
                     TypedValue(f"name {noun}", match["value"], *match.span("value"), noun) for match in (earlier, later)
                 )
-                yield old_value, value
+                if _is_measure(old_value, read(old)) == _is_measure(value, read(new)):
+                    yield old_value, value
 
 
 def common_start(one: Sequence[str], other: Sequence[str]) -> int:
@@ -229,13 +238,50 @@ _END = caseless(
 )
 
 
-def _last_phrase(text: str) -> TypedValue | None:
+_HAS_VERB = caseless(r"\s(?:is|are|was|were|has|have|does|ist|sind|hat|haben)\s")
+_MEASURED = caseless(
+    rf"(?:the )?(?:early |mid-?|late |next |last )?(?:{MONTH}|spring|summer|autumn|winter|mornings?|afternoons?"
+    r"|evenings?|nights?|weekdays?|weekends?|week|month|year|term|today|tomorrow"
+    r"|(?:port|version) [\w.]*\d[\w.]*)\Z"
+)
+"""What a preposition leads to that is no thing, and no place."""
+
+
+def _last_phrase(text: str, values: Iterable[TypedValue]) -> TypedValue | None:
     found = list(_END.finditer(text))
-    if not found:
+    if not found or _HAS_VERB.search(found[-1][0]):
         return None
     last = found[-1]
     group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
-    return TypedValue(f"end {join}", last[group], *last.span(group), join)
+    phrase = TypedValue(f"end {join}", last[group], *last.span(group), join)
+    return replace(phrase, kind=f"{phrase.kind} of a measure") if _is_measure(phrase, values) else phrase
+
+
+def _is_measure(value: TypedValue, typed: Iterable[TypedValue]) -> bool:
+    """Tell whether a value is all a time, or so many of something."""
+    within = (one.start <= value.start and value.end <= one.end for one in typed if not one.kind.startswith("name"))
+    return _MEASURED.match(value.text) is not None or any(within)
+
+
+_SAYS_WHEN = caseless(
+    rf"\b(?:{MONTH}|spring|summer|autumn|winter|week|weekend|month|today|tonight|tomorrow|morning|afternoon|evening"
+    r"|heute|morgen|woche|monat)s?\b|[今明后]天|[这下上本]个?(?:周|月|星期|学期)|周末|[月年初底]"
+)
+_VERSION = expression(r"\d+\.\d+")
+"""Looks like a time of day, too."""
+_ONLY_WHEN = caseless(rf"\A[^,;]*?\b(?:is|are) (?:on|at) (?:the )?(?:{WEEKDAY}|\d{{1,2}}(?::\d\d|th|st|nd|rd)?)\W*\Z")
+TIMES = word_set("time days date daypart")
+"""The types of values that say when."""
+
+
+def may_change_to(old: str, new: str, *, read: Callable[[str], list[TypedValue]] = values_in) -> bool:
+    """Tell whether a value may be what a statement says otherwise: a date is no time of day, and neither is a place."""
+    known, said = ({value.kind for value in read(text)} & TIMES for text in (old, new))
+    if known and said:
+        return not known.isdisjoint(said)
+    if said:
+        return bool(_VERSION.match(new) or _SAYS_WHEN.search(old))
+    return not (known and _ONLY_WHEN.search(old)) or bool(_SAYS_WHEN.search(new) or re.search(r"\d", new[:2]))
 
 
 _SUFFIX = expression(r"(?<=[^\W\d_]{3})(?:ements?|ments?|ings?|ations?|ers?|ors?|ies|ied|ed|es|['’]?s|(?<=.{4})[ey])\Z")

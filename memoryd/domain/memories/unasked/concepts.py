@@ -1,4 +1,4 @@
-"""Words of one meaning, English and Chinese, and what the lines of a workspace call somebody or something.
+"""Words of one meaning, in English, German and Chinese, and what the lines of a workspace call somebody or something.
 
 A message says *wife* where a line says *spouse*, 老公 where it says 丈夫. Each row is one concept, of common words. A
 concept is a word among others: how rarely the notes hold it says how much it tells, so that a wide one (food) tells
@@ -10,7 +10,7 @@ begins with its name, and only as far as its noun goes.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NewType, TypeVar
 
@@ -148,6 +148,32 @@ report reports status update summary standup | 汇报 周报 日报 报告
 customer client clients customers | 客户 订单
 """
 _ROWS = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
+_GERMAN = """
+wife ehefrau | husband ehemann | son sohn sohne | daughter tochter | child kinder sohn sohne tochter
+mother mutter mutti | father vater | parents eltern | brother bruder | sister schwester schwestern
+grandmother oma grossmutter | grandfather opa grossvater | aunt tante | uncle onkel | girlfriend freundin
+neighbour nachbar nachbarin nachbarn | boss vorgesetzte | colleague kollege kollegin kollegen
+landlord vermieter vermieterin miete wohnung | teacher lehrer lehrerin schule
+doctor arzt arztin hausarzt hausarztin klinik krankenhaus | dentist zahnarzt zahnarztin zahne
+vet tierarzt tierarztin | lawyer anwalt anwaltin | accountant steuerberater steuerberaterin buchhalter steuer
+cat katze katzen kater | dog hund hunde welpe | plumber klempner | electrician elektriker
+eat essen isst esse gegessen kochen kocht gekocht mahlzeit rezept suppe kuchen abendessen mittagessen fruhstuck \
+obst gemuse vegetarisch vegetarier vegetarierin allergisch allergie unvertraglichkeit fleisch fisch kase milch \
+nusse zucker | drink trinken trinkt trinke kaffee saft wein bier alkohol
+sugar zucker kuchen schokolade diabetiker diabetikerin
+nut nuss nusse haselnusse erdnuss erdnusse walnusse mandeln | seafood garnelen fisch muscheln krabben
+allergy allergisch allergie allergien | medicine medikament medikamente tablette tabletten rezept antibiotika
+ill krank fieber husten erkaltung grippe | birthday geburtstag geschenk geschenke
+christmas weihnachten | phone telefon telefonnummer handynummer | key schlussel | train zug zuge bahnhof flug flughafen
+holiday urlaub ferien reise | table tisch | run laufen lauft
+parcel paket pakete versand | repair reparatur reparieren kaputt | rubbish mull mulltonne abfall
+shoe schuhe kleidung | sleep schlafen schlaft | exam prufung prufungen klausur
+concert konzert konzerte orchester gitarre geige klavier | meeting termin termine besprechung
+heating heizung | garden garten pflanzen | monday montag montags | tuesday dienstag dienstags
+wednesday mittwoch mittwochs | thursday donnerstag donnerstags | friday freitag freitags | saturday samstag samstags
+sunday sonntag sonntags | password passwort passworter kennwort | customer kunde kundin kunden
+"""
+"""German words of a concept, behind the word that its row begins with; none that is English, too."""
 NARROW, WIDE = 8, 24
 """So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
 FULL, MIN = 3.0, 1.5
@@ -173,6 +199,7 @@ nehmen nehme nimm
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 _WORD = expression(r"[a-z]+(?:-[a-z]+)*")
+_UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 _VALUES: Mapping[str, re.Pattern[str]] = {
     "email": expression(r"\w@\w+\.\w"),
     "price": expression(r"[£$€¥]\s?\d|\d\s?(?:%|per cent|元|块)|\bper cent\b"),
@@ -181,22 +208,29 @@ _VALUES: Mapping[str, re.Pattern[str]] = {
 """A value of a kind says what it is about without the word."""
 
 
-def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept]:
+def concepts_in(text: str, *, beside: Collection[str] = (), in_german: bool = True) -> frozenset[Concept]:
     """Return what a text speaks of, by its words and the kinds of values in it; by none of the words `beside` it.
 
-    Those are roots of English words, and words of scripts without spaces.
+    Those are roots of words, and words of scripts without spaces. `in_german`: German words count, too.
     """
-    small, table = text.lower(), _table()
+    small, table = _folded(text), _table()
     words = set(map(root_of, _WORD.findall(small)))
     if UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))
     words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
+    if not in_german:
+        words.difference_update(_german_roots())
     return frozenset(one for word in words & table.keys() if word not in beside for one in table[word])
+
+
+def _folded(text: str) -> str:
+    small = text.lower()
+    return small if small.isascii() else small.translate(_UMLAUTS)
 
 
 def significant_words(text: str) -> frozenset[str]:
     """Return the words by which a text speaks of concepts, as `concepts_in` takes those beside another one."""
-    small = text.lower()
+    small = _folded(text)
     spaced = {root_of(word) for word in _WORD.findall(small)}
     # a single sign is no word of the index, which has pairs: both may have it and share nothing else
     pairs = (word for word in _unspaced_words().findall(small) if len(word) > 1)
@@ -206,9 +240,10 @@ def significant_words(text: str) -> frozenset[str]:
 def words_beside(text: str, most: int) -> tuple[str, ...]:
     """Return at most so many words that say what a text says in others, of narrow concepts alone."""
     spoken = concepts_in(text)
-    narrow = (one for one in sorted(spoken) if len(_words_of(_ROWS[one])) <= EXPANDED_MAX)
-    beside = dict.fromkeys(word for one in narrow for word in _words_of(_ROWS[one]) if word not in text.lower())
-    return tuple(beside)[:most]
+    narrow = [one for one in sorted(spoken) if len(_words_of(_ROWS[one])) <= EXPANDED_MAX]
+    others = [word for one in narrow for word in _words_of(_ROWS[one])]
+    others += [word for one in narrow for word in _german().get(one, ())]
+    return tuple(dict.fromkeys(word for word in others if word not in _folded(text)))[:most]
 
 
 def width_weight(concept: Concept) -> float:
@@ -246,10 +281,22 @@ def _words_of(row: str) -> list[str]:
 
 
 @cache
+def _german_roots() -> frozenset[str]:
+    return frozenset(root_of(word) for words in _german().values() for word in words)
+
+
+@cache
+def _german() -> Mapping[Concept, Sequence[str]]:
+    rows = {row.split()[0]: Concept(at) for at, row in enumerate(_ROWS)}
+    entries = (entry.split() for line in _GERMAN.strip().split("\n") for entry in line.split("|"))
+    return {rows[first]: words for first, *words in entries}
+
+
+@cache
 def _table() -> Mapping[str, tuple[Concept, ...]]:
     found: dict[str, tuple[Concept, ...]] = {}
     for at, row in enumerate(_ROWS):
-        for word in _words_of(row):
+        for word in (*_words_of(row), *_german().get(Concept(at), ())):
             key = word if UNSPACED_RUN.search(word) else root_of(word)
             found[key] = tuple(dict.fromkeys((*found.get(key, ()), Concept(at))))
     return found

@@ -82,13 +82,13 @@ SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 _SAYS_NOTHING = word_set("remember forget 记住")
 """`Remember that`, with which many memories begin."""
 _GERMAN_TALK = word_set("""
-statt ab um im ins der das dem merk merke dir vergiss denk denke daran stell
+statt ab um im ins der das dem merk merke dir vergiss denk denke daran stell warum wieso worauf
 nicht noch schon wieder bis mit nach bei beim aus auf zu zur zum vor vom von seit ohne gegen durch uber unter zwischen
 wegen eine einen einem einer eines kein keine keinen mein meine meinen dein deine sein seine ihr ihre unser unsere mich
 dich sich uns euch mir ihm ihn ihnen ich wir ist sind seid habe hab hast habt haben hatte wird werden wurde wurden kann
 kannst konnen konnte darf darfst durfen soll sollen sollte muss musst mussen mochte mochten wollen willst wollte macht
 mach machen mache machst gehen geht gibt geben kommt kommen lass lassen lieber erst mehr immer nur auch aber oder und
-weil wenn dass denn denen dessen deren ichs doch nein eben gerade dann hier wie wer wen wem wann warum wo wohin woher
+weil wenn dass denn denen dessen deren ichs doch nein eben gerade dann hier wie wer wen wem wann wo wohin woher
 welche welcher welches alles etwas nichts nix viel viele sehr ganz gerne gern bitte danke letzten letzte letztes
 nachste nachsten diese dieser dieses jede jeder jedes nochmal passt weiss glaube finde sag sage sagen wars ists heut
 bisschen einfach eigentlich vielleicht ubrigens falsch fertig
@@ -214,7 +214,10 @@ class MessageEvidence:
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
-        self._concepts, self._significant = concepts_in(self._text), significant_words(self._text)
+        # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
+        is_general = message.aim is Aim.GENERAL
+        self._concepts = concepts_in(self._text, in_german=not is_general)
+        self._significant = significant_words(self._text)
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
@@ -280,9 +283,22 @@ class MessageEvidence:
             return score >= MIN_OF_SIGNS
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
-        significant = sum(self._weights.get(term, 0.0) >= SIGNIFICANT for term in matches)
-        has_two = significant + (meant >= 1) + (near >= SIGNIFICANT_NEAR) >= 2
-        return self._holds_all(matches, MAX_WORDS_SHARE) or (score >= MIN[aim] and has_two)
+        # 图书馆 has the sign of a book in it: of one word in common a concept says no more
+        is_meant = meant >= 1 and not any(map(UNSPACED_RUN.match, matches))
+        has_two = self._words_of(matches, SIGNIFICANT) + is_meant + (near >= SIGNIFICANT_NEAR) >= 2
+        is_all = self._words_of(matches) > 1 and self._holds_all(matches, MAX_WORDS_SHARE)
+        return is_all or (score >= MIN[aim] and has_two)
+
+    def _words_of(self, matches: Collection[str], least: float = 0.0) -> int:
+        """Return how many words weigh more: of a script without spaces, pairs of signs that overlap are one."""
+        count, last = 0, ""
+        for term, weight in self._weights.items():
+            if term not in matches or weight <= least:
+                continue
+            is_unspaced = UNSPACED_RUN.match(term) is not None
+            count += not (is_unspaced and last and last[-1] == term[0])
+            last = term if is_unspaced else ""
+        return count
 
     def _has_word(self, term: str, small: str, text: str) -> bool:
         """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""

@@ -84,6 +84,12 @@ _COMMAND = expression(
     rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
+_EDITS = caseless(
+    r"(?:(?:please|pls|ok|okay|now|and|then|can|could|would|you|just|also)[\s,]+){0,4}"
+    r"(?:rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
+    r"|make the [\w-]+ (?:red|green|blue|black|white|gr[ae]y|bold|italic|round|sticky|clickable|responsive|\w+er))\b"
+)
+"""An order about the work at hand, where a word of a note may stand by chance: `rename the folder to src`."""
 _STYLE = caseless(
     r"(?:(?:no|ok|okay|now|and|but|a|bit|much|way|please|still|too|even|slightly|in|into|as)[\s,]+){0,4}"
     r"(?:(?:more|less|too)\s+\w+|shorter|longer|simpler|clearer|friendlier|again|once more|one more(?: time)?|bullets?"
@@ -183,15 +189,20 @@ _ASKS = expression(
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
     r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
-    r"|[^，,。]{1,12}(?:怎么|如何)(?!样|走|去)[\u4e00-\u9fff]",
+    r"|[^，,。]{1,12}(?:怎么|如何)(?!样|走|去)[\u4e00-\u9fff]"
+    r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
+    r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
 )
 _FINDS = caseless(
     r"\W*(?:(?:so|and|but|ok|hey|und|also)[\s,]+)*(?:(?:where|when)(?:['’]s|s| is| are)|what time(?:['’]s| is)"
     r"|wo (?:ist|sind|liegt|liegen|steht|stehen|hangt)|wann (?:ist|sind|kommt|beginnt))(?: (?:nochmal|noch mal|denn))?"
-    r" (?:the(?! (?:next|last|first)) (?-i:[a-z])|(?:der|die|das) )"
+    r" (?:the(?! (?:next|last|first)) (?-i:[a-z])|(?:der|die|das) )(?![\w -]+ (?:of|von) (?-i:[A-Z])[\w-]+\W*\Z)"
 )
-"""Where a thing is, or when something comes, that has no name: a household's, unless nothing in it is told of that."""
+"""Where a thing is, or when something comes, that has no name: a household's, unless nothing in it is told of that.
+
+`The tower of London` has one, which the caller does not know.
+"""
 
 
 _WITHOUT_SUBJECT = caseless(
@@ -322,7 +333,7 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
         return own
     if _ASKS.match(text):
         return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
-    return own if _DEFINITE.search(text) else Aim.OPEN
+    return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
 
 
 def _is_statement(text: str) -> bool:

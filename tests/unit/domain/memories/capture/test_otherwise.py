@@ -11,9 +11,9 @@ DOUBTED = [
     ("The soup of the week is lentil, leek and pumpkin.", "we swapped the leek for carrot in the soup of the week"),
     ("Kim's passport still has to be renewed.", "Kim's passport is renewed, it came in the post"),
     ("割接定在周三凌晨两点。", "割接推迟一天，周四凌晨两点"),
-    ("The pool opens at 6.", "The pool opens at 8 on Sundays now."),
 ]
 BOTH_HOLD = [
+    ("The pool opens at 6.", "The pool opens at 8 on Sundays now."),
     ("The pool opens at 6 in summer.", "The pool now opens at 9 in winter."),
     ("The pool opens at 6 on weekdays.", "The pool opens at 8 on Sundays now."),
     ("The stall costs 40 for locals.", "The stall costs 60 for visitors now."),

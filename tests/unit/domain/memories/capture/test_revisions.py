@@ -351,6 +351,7 @@ IN_PASSING = [
     ("", "代码改到第三版了。"),
 ]
 RENEWED = [
+    ("My optician is Mr Tate on Mill Road.", "My new optician is Ms Bligh.", "My new optician is Ms Bligh."),
     (
         "Die Probe ist am Montag um 19 Uhr im Gemeindehaus mit Frau Kern.",
         "Die Probe ist jetzt am Dienstag.",
@@ -451,9 +452,81 @@ def test_line_that_is_told_on_stays_pinned() -> None:
 BESIDE = [
     ("My uncle is a teacher.", "My uncle is now a grandfather."),
     ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
+    ("The mail relay runs on Alpine.", "The mail relay now runs on port 2525."),
+    ("Das Relais läuft auf Alpine.", "Das Relais läuft jetzt auf Port 2525."),
+    ("The mail relay runs on Fargate.", "The mail relay now runs on three machines."),
+    ("The mail relay listens on all interfaces.", "The mail relay listens on 2525 now."),
+    ("Supper is at Paolo's.", "Supper is at seven now."),
+    ("Chess is on Discord.", "Chess is on Wednesdays now."),
+    ("Grandpa is on ramipril.", "Grandpa is on 5 mg now."),
+    ("The matinee is in the little theatre.", "The matinee is now in April."),
+    ("The retro is on Webex.", "The retro moved to 14:15."),
+    ("The migration is on the green cluster.", "The migration moved to Saturday."),
+    ("Chess is in the back room.", "Chess was moved to the evening."),
+    ("The rehearsal is on Friday.", "The rehearsal moved to hall 3."),
+    ("The rehearsal is at ten.", "The rehearsal moved online."),
+    ("The passport was issued on 9 June 2019.", "The passport expires on 9 June now."),
+    ("The sublet starts on 1 March.", "The sublet ends on 3 May now."),
+    ("The kiosk opens at ten.", "The kiosk closes at six now."),
+    ("Der Kiosk öffnet um 8 Uhr.", "Der Kiosk schließt jetzt um 18 Uhr."),
+    ("邮局九点开门。", "邮局现在五点关门。"),
+    ("The bus to Bern leaves at 7:40.", "The bus to Basel leaves at 8:15 now."),
+    ("The parking at Aldi costs 2 euros.", "The parking at Rewe costs 3 euros now."),
+    ("The kiosk opens at eight.", "The kiosk now opens at nine on Saturdays."),
+    ("The offer for Brandt is due on 3 December.", "The offer for Brandt is now signed."),
+    ("丁老师在南楼205。", "丁老师现在在开会。"),
+    ("班会在阶梯教室。", "班会改到周三了。"),
+    ("饭局在顺德酒家。", "饭局现在是六点半。"),
+]
+INSTEAD = [
+    ("The mail relay runs on Alpine.", "The mail relay now runs on Rocky 9."),
+    ("The mail relay runs on port 25.", "The mail relay now runs on port 2525."),
+    ("Das Relais läuft auf Alpine.", "Das Relais läuft jetzt auf Rocky."),
+    ("The choir meets in room 12.", "The choir now meets in the chapel."),
+    ("The studio is on the 2nd floor.", "The studio is now on the ground floor."),
+    ("The matinee is in March.", "The matinee is now in April."),
+    ("The hearing is next week.", "The hearing moved to Friday."),
+    ("The retro is at two on Webex.", "The retro moved to 14:15."),
+    ("The linter is at 2.9.", "We bumped the linter to 2.10."),
+    ("The rehearsal is in hall 1.", "The rehearsal moved to hall 3."),
+    ("The sublet ends on 3 April.", "The sublet ends on 3 May now."),
+    ("The bus to Bern leaves at 7:40.", "The bus to Bern leaves at 8:15 now."),
+    ("The kiosk opens at eight on Saturdays.", "The kiosk now opens at nine on Saturdays."),
+    ("The kiosk opens at eight.", "The kiosk opens at nine every day now."),
+    ("Fencing is at three on Fridays.", "Fencing is at four now."),
+    ("Piet is at Bosch.", "Piet is at Siemens now."),
+    ("Piet is in the paint team.", "Piet is in the sales team now."),
+    ("丁老师在南楼205。", "丁老师现在在北楼310。"),
+    ("班会是周二。", "班会改到周三了。"),
+    ("复试是下周。", "复试改到周五了。"),
+    ("班会在阶梯教室。", "班会现在在操场。"),
+]
+"""A thing for a thing, a place for a place, a time for a time, and of the same one."""
+ANSWERED = [
+    ("The door sensor reports on channel 11.", "The door sensor reports on channel 11.", "no, it is 13 now"),
+    ("The door sensor reports on channel 11.", "The door sensor reports on channel 11.", "No, 13."),
+    ("Der Sensor sendet auf Kanal 11.", "Der Sensor sendet auf Kanal 11.", "nein, es ist 13"),
+    ("实验楼的门禁编号是5508。", "门禁编号是5508。", "不对，是5509"),
+]
+NOT_ANSWERED = [
+    ("The door sensor reports on channel 11.", "it's 5 now"),
+    ("The door sensor reports on channel 11.", "no, it is 5 pm"),
+    ("The door sensor reports on channel 11.", "no, 3 of them"),
+    ("The door sensor reports on channel 11.", "no, 2 more"),
+    ("The door sensor reports on channel 11.", "no, it was 13 yesterday"),
+    ("The door sensor reports on channel 11.", "no, 13?"),
+    ("I changed line 11 of the file.", "no, it is 13 now"),
+    ("I restarted the worker.", "no, it's 13"),
+    ("17 times 3 is 51.", "no, it's 61"),
 ]
 HALF_REVISED = [
     ("My girlfriend Maya is vegetarian and allergic to peanuts.", "Maya isn't vegetarian any more, she eats fish now."),
+    ("Piet is in the paint team.", "Piet is in Spain now."),
+    ("Piet is at the grammar school.", "Piet is at grandma's now."),
+    ("Piet ist in Jena.", "Piet ist jetzt in Rente."),
+    ("The locksmith is Mr Dunn, 0161 555 0133.", "The locksmith is Mr Okafor now."),
+    ("Mia's tutor is Ms Lowe, she lives in Hove.", "Mia's tutor is Mr Pratt now."),
+    ("小孩的教练是丁老师，在二楼办公。", "教练换成毛老师了。"),
     ("Ida ist Vegetarierin und gegen Erdnüsse allergisch.", "Ida ist nicht mehr gegen Erdnüsse allergisch."),
 ]
 
@@ -463,6 +536,28 @@ def test_value_of_another_sort_stands_beside(memory: str, message: str) -> None:
     verdict, _ = revised(message, f"W: {memory}")
 
     assert [item.text for item in verdict.kept if item.supersedes or item.contradicts] == []
+
+
+@pytest.mark.parametrize(("memory", "message"), INSTEAD)
+def test_value_of_the_same_sort_takes_its_place(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W: {memory}")
+
+    assert superseded(verdict, book) == [memory]
+
+
+@pytest.mark.parametrize(("memory", "answer", "message"), ANSWERED)
+def test_bare_number_corrects_the_one_that_was_answered(memory: str, answer: str, message: str) -> None:
+    verdict, book = revised(message, f"W: {memory}", answer=answer)
+
+    assert superseded(verdict, book) == [memory]
+    assert [memory.partition("1")[0][:12] == item.text.partition("1")[0][:12] for item in verdict.kept] == [True]
+
+
+@pytest.mark.parametrize(("answer", "message"), NOT_ANSWERED)
+def test_number_of_something_else_corrects_no_answer(answer: str, message: str) -> None:
+    verdict, book = revised(message, "W: The door sensor reports on channel 11.", answer=answer)
+
+    assert superseded(verdict, book) == []
 
 
 @pytest.mark.parametrize(("memory", "message"), HALF_REVISED)

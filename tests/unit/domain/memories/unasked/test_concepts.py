@@ -16,10 +16,33 @@ from memoryd.domain.memories.unasked.concepts import concepts_in, root_of, signi
         ("we rolled it back with a revert", "the rollback is quick"),
         ("礼拜五出门", "周五限行"),
         ("on Friday", "星期五"),
+        ("Was darf sie nicht essen?", "Er ist gegen Nüsse allergisch."),
+        ("wann hat Vater Geburtstag", "Papa wurde am 3. Mai geboren"),
+        ("die Klausur in Chemie", "Prüfungen sind im Februar"),
+        ("wo liegen die Schlüssel", "the keys are on the hook"),
+        ("what may granny not eat", "Oma verträgt keine Nüsse"),
     ],
 )
 def test_one_meaning_in_other_words_is_one_concept(one: str, other: str) -> None:
     assert concepts_in(one) & concepts_in(other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Frau Kern kommt gern mit der Band",
+        "Der Vertrag der Frau ist ein Gift für den Chef",
+        "Wir haben den Brief an die Bank geschickt",
+        "Es gibt keine Art von Not",
+    ],
+)
+def test_words_that_are_english_too_are_read_as_english(text: str) -> None:
+    assert concepts_in(text) == concepts_in(text, in_german=False)
+
+
+def test_german_words_can_be_left_out() -> None:
+    assert concepts_in("the keys of the dog", in_german=False) == concepts_in("the keys of the dog")
+    assert not concepts_in("der Schlüssel für den Hund", in_german=False)
 
 
 def test_other_things_share_no_concept() -> None:

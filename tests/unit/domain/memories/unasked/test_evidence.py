@@ -68,6 +68,21 @@ def test_one_word_is_too_little_beside_what_anybody_could_say() -> None:
     ].is_included
 
 
+def test_signs_of_one_word_are_one_word() -> None:
+    library = ("图书馆的座位要提前预约。", ["图书", "书馆"])
+    assert not weighed("世界上最大的图书馆是哪个", [library], weight=6.0)[0].is_included
+    both = ("图书馆的暖气坏了。", ["图书", "书馆", "暖气"])
+    assert weighed("图书馆的暖气是什么", [both], weight=6.0)[0].is_included
+
+
+def test_german_word_of_what_anybody_could_ask_is_no_second_evidence() -> None:
+    held = ("Ich trinke meinen Kaffee ohne Zucker.", ["kaffee"])
+    assert not weighed("Warum ist Kaffee bitter?", [held], weight=6.5)[0].is_included
+    mine = weighed("soll ich uns Kaffee kaufen?", [held], weight=6.5)[0]
+    assert mine.is_included
+    assert "same thing in other words" in mine.because
+
+
 def test_what_the_one_who_asks_does_is_told_though_anybody_works() -> None:
     works, work = ("I work at Siemens.", ["work"]), ("The work on the bridge goes on.", ["work"])
     for said in ("do you remember where I work?", "where do I work", "have I told you where I work?"):
