@@ -102,7 +102,7 @@ _NEGATIVE = caseless(
 
 
 class Target(Struct, frozen=True):
-    """The memories that a sentence supersedes, or may mean, or none, if it holds beside them; the text that holds now."""
+    """The memories that a sentence supersedes, or may mean, or none, if it holds beside; the text that holds now."""
 
     text: str
     superseded: tuple[Memory, ...] = ()
