@@ -194,8 +194,10 @@ _SINGLE = frozenset(
 ) | {
     *("ich heiße", "nenn mich", "ich wohne in", "ich arbeite bei"),
 }
-_OWN = frozenset({"my … is", "我的…是", "我的…叫"})
+_GERMAN_OWN = "mein … ist"
+_OWN = frozenset({"my … is", "我的…是", "我的…叫", _GERMAN_OWN})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
+_TITLED = caseless(r"\s*(?:frau|herr|familie|dr\b\.?)\s")
 _SHAPES = (
     ("called", caseless(r"\s*(?:called|named)\b")),
     ("a", caseless(r"\s*an?\b")),
@@ -261,6 +263,9 @@ def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | 
     if ATTRIBUTE.match(noun):
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
+    if form.name == _GERMAN_OWN and not _TITLED.match(value):
+        # any noun has a capital: whoever is a teacher may be a mother, too
+        return None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 
 

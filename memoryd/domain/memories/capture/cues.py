@@ -299,15 +299,18 @@ _HAS_BECOME = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HAN_NUMBE
 """Something happened, and of another thing of the same one there is so much: it has grown, its coat is 150 long."""
 FROM_WHEN = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
 """It says when, and of nothing that it was."""
-_CLAUSE = caseless(r"[,;，；]\s*(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
-CLAUSE_END = expression(r"[,;，；]\s*")
+_COMMA = r"(?:,(?!\d{3}\b)|[;，；])\s*"
+"""That parts clauses, and not the thousands of a number."""
+_CLAUSE = caseless(rf"{_COMMA}(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
+CLAUSE_END = expression(_COMMA)
 
 
+_NO_COMMA = r"(?:[^,;]|(?<=\d),(?=\d{3}\b))"
 _Cue = tuple[str, re.Pattern[str]]
 
 
 def _compiled(make: Callable[[str], re.Pattern[str]], rows: Iterable[tuple[str, str]]) -> list[_Cue]:
-    return [(form, make(pattern)) for form, pattern in rows]
+    return [(form, make(pattern.replace("[^,;]", _NO_COMMA))) for form, pattern in rows]
 
 
 _OLD = (*_compiled(caseless, (*_ENGLISH_OLD, *_GERMAN_OLD)), *_compiled(expression, _HAN_OLD))

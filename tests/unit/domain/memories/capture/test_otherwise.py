@@ -44,6 +44,7 @@ REVISED = [
     ("The vet opens at 9 on weekdays.", "nah they open half 8", "The vet opens at 9 on weekdays."),
     ("Training is on Tuesdays at 7.", "nope, thursdays since the lights broke", "Training is on Tuesdays at 7."),
     ("Lotte braucht nachts eine Windel.", "Lotte braucht nachts keine Windel mehr", ""),
+    ("The rent is 1,850 pounds a month.", "The rent is now 1,990 pounds a month", ""),
 ]
 
 

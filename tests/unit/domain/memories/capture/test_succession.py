@@ -5,6 +5,7 @@ import pytest
 from memoryd.domain.memories.capture.corrections import slots_of
 
 SAME = [
+    ("Mein Steuerberater ist Herr Krug.", "Mein Steuerberater ist Frau Ahlers."),
     ("I work at Bosch.", "I currently work at Tesla."),
     ("My name is Ann Berger.", "my full name is Zoe Clark"),
     ("Call me Bob", "Please call me Rob."),
@@ -30,6 +31,7 @@ APART = [
     ("我住在维也纳。", "我住在幻想里。"),
 ]
 MANY = [
+    "Meine Schwester ist Lehrerin.",
     "I like tea.",
     "I prefer rum.",
     "I am allergic to nuts.",
