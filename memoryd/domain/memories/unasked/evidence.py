@@ -79,10 +79,10 @@ RARE = 6.4
 SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
-_SAYS_NOTHING = word_set("remember forget 记住")
-"""`Remember that`, with which many memories begin."""
+_SAYS_NOTHING = word_set("remember forget 记住 statt ab um im ins der das dem")
+"""`Remember that`, with which many memories begin, and German words that a search may mean: a certificate in DER."""
 _GERMAN_TALK = word_set("""
-statt ab um im ins der das dem merk merke dir vergiss denk denke daran stell warum wieso worauf
+merk merke dir vergiss denk denke daran stell warum wieso worauf
 nicht noch schon wieder bis mit nach bei beim aus auf zu zur zum vor vom von seit ohne gegen durch uber unter zwischen
 wegen eine einen einem einer eines kein keine keinen mein meine meinen dein deine sein seine ihr ihre unser unsere mich
 dich sich uns euch mir ihm ihn ihnen ich wir ist sind seid habe hab hast habt haben hatte wird werden wurde wurden kann
@@ -90,7 +90,7 @@ kannst konnen konnte darf darfst durfen soll sollen sollte muss musst mussen moc
 mach machen mache machst gehen geht gibt geben kommt kommen lass lassen lieber erst mehr immer nur auch aber oder und
 weil wenn dass denn denen dessen deren ichs doch nein eben gerade dann hier wie wer wen wem wann wo wohin woher
 welche welcher welches alles etwas nichts nix viel viele sehr ganz gerne gern bitte danke letzten letzte letztes
-nachste nachsten diese dieser dieses jede jeder jedes nochmal passt weiss glaube finde sag sage sagen wars ists heut
+nachste nachsten diese dieser dieses jede jeder jedes nochmal passt weiss glaube finde sag sage sagen heut
 bisschen einfach eigentlich vielleicht ubrigens falsch fertig
 """)
 """No English words, most of them: whoever says one speaks German."""
@@ -199,16 +199,11 @@ class MessageEvidence:
         of_names = frozenset[str]().union(*names.values())
         self._text = " ".join(message.parts)
         small = self._text.lower()
-        is_german = language_of(small) == "de" or not _GERMAN_TALK.isdisjoint(idf.weights)
-        no_words = (_GERMAN_TALK | _ALSO_ENGLISH) if is_german else frozenset[str]()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
+        known = _german(idf.weights) if _is_german(small, idf.weights) else idf.weights
         self._weights = {
-            term: 0.0
-            if term in of_names or term in no_words
-            else weight
-            if term in numbers
-            else term_weight(term, min(weight, GERMAN_MAX) if is_german and term.isalpha() else weight)
-            for term, weight in idf.weights.items()
+            term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
+            for term, weight in known.items()
         }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
@@ -391,6 +386,21 @@ def term_weight(term: str, weight: float) -> float:
     if len(term) == 1:
         return 0.0
     return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
+
+
+def _is_german(small: str, terms: Collection[str]) -> bool:
+    """Tell whether a message is German: a few words may be of any language, as far as their short words tell."""
+    language = language_of(small)
+    return language == "de" or (language != "en" and not _GERMAN_TALK.isdisjoint(terms))
+
+
+def _german(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the weights of the terms of a German message: what talk is made of weighs nothing."""
+    talk = _GERMAN_TALK | _ALSO_ENGLISH
+    return {
+        term: 0.0 if term in talk else min(weight, GERMAN_MAX) if term.isalpha() else weight
+        for term, weight in weights.items()
+    }
 
 
 def parts_first(parts: Iterable[int]) -> list[int]:
