@@ -29,7 +29,7 @@ from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.words import UNSPACED_RUN, query_terms
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN, query_terms
 
 MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
@@ -200,7 +200,7 @@ class MessageEvidence:
         self._text = " ".join(message.parts)
         small = self._text.lower()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
-        known = _german(idf.weights) if _is_german(small, idf.weights) else idf.weights
+        known = _german(idf.weights) if _is_german(small) else idf.weights
         self._weights = {
             term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in known.items()
@@ -388,10 +388,12 @@ def term_weight(term: str, weight: float) -> float:
     return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
 
 
-def _is_german(small: str, terms: Collection[str]) -> bool:
-    """Tell whether a message is German: a few words may be of any language, as far as their short words tell."""
-    language = language_of(small)
-    return language == "de" or (language != "en" and not _GERMAN_TALK.isdisjoint(terms))
+def _is_german(small: str) -> bool:
+    """Tell whether a message is German; of a few words, whether more of them are German than English talk."""
+    words = small.split()
+    german = sum(word in _GERMAN_TALK or word in _ALSO_ENGLISH for word in words)
+    english = sum(word in STOP_WORDS and word not in _GERMAN_TALK and word not in _ALSO_ENGLISH for word in words)
+    return german > english or language_of(small) == "de"
 
 
 def _german(weights: Mapping[str, float]) -> dict[str, float]:

@@ -165,7 +165,7 @@ _DEICTIC = caseless(
     r"|heute|morgen|gestern|ubermorgen|vorgestern|(?:letzte|nachste|diese)[nrsm]? \w+|(?:mon|diens|donners|frei|sams"
     r"|sonn)tags?|mittwochs?|nochmal|wieder|oma|opa|mama|papa"
     r"|again|usual|remind|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
-    r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
+    r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|[表堂][哥弟姐妹]|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
     r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
