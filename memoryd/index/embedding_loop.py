@@ -148,6 +148,7 @@ class EmbeddingLoop:
         async with self._progress:
             # while texts wait here, nobody need ask the store
             while self._backlog.must_start_over or self._queue or await self._backlog.count():
+                self._backlog.database.require_writable()
                 if reason := self._pause.why or self._links.hold() or self._spent or self._links.obstacle():
                     return reason
                 # a provider is given up without a word to the lane

@@ -43,7 +43,7 @@ class Keeper(Struct, kw_only=True):
         path = self.database.path
         try:
             # before SQLite opens it: to open a file of somebody else may already write to it
-            is_anew = await asyncio.to_thread(self._make_way, path)
+            await asyncio.to_thread(self._make_way, path)
             await self.database.open()
         except ForeignDatabase:
             raise
@@ -52,9 +52,7 @@ class Keeper(Struct, kw_only=True):
         except (StoreError, OSError) as exc:
             await self._open_to_read(str(exc))
         else:
-            # what is built anew is told until it is whole
-            if not is_anew:
-                self.trouble = None
+            self.trouble = None
             self._note_open()
 
     async def _open_to_read(self, why: str) -> None:
@@ -138,18 +136,16 @@ class Keeper(Struct, kw_only=True):
             reason = f"{reason}; it cannot be set aside: {exc}"
         self._note(reason)
 
-    def _make_way(self, path: Path) -> bool:
-        """Set aside what cannot be used, and return whether anything was."""
+    def _make_way(self, path: Path) -> None:
         make_private_folder(path.parent)
         kind = recognise(path)
         if kind in (FileKind.FOREIGN, FileKind.DAMAGED) and not self.is_private:
             raise ForeignDatabase(
                 f"{path} is not an index of memoryd", hint="set agents.defaults.memorySearch.store.path to another file"
             )
-        if is_in_the_way := kind in (FileKind.FOREIGN, FileKind.DAMAGED, FileKind.OTHER_VERSION):
+        if kind in (FileKind.FOREIGN, FileKind.DAMAGED, FileKind.OTHER_VERSION):
             set_aside(path)
-            self._note(f"the index is built anew from the notes, and what lay there is set aside: {kind}")
-        return is_in_the_way
+            log.warning("the index is built anew from the notes, and what lay there is set aside", reason=str(kind))
 
     def _note(self, reason: str) -> None:
         if reason != self.trouble:

@@ -15,7 +15,7 @@ from memoryd.domain.counters import CacheUses, RateMeter
 from memoryd.domain.vector import Vector
 from memoryd.embed.current import CurrentEmbedder
 from memoryd.embed.protocol import Attachment, Embedder, Passage, Unembeddable
-from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, WorkerDied
+from memoryd.errors import BudgetSpent, EmbedderUnavailable, StoreError, StoreUnavailable, WorkerDied
 from memoryd.files.reading import NotReadableError
 from memoryd.index.state import Publish
 from memoryd.index.threads import Cancellable
@@ -110,6 +110,11 @@ class PendingQueue(Struct, kw_only=True):
     def fill(self, passages: Iterable[PendingPassage]) -> None:
         """Take these in place of all that waits."""
         self._waiting = deque(passages)
+
+    def without_waiting(self, passages: Sequence[PendingPassage]) -> list[PendingPassage]:
+        """Return those of the passages that do not wait here."""
+        waiting = {one.hash for one in self._waiting}
+        return [one for one in passages if one.hash not in waiting]
 
     def put_before(self, passages: Iterable[PendingPassage], most: int) -> None:
         """Take these before the texts that wait, and let go of what is last beyond `most`."""
@@ -221,6 +226,8 @@ class Backlog(Struct, kw_only=True):
     _in_use: set[int] = set()
     _room: int = -1
     """How many passages may go until there can be too many unused vectors in other spaces than those."""
+    _epoch: int = -1
+    """The opening of the file that the queue was filled from."""
     _purge_mark: int | None = None
     _is_bounded: bool = False
     _deaths: Counter[bytes] = field(default_factory=Counter)
@@ -259,21 +266,28 @@ class Backlog(Struct, kw_only=True):
             is_known = self.must_start_over = False
             try:
                 await vectors.drop_space(space)
-            except StoreError:
+            except BaseException:
+                # also one who is cancelled still owes it
                 self.must_start_over = True
                 raise
             self.links.on_removed()
-        self._purge_mark = vectors.purge_mark
+        self._epoch, self._purge_mark = self.database.epoch, vectors.purge_mark
         await self._note_changes()
         # what is not here any more is counted, and found when nothing waits
         has_rest = self.queue.is_of_texts or not self.lacking
         first, held = self._first if is_known and has_rest else 0, self.queue.held(time.monotonic())
         found = await vectors.pending(space, self.settings.read_ahead, without=held, first=first)
+        if self._purge_mark is not None and self._purge_mark != vectors.purge_mark:
+            # some of these may be texts that were purged since: whoever purged has woken the lane for another look
+            self.forget()
+            return
         # not before: what a look that failed was to find is still to be found
         self._first = UNKNOWN
         if first:
-            self.lacking += found.count
-            self.queue.put_before(found.passages, self.settings.read_ahead)
+            # what was committed while it was asked for comes a second time with the next look
+            fresh = self.queue.without_waiting(found.passages)
+            self.lacking += found.count - len(found.passages) + len(fresh)
+            self.queue.put_before(fresh, self.settings.read_ahead)
         else:
             self.lacking = found.count
             self.queue.fill(found.passages)
@@ -292,6 +306,9 @@ class Backlog(Struct, kw_only=True):
 
     async def store(self, space: int, good: Sequence[EmbeddedText], bad: Sequence[tuple[bytes, str]] = ()) -> None:
         """Store vectors, and why there will be none, by the hash of the text; what came from the queue last filled."""
+        if self._epoch != self.database.epoch:
+            # the file was lost meanwhile: in the new one the number may be that of another space
+            raise StoreUnavailable("the index was made anew meanwhile")
         if good or bad:
             await self.database.vectors.put(space, good, bad, time.time(), purge_mark=self._purge_mark)
         if space not in self._in_use:

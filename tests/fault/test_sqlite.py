@@ -671,7 +671,7 @@ def test_f059_index_of_another_version_is_built_anew(stopped: Stage, version: in
     change(check.index_of(stopped.daemon), f"PRAGMA user_version = {version}")
     stopped.daemon.start()
     stopped.converges()
-    assert "set aside: other version" in stopped.daemon.log.read_text()
+    assert "what lay there is set aside" in stopped.daemon.log.read_text()
     eventually(lambda: not _set_aside(stopped))
 
 

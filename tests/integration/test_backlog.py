@@ -1,7 +1,10 @@
 """The backlog of the embedding lane, step by step: what it remembers of its last look, and what it forgets."""
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -193,3 +196,85 @@ async def test_text_that_went_while_it_waits_is_not_embedded(desk: Desk) -> None
     await desk.database.documents.remove([A])
     await desk.backlog.refill(space)
     assert [item.title for item in desk.backlog.queue.take(1000)] == ["attic"]
+
+
+async def test_look_during_which_texts_are_purged_gives_none_of_them(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, look = desk.database.vectors, desk.database.vectors.pending
+    await put_note(desk.database, A, note("rent"))
+    await put_note(desk.database, B, note("secret"))
+
+    async def pending(*args: Any, **given: Any) -> Any:
+        found = await look(*args, **given)
+        await desk.database.documents.remove([], purged=[B])
+        return found
+
+    embedder = FakeEmbedder()
+    monkeypatch.setattr(vectors, "pending", pending)
+    await desk.embed(embedder)
+    monkeypatch.setattr(vectors, "pending", look)
+    await desk.embed(embedder)
+    assert embedder.embedded
+    assert not [text for text in embedder.embedded if "secret" in text]
+
+
+async def test_note_that_comes_between_the_count_of_changes_and_the_look_waits_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder, look = FakeEmbedder(), desk.database.vectors.pending
+    await put_note(desk.database, A, note(*map(str, range(40))))
+    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    space = await desk.backlog.space_of(embedder)
+
+    async def pending(*args: Any, **given: Any) -> Any:
+        await put_note(desk.database, B, note("attic"))
+        return await look(*args, **given)
+
+    monkeypatch.setattr(desk.database.vectors, "pending", pending)
+    await desk.backlog.refill(space)
+    monkeypatch.setattr(desk.database.vectors, "pending", look)
+    await desk.backlog.refill(space)
+    assert desk.backlog.lacking == len(desk.backlog.queue) == await desk.backlog.count()
+
+
+async def test_start_over_that_is_cancelled_is_still_owed(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(embedder)
+    desk.backlog.must_start_over = True
+    held, goes_on = asyncio.Event(), threading.Event()
+
+    def hold(_db: apsw.Connection) -> None:
+        loop.call_soon_threadsafe(held.set)
+        goes_on.wait(30)
+
+    loop = asyncio.get_running_loop()
+    holding = asyncio.create_task(desk.database.write(hold))
+    await held.wait()
+    refilling = asyncio.create_task(desk.backlog.refill(await desk.backlog.spaces.of(embedder)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0.05)
+    refilling.cancel()
+    goes_on.set()
+    await holding
+    with suppress(asyncio.CancelledError):
+        await refilling
+    assert desk.backlog.must_start_over
+
+
+async def test_vectors_for_a_file_that_was_lost_go_to_no_space_of_the_new_one(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    await put_note(desk.database, A, note("rent"))
+    await desk.slot.become(ModelPhase.READY, embedder=embedder)
+    space = await desk.backlog.space_of(embedder)
+    await desk.backlog.refill(space)
+    batch = desk.backlog.queue.take(4)
+    await desk.database.close()
+    for part in desk.database.path.parent.glob("index.sqlite*"):
+        part.unlink()
+    await desk.database.open()
+    await put_note(desk.database, A, note("rent"))
+    with pytest.raises(StoreError):
+        await desk.backlog.embed(embedder, space, batch)
+    assert await desk.vectors() == 0
