@@ -75,11 +75,15 @@ _PARTS_OF_TIME = (
 _FOR_WHOM = caseless(r"\bfor (?!(?:us|hours|days|weeks|months|years|ages)\b)([a-z]{3,}s)\b")
 
 
-def is_of_other_times(plain: str, text: str) -> bool:
+def are_of_other_times(plain: str, text: str) -> bool:
     """Tell whether two statements name parts of the year or of the week that exclude each other, or others for whom.
 
     Nor does what holds on some days take the place of a time of all.
     """
+    pair = new_value(text, plain)
+    if pair is None or pair[0].kind in ("days", "date"):
+        # the part of the year is what is said otherwise
+        return False
     if _ON_SOME_DAYS.search(plain) and not _ON_SOME_DAYS.search(text) and _is_at_times(text):
         return True
     spoken, known = ({part for part, said in _PARTS_OF_TIME if said.search(one)} for one in (plain, text))
@@ -108,9 +112,7 @@ _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
-    # what answers with a value leaves out of what that is
-    is_value_first = ANSWER in revision.forms and any(not one.start for one in values_in(revision.plain))
-    has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun or is_value_first)
+    has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
         any(_is_of_more(one, revision.plain, text, words, spoken) for one in _phrases(revision, subject))
@@ -296,12 +298,6 @@ def _is_single_event(revision: Revision) -> bool:
     if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _STANDS.search(plain)):
         return True
     return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)
-
-
-def is_of_when_alone(revision: Revision, text: str) -> bool:
-    """Tell whether days are all that a sentence has otherwise: what is on Tuesday is moved to Sunday."""
-    pair = new_value(text, revision.rest)
-    return bool(revision.old) or (pair is not None and pair[0].kind in ("days", "date"))
 
 
 _CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")

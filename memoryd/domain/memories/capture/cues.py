@@ -23,8 +23,6 @@ NEW = "a new …"
 NEWS = "just learned"
 ANSWER = "the answer was wrong"
 SLIP = "actually …"
-OTHERWISE = "… otherwise"
-"""No cue: a plain statement that may have another value than a memory, or say that something is over."""
 
 _LEAD = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way| time)|nope|nah|wrong|incorrect"
@@ -317,47 +315,12 @@ _OLD = (*_compiled(caseless, (*_ENGLISH_OLD, *_GERMAN_OLD)), *_compiled(expressi
 _NEW = (*_compiled(caseless, (*_ENGLISH_NEW, *_GERMAN_NEW)), *_compiled(expression, _HAN_NEW))
 
 
-_ENDS = caseless(
-    r"\b(?:any ?more|any longer|no longer|after all|gone(?! (?:up|down|to|from|back))|over(?=\W*\Z|[,;])"
-    r"|sold(?! out)"
-    r"|dropped|cancel+ed|ended|quit|stopped"
-    r"|finally (?:done|finished)|no more)\b"
-    r"|\b(?:nicht mehr|kein\w{0,2} \w+ mehr|verkauft|gekündigt|abgesagt|vorbei)\b"
-    r"|(?<!先)不[^，,。]{1,8}了(?=\W|\Z)|取消了|卖了|没了|停了|不用"
-)
-_DONE = caseless(
-    r"\b(?:is|are|was|were|has been|have been|got|gets?)(?: \w+ly| finally| already| now)? (?:done|paid|signed"
-    r"|renewed|booked|fixed|sent|finished|ordered|returned|submitted|filed|repaired|delivered|collected)\b"
-    r"|\b(?:i|we|he|she|they|[A-Z]\w+) (?:finally |just |already )?(?:paid|signed|renewed|booked|fixed|sent|finished"
-    r"|ordered|returned|submitted|filed|repaired|delivered|collected)\b|[交签续付订修寄办]好了|已经?[^，,。]{1,6}了"
-)
-_TO_DO = caseless(
-    r"\b(?:to do|todo|ha(?:s|ve) to|needs? to|must|still|not yet|has(?:n['’]t| not)|isn['’]t|to be \w+ed|wants?"
-    r"|muss|müssen|noch)\b|还没|要[^，,。]|需要|待"
-)
-
-
 _LIGHT = caseless(r"(?:need|want|require|wear)s? (?:to |an? |the |my |his |her |our |their )?(?=\w{3})")
 
 
 def without_light_verb(denied: str) -> str:
     """Return what is denied without a verb that says little: nobody who wears glasses *needs his glasses* any more."""
     return _LIGHT.sub("", denied, count=1) if _LIGHT.match(denied) else denied
-
-
-def says_over(plain: str) -> bool:
-    """Tell whether a sentence says that something has come to its end."""
-    return _ENDS.search(plain) is not None
-
-
-def says_done(plain: str) -> bool:
-    """Tell whether a sentence says that something was done."""
-    return _DONE.search(plain) is not None
-
-
-def is_to_do(text: str) -> bool:
-    """Tell whether a statement says that something is to be done."""
-    return _TO_DO.search(text) is not None
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:

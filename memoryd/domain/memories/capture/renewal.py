@@ -18,7 +18,6 @@ from memoryd.domain.memories.capture.capture import (
     is_laid_out,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
-from memoryd.domain.memories.capture.cues import OTHERWISE
 from memoryd.domain.memories.capture.forms import is_staged
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_not_plain
 from memoryd.domain.memories.capture.revisions import Revision
@@ -47,13 +46,9 @@ def with_revisions(
 
     `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated.
     """
-    cued = [one for one in revisions if one.form != OTHERWISE]
-    out_of_place, is_among_others = _why_out_of_place(text, cued), bool(_why_out_of_place(text, revisions))
+    out_of_place = _why_out_of_place(text, revisions)
     for revision in revisions:
-        is_otherwise = revision.form == OTHERWISE
-        if is_otherwise and (is_among_others or any(one.text in revision.text for one in verdict.kept)):
-            continue
-        reason = revision.reason if isinstance(revision, DroppedItem) else "" if is_otherwise else out_of_place
+        reason = revision.reason if isinstance(revision, DroppedItem) else out_of_place
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
             continue
@@ -62,7 +57,7 @@ def with_revisions(
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
         elif may_supersede and revision.is_self_contained:
             verdict = _with_plain(verdict, revision)
-        elif not is_otherwise:
+        else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
     return verdict
 

@@ -23,12 +23,9 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
-    OTHERWISE,
     SLIP,
     behind_leads,
     cues_in,
-    says_done,
-    says_over,
     without_light_verb,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
@@ -94,14 +91,14 @@ _PASSING = caseless(
     r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)"
 )
 _NOT_DONE = caseless(
-    r"\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made|had)\b"
-    r"|\b(?:ha(?:ve|s|d)|is|are|am|was|were)(?:n['’]t| not) (?:\w+ )?(?:\w+ed|\w+ing|gone|left|sold|bought)\b.*\byet\b"
-    r"|\bnot (?:going to|gonna)\b|['’](?:re|m|s) not (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
-    r"|\b(?:is|are|am)(?:n['’]t| not) (?:switch|mov|chang|migrat|replac|leav|sell)ing\b"
-    r"|\band (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
-    r"|[,;]? but (?:no|not|(?:i|we|they|it) (?:did|have|has)n['’]t)\b"
-    rf"|\bthis {WEEKDAY}\b.*\b(?:is|are|am)(?:n['’]t| not)\b|\b(?:is|are|am)(?:n['’]t| not)\b.*\bthis {WEEKDAY}\b"
-    r"|\b(?:fast|beinahe) \w+t\b|\bnoch nicht\b|差点|险些|还没|先不"
+    r"\A[^,;]*\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made)\b"
+    r"|\A[^,;]*\b(?:ha(?:ve|s|d)|is|are|am)(?:n['’]t| not) (?:\w+ed|\w+ing|gone|left|sold|bought)\b[^,;]*\byet\b"
+    r"|(?:\b(?:is|are|am)(?:n['’]t| not)|['’](?:re|m|s) not) (?:switch|mov|chang|migrat)ing\b[^,;]*\bfrom\b[^,;]*\bto\b"
+    r"|\bto\b[^,;]* and (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
+    r"|,? but (?:no|not really|(?:i|we|they|it) (?:did|have|has)n['’]t)\W*\Z"
+    rf"|\bthis {WEEKDAY}\b[^,;]*\b(?:is|are|am)(?:n['’]t| not) \w+ing\b"
+    rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
+    r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
 )
 """What nearly was, is not yet, was taken back at once, or is for one day."""
 _FROM_TODAY = caseless(
@@ -221,8 +218,7 @@ class Revision(Struct, frozen=True):
 
 def revision_gate(text: str, *, has_answer: bool) -> str:
     """Return the cue of a message that may revise something; empty if it has none."""
-    forms = (one.form for one in revisions_of(text, has_answer=has_answer))
-    return next((form for form in forms if form != OTHERWISE), "")
+    return next((one.form for one in revisions_of(text, has_answer=has_answer)), "")
 
 
 def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | DroppedItem]:
@@ -243,10 +239,8 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
         leads = own
         if revision is None:
             continue
-        is_otherwise = revision.form == OTHERWISE
         why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in revision.forms)
-        if not (why and is_otherwise):
-            yield DroppedItem(sentence.text, why, revision.form) if why else revision
+        yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
 def corrects_alone(sentence: str) -> bool:
@@ -350,9 +344,8 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         forms.insert(0, ANSWER)
     elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
         forms.append(SLIP)
-    if not forms and not (has_verb and (says_over(plain) or says_done(plain) or values_in(plain))):
+    if not forms:
         return None
-    forms = forms or [OTHERWISE]
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))
     return Revision(
         text=text,

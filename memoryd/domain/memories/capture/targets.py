@@ -24,12 +24,11 @@ from memoryd.domain.memories.capture.agreement import (
     NAMED,
     again_clause,
     are_apart,
+    are_of_other_times,
     is_bare_place,
     is_of_other,
     is_of_other_clause,
-    is_of_other_times,
     is_of_person,
-    is_of_when_alone,
     is_value,
 )
 from memoryd.domain.memories.capture.corrections import is_name
@@ -38,13 +37,11 @@ from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
     CORRECTION,
+    NEWS,
     NO_LONGER,
     NOT_BUT,
-    OTHERWISE,
+    NOW,
     SLIP,
-    is_to_do,
-    says_done,
-    says_over,
 )
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
@@ -59,7 +56,6 @@ from memoryd.domain.memories.capture.exchange import (
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
     Rarity,
-    TypedValue,
     content,
     may_change_to,
     new_value,
@@ -94,6 +90,8 @@ _FOREIGN = 2
 _DISPUTED_MAX = 3
 _MIN_CHARS = 3
 _INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
+_MAY_HOLD_BESIDE = frozenset({NOW, NEWS})
+"""Cues that change nothing by themselves: the pool *now* opens at 9 in winter."""
 _GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
 _NEGATIVE = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b"
@@ -148,15 +146,11 @@ def target_of(
     similar = [candidate for candidate in standing if search.may_fit(candidate)]
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
-        renewed = None if revision.form == OTHERWISE else _renewed_clause(revision, similar)
-        return renewed or search.over(similar)
+        return _renewed_clause(revision, similar) or search.over(similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
     if len(best) == 1 and not is_bare_place(revision, best[0].text):
-        target = _over(revision, best[0], standing)
-        is_sure = revision.form != OTHERWISE or not target.superseded
-        text = target.text if revision.has_pronoun else revision.text
-        return target if is_sure else Target(text, disputed=target.superseded)
+        return _over(revision, best[0], standing)
     if len(best) > _DISPUTED_MAX:
         return None
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
@@ -252,16 +246,12 @@ class _Search:
     def over(self, similar: Sequence[_Candidate]) -> Target | None:
         """Return the one memory that a sentence denies or ends, by what it alone names: it is doubted, and stands."""
         is_bare_denial = set(self._revision.forms) == {NOT_BUT} and not self._revision.has_contrast
-        is_over = says_over(self._revision.plain) or (bool(self._old) and not is_bare_denial)
-        is_done = not is_over and says_done(self._revision.plain)
-        ended = frozenset[str]().union(*(words for _, words in self._old)) or self._sentence | self._about
         found = [
             one
             for one in similar
-            if (is_over or (is_done and is_to_do(one.text)))
-            and self._is_told_apart(ended & one.words - self._subject_in(one.text))
+            if not (is_bare_denial or self._revision.has_pronoun)
+            and any(old <= one.words and self._is_told_apart(old - self._subject_in(one.text)) for _, old in self._old)
             and not _NEGATIVE.search(one.text)
-            and (self._old or len(ended & one.words) > 1)
             and not is_of_other(one.text, self._spoken | self._own_names)
             and not are_apart(self._revision, one.text, one.words | self._own_names, self._spoken)
         ]
@@ -339,19 +329,12 @@ class _Search:
         pair = new_value(one.text, self._revision.plain, read=self._values_in)
         if pair is None or is_of_other_clause(self._revision.plain, pair[1], one.words):
             return False
-        if self._revision.form == OTHERWISE and not self._says_the_rest(one, pair[0]):
-            return False
         spoken = self._rest | self._about
         other = spoken - content(pair[1].text) - one.words
         if len(other) > _FOREIGN * len(spoken & one.words) and not HAN_SIGN.search(self._revision.plain):
             return False
         subject, fixed = self._subject_in(one.text), one.words - content(pair[0].text)
         return self._share(spoken, subject) >= _SUBJECT or self._share(spoken, fixed) >= _MAX
-
-    def _says_the_rest(self, one: _Candidate, value: TypedValue) -> bool:
-        """Tell whether a sentence without a cue has most words of a memory beside its subject and its value."""
-        fixed = one.words - content(value.text) - self._subject_in(one.text)
-        return self._share(self._spoken, fixed or one.words - content(value.text)) >= _MAX
 
     def _is_same_frame(self, one: _Candidate) -> bool:
         """Tell whether all that a memory says beside its last words is said, with other words at the same place."""
@@ -443,7 +426,7 @@ _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|�
 
 def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:
     memory = candidate.memory
-    if is_of_other_times(revision.plain, candidate.text) and not is_of_when_alone(revision, candidate.text):
+    if _MAY_HOLD_BESIDE.issuperset(revision.forms) and are_of_other_times(revision.plain, candidate.text):
         # both hold
         return Target(revision.text)
     text = renewed(revision, candidate.text)

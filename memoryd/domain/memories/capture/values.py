@@ -52,7 +52,6 @@ _TYPED = caseless(
     rf"|(?:(?<=\bat )|(?<=\bby )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bbefore )|(?<=\bafter )|(?<=\bto ))"
     rf"(?:(?:half|quarter|\d{{1,2}}|{NUMERAL})(?: past| to) )?(?:{NUMERAL}|\d{{1,2}}|noon|midnight)(?: o['’]clock)?\b"
     rf"(?=\s*(?:\Z|[,.;!)]|(?:on|in|at|from|to|and|until|till|as|now|sharp|every|each|since|with|again|instead|not)\b))"
-    rf"|\bhalf (?:past )?(?:\d{{1,2}}|{NUMERAL})\b(?! ?(?:of|an?|the|\w+s\b|percent|%))|\b(?:um )?\d{{1,2}} uhr\b"
     rf"|(?:{_PART}|(?!一[点时])|{_ONE_OCLOCK}){HAN_NUMBER}[点时](?:半|整|钟|[一二三]刻|{HAN_NUMBER}分?)?(?!间))"
     rf"|(?P<days>\b{WEEKDAY}(?:(?:,\s*| and | or | to | until | till | through |\s?[–-]\s?| & ){WEEKDAY})*\b"
     rf"|(?<![一二两三四五六七八九十\d])(?:星期|周|礼拜){_HAN_DAY}(?!次|个|天|遍|回)"
@@ -89,7 +88,6 @@ _NO_ANCHOR = expression(
 )
 
 
-_CURRENCIES = word_set("pound pounds quid gbp euro euros eur dollar dollars bucks usd franken chf crowns yuan rmb")
 _PLURAL_DAY = expression(r"(?<=day)s\b")
 
 
@@ -123,7 +121,7 @@ def _value(match: TextMatch) -> TypedValue | None:
         kind, text = "number", match.string[start : match.start("unit")].rstrip(" -")
     elif kind == "amount":
         unit = (match["unit"] or match["short"]).lower()
-        kind = f"amount {'money' if unit in _CURRENCIES else stem(unit)}"
+        kind = f"amount {'pound' if unit == 'quid' else stem(unit)}"
     elif kind == "han_amount":
         kind = f"amount {match['measure']}"
     elif kind == "titled":

@@ -25,7 +25,7 @@ from memoryd.domain.memories.unasked.concepts import (
     significant_words,
     width_weight,
 )
-from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
+from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.languages import language_of
@@ -35,8 +35,6 @@ MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GE
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
 MIN_OF_VALUE = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
-MIN_OF_SIGNS = 4.0
-"""The same of what nobody can tell, in pairs of signs: Chinese leaves out who does it, and says what is general so."""
 MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
@@ -96,7 +94,7 @@ bisschen einfach eigentlich vielleicht ubrigens falsch fertig
 """No English words, most of them: whoever says one speaks German."""
 _ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort")
 """The same of a German sentence alone."""
-GERMAN_MAX = 4.5
+GERMAN_MAX = 5.5
 """Of a word of a German message, of which nobody counted how common it is: all would be as rare as names."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
@@ -271,11 +269,10 @@ class MessageEvidence:
         weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
         if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
-        if aim is Aim.OPEN and (max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1):
-            # a name, a code, a word of a trade: or two words of which each says something
+        is_told_apart = max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1
+        if aim is Aim.OPEN and is_told_apart and asks(self._text):
+            # it asks by a name, a code, a word of a trade, or by two words of which each says something
             return score >= MIN_OF_VALUE
-        if aim is Aim.OPEN and any(map(UNSPACED_RUN.match, matches)):
-            return score >= MIN_OF_SIGNS
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
         # 图书馆 has the sign of a book in it: of one word in common a concept says no more

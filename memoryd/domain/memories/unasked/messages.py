@@ -189,7 +189,6 @@ _ASKS = expression(
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
     r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
-    r"|[^，,。]{1,12}(?:怎么|如何)(?!样|走|去)[\u4e00-\u9fff]"
     r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
@@ -336,7 +335,12 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
     return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
 
 
+def asks(text: str) -> bool:
+    """Tell whether a text has a mark or a word of a question."""
+    return _QUESTIONS.search(text) is not None
+
+
 def _is_statement(text: str) -> bool:
     """Tell whether a text asks for nothing: no mark or word of a question, and a subject before its verb."""
     has_subject = UNSPACED_RUN.search(text) or _SUBJECT.match(text) or _WITHOUT_SUBJECT.match(text)
-    return bool(has_subject and not _QUESTIONS.search(text))
+    return bool(has_subject and not asks(text))

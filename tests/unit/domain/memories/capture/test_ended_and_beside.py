@@ -1,16 +1,12 @@
-"""What a plain statement says otherwise than a memory is kept, and both are doubted; what is over or done, too."""
+"""What a message ends is doubted, what holds at other times stands beside, and what was not done changes nothing."""
 
 import pytest
 
 from tests.unit.domain.memories.capture.test_revisions import revised, superseded
 
 DOUBTED = [
-    ("The bakery closes at 4 on Sundays.", "we close at 3 on sundays, have done for ages"),
-    ("Kim comes along to Porto.", "kim can't make porto after all"),
     ("I train at FitBox on Mill Lane.", "cancelled fitbox, I'm at the boulder hall in Dock Street now"),
     ("The soup of the week is lentil, leek and pumpkin.", "we swapped the leek for carrot in the soup of the week"),
-    ("Kim's passport still has to be renewed.", "Kim's passport is renewed, it came in the post"),
-    ("割接定在周三凌晨两点。", "割接推迟一天，周四凌晨两点"),
 ]
 BOTH_HOLD = [
     ("The pool opens at 6.", "The pool opens at 8 on Sundays now."),
@@ -29,27 +25,33 @@ NOT_SO = [
     ("Die Logs liegen in Loki.", "Wir sind noch nicht von Loki auf Elastic umgestiegen."),
 ]
 OF_OTHER_THINGS = [
-    ("Kim is getting married on 14 March in Otley.", "Kim is back on 28 March."),
+    ("The bakery closes at 4 on Sundays.", "The bakery in Leeds closes at 6 on Sundays"),
+    ("Rex sleeps in the kitchen.", "Rex no longer fits in the kitchen basket"),
+    ("Our van is a Caddy.", "They sold the Caddy before I got there"),
+    ("Kim plays chess.", "Kim stopped the chess clock"),
+    ("Training is on Tuesdays at 7.", "no, Wednesday is my birthday"),
+    ("The turkey weighs 12 pounds.", "The turkey costs 30 euros now."),
     ("The API listens on port 8443.", "The API isn't responding on port 8443."),
-    ("My sister's van is a Caddy.", "Kim's bike is sold"),
     ("The pool opens at 6.", "I was at the pool at 7."),
-    ("The pool opens at 6.", "Does the pool open at 7 now?"),
-    ("Kim comes along to Porto.", "Porto was great, Kim took 200 photos"),
     ("小武送面粉。", "小武不管账了，现在管账的是大宝。"),
 ]
 REVISED = [
-    ("Kim's riding lesson costs 22 pounds.", "Kim's riding lessons have gone up to 26 quid", ""),
-    ("Our van is a Caddy.", "the Caddy is sold", ""),
-    ("Kim wears glasses at school.", "Kim doesn't need her glasses anymore", ""),
-    ("The vet opens at 9 on weekdays.", "nah they open half 8", "The vet opens at 9 on weekdays."),
-    ("Training is on Tuesdays at 7.", "nope, thursdays since the lights broke", "Training is on Tuesdays at 7."),
-    ("Lotte braucht nachts eine Windel.", "Lotte braucht nachts keine Windel mehr", ""),
-    ("The rent is 1,850 pounds a month.", "The rent is now 1,990 pounds a month", ""),
+    ("Kim's riding lesson costs 22 pounds.", "Kim's riding lessons have gone up to 26 quid"),
+    ("Kim wears glasses at school.", "Kim doesn't need her glasses anymore"),
+    ("Our van is a Caddy.", "the Caddy is sold"),
+    ("Lotte braucht nachts eine Windel.", "Lotte braucht nachts keine Windel mehr"),
+    ("The rent is 1,850 pounds a month.", "The rent is now 1,990 pounds a month"),
+    ("The gym costs 39 euros a month.", "The gym went up to 45 euros a month, but no surprise there"),
+    ("I live in Clifton.", "I've moved from Clifton to Bedminster, but not far"),
+    ("I live in Clifton.", "I moved from Clifton to Bedminster, haven't unpacked yet"),
+    ("Der Server läuft auf Debian.", "Der Server läuft jetzt auf Ubuntu."),
+    ("The retro is on Fridays.", "The retro has moved to Sunday"),
+    ("我住在苏州。", "我从苏州搬到无锡了，家具还没到"),
 ]
 
 
 @pytest.mark.parametrize(("memory", "message"), DOUBTED)
-def test_what_is_said_otherwise_is_kept_and_doubted(memory: str, message: str) -> None:
+def test_what_is_ended_is_doubted_and_stands(memory: str, message: str) -> None:
     verdict, book = revised(message, f"W: {memory}")
 
     assert [book.found(one).line.text for item in verdict.kept for one in item.contradicts] == [memory]
@@ -65,13 +67,13 @@ def test_what_is_said_of_another_time_or_for_others_holds_beside(memory: str, me
 
 @pytest.mark.parametrize(("memory", "message"), [*NOT_SO, *OF_OTHER_THINGS])
 def test_what_is_not_so_or_of_another_thing_says_nothing_of_a_memory(memory: str, message: str) -> None:
-    verdict, _ = revised(message, f"W: {memory}")
+    verdict, _ = revised(message, f"W: {memory}", answer=memory)
 
     assert [one for item in verdict.kept for one in (*item.supersedes, *item.contradicts)] == []
 
 
-@pytest.mark.parametrize(("memory", "message", "answer"), REVISED)
-def test_value_in_other_words_takes_the_place_of_the_old_one(memory: str, message: str, answer: str) -> None:
-    verdict, book = revised(message, f"W: {memory}", answer=answer)
+@pytest.mark.parametrize(("memory", "message"), REVISED)
+def test_value_in_other_words_takes_the_place_of_the_old_one(memory: str, message: str) -> None:
+    verdict, book = revised(message, f"W: {memory}")
 
     assert superseded(verdict, book) == [memory]
