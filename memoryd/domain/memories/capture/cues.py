@@ -162,8 +162,8 @@ _ENGLISH_NEW = (
     (
         AGAIN,
         r"\bagain\b|\bonce more\b|\b(?:returned|reverted) to\b"
-        r"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d)|at|in)\b|\b(?:gone|went"
-        r"|going|switched|moved|changed) back\b",
+        rf"|(?<!\bput )(?<!\bpushed )\bback (?:with|to|on(?! \d| {WEEKDAY})|at(?! \d)|in(?! (?:\d|{MONTH})))\b"
+        r"|\b(?:gone|went|going|switched|moved|changed) back\b",
     ),
     (
         CHANGE,

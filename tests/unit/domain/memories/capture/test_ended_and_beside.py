@@ -33,6 +33,8 @@ OF_OTHER_THINGS = [
     ("The turkey weighs 12 pounds.", "The turkey costs 30 euros now."),
     ("The API listens on port 8443.", "The API isn't responding on port 8443."),
     ("The pool opens at 6.", "I was at the pool at 7."),
+    ("The rent is 900 euros.", "Rent was 700 euros back in 2015"),
+    ("Bert is off on Fridays.", "Bert is back on Monday."),
     ("小武送面粉。", "小武不管账了，现在管账的是大宝。"),
 ]
 REVISED = [
