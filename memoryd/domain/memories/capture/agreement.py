@@ -119,6 +119,7 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _is_of_other_end(revision.plain, text)
+        or _is_when_author_does(revision, text)
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
@@ -154,6 +155,17 @@ def _is_of_other_end(plain: str, text: str) -> bool:
         return True
     names = [found["name"] for said in (plain, text) if (found := _TO_WHOM.match(said))]
     return len(set(names)) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
+
+
+_AUTHOR = caseless(r"\A\W*(?:i|ich)\b|我(?![们的家])")
+
+
+def _is_when_author_does(revision: Revision, text: str) -> bool:
+    """Tell whether an answer says when its author does something: `no, I'm up at 8` opens no shop."""
+    if revision.forms != (ANSWER,) or _AUTHOR.search(text) or not _AUTHOR.search(revision.plain):
+        return False
+    pair = new_value(text, revision.rest)
+    return pair is not None and pair[0].kind in TIMES
 
 
 def _is_at_times(text: str) -> bool:

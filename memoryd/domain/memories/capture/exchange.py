@@ -48,6 +48,9 @@ def renewed(revision: Revision, old: str) -> str:
     if line or (still_holds(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
         return line
     is_answer = ANSWER in revision.forms or revision.has_pronoun
+    if NO_LONGER in revision.forms and (ended := content(" ".join(revision.old))) and ended <= content(subject_of(old)):
+        # there is nothing left that has a value: training is over, and I am home at 9
+        return revision.text
     pair = new_value(old, revision.rest, is_loose=is_answer) or other_number(revision, old)
     if pair is None or not (is_answer or _says_more(old, pair[0])) or _adds_more(revision, old, pair):
         return revision.text

@@ -30,6 +30,9 @@ OF_OTHER_THINGS = [
     ("Our van is a Caddy.", "They sold the Caddy before I got there"),
     ("Kim plays chess.", "Kim stopped the chess clock"),
     ("Training is on Tuesdays at 7.", "no, Wednesday is my birthday"),
+    ("Training is on Tuesdays at 7.", "no, I'm up at 8:30"),
+    ("Training is on Tuesdays at 7.", "nope, I'm off on Thursday"),
+    ("周会在星期一。", "不对，周三我请假"),
     ("The turkey weighs 12 pounds.", "The turkey costs 30 euros now."),
     ("The API listens on port 8443.", "The API isn't responding on port 8443."),
     ("The pool opens at 6.", "I was at the pool at 7."),
@@ -79,3 +82,9 @@ def test_value_in_other_words_takes_the_place_of_the_old_one(memory: str, messag
     verdict, book = revised(message, f"W: {memory}")
 
     assert superseded(verdict, book) == [memory]
+
+
+def test_what_is_over_has_no_other_time() -> None:
+    verdict, _ = revised("Training is over, I'm home at 9.", "W: Training is on Tuesdays at 7.")
+
+    assert [item.text for item in verdict.kept] == ["Training is over, I'm home at 9."]
