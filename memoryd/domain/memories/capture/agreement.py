@@ -158,11 +158,13 @@ def _is_of_other_end(plain: str, text: str) -> bool:
 
 
 _AUTHOR = caseless(r"\A\W*(?:i|ich)\b|我(?![们的家])")
+_REFERS = caseless(r"\b(?:it|them|him|her|there|that|ihn|es|sie|dort|da)\b|[它他她那]")
 
 
 def _is_when_author_does(revision: Revision, text: str) -> bool:
     """Tell whether an answer says when its author does something: `no, I'm up at 8` opens no shop."""
-    if revision.forms != (ANSWER,) or _AUTHOR.search(text) or not _AUTHOR.search(revision.plain):
+    plain = revision.plain
+    if revision.forms != (ANSWER,) or not _AUTHOR.search(plain) or _AUTHOR.search(text) or _REFERS.search(plain):
         return False
     pair = new_value(text, revision.rest)
     return pair is not None and pair[0].kind in TIMES

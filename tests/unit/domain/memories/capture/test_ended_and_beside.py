@@ -88,3 +88,10 @@ def test_what_is_over_has_no_other_time() -> None:
     verdict, _ = revised("Training is over, I'm home at 9.", "W: Training is on Tuesdays at 7.")
 
     assert [item.text for item in verdict.kept] == ["Training is over, I'm home at 9."]
+
+
+def test_answer_that_says_when_its_author_does_it_is_of_the_thing() -> None:
+    memory = "The tablets are taken in the morning."
+    verdict, book = revised("no, I take them at bedtime", f"W: {memory}", answer=memory)
+
+    assert superseded(verdict, book) == [memory]
