@@ -229,7 +229,8 @@ def test_daemon_answers_on_the_socket_of_a_manager_from_the_first_connection(tmp
             stderr=log,
         )
     try:
-        eventually(daemon.socket.is_socket)
+        # a socket that is bound refuses until it listens
+        eventually(lambda: _listens(daemon.socket))
         with Client(daemon.socket, timeout=120) as client:
             status = client.status()
         assert (status["pid"], status["socket"]) == (activating.pid, str(daemon.socket))
@@ -241,6 +242,12 @@ def test_daemon_answers_on_the_socket_of_a_manager_from_the_first_connection(tmp
     assert code == Exit.DONE, daemon.log.read_text()
     # the manager's socket is the manager's to remove
     assert daemon.socket.is_socket()
+
+
+def _listens(path: Path) -> bool:
+    """Tell whether somebody listens on a socket, without a connection: proc(5) has the flag in the fourth column."""
+    found = (line.split() for line in Path("/proc/net/unix").read_text().splitlines())
+    return any(words[-1] == str(path) and words[3] == "00010000" for words in found)
 
 
 def runs(command: Sequence[str], service: Mapping[str, str], environment: Mapping[str, str], most: int = 3) -> int:
