@@ -16,7 +16,7 @@ from memoryd.replies.status import AgentStatus
 from tests.daemon import RunningDaemon, write_config
 
 START_SECONDS = 60.0
-SYNC_SECONDS = 7200.0
+SYNC_SECONDS = 3600.0
 MIB = 2**20
 
 
