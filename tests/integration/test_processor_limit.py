@@ -37,10 +37,8 @@ def test_hard_work_in_python_is_no_reason_to_end() -> None:
     assert (done.returncode, done.stdout) == (0, "over\n")
 
 
-STUCK_AT_A_PIPE = """
-import os, sys, threading
-from memoryd.daemon.heartbeats import end_stalled
-from memoryd.domain.clock import Heartbeat, HeartState
+FULL_PIPE = """
+import os
 reader, writer = os.pipe()
 os.set_blocking(writer, False)
 try:
@@ -49,27 +47,24 @@ try:
 except BlockingIOError:
     os.set_blocking(writer, True)
 os.dup2(writer, 2)
+"""
+"""Before a program: nobody reads what it says."""
+STUCK_AT_A_PIPE = """
+from memoryd.daemon.heartbeats import end_stalled
+from memoryd.domain.clock import Heartbeat, HeartState
 end_stalled([Heartbeat("event loop", HeartState.STALLED, 61.0, 60.0)], None)
 """
 
 
 def test_last_words_that_nobody_takes_keep_no_process_alive() -> None:
-    done = subprocess.run([sys.executable, "-c", STUCK_AT_A_PIPE], check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", FULL_PIPE + STUCK_AT_A_PIPE], check=False, timeout=120)
     assert done.returncode == Exit.STALLED
 
 
 STALLS_BESIDE_A_FULL_PIPE = """
-import asyncio, os
+import asyncio
 from memoryd.daemon.heartbeats import Heartbeats, LivingPart
 from memoryd.domain.clock import Pulse
-reader, writer = os.pipe()
-os.set_blocking(writer, False)
-try:
-    while True:
-        os.write(writer, b"x" * 4096)
-except BlockingIOError:
-    os.set_blocking(writer, True)
-os.dup2(writer, 2)
 stuck = Pulse()
 beats = Heartbeats(lambda: [LivingPart("index", stuck, 0.2)], ends_process=False, tick_seconds=0.05)
 async def work():
@@ -86,6 +81,10 @@ print("went on", os.get_blocking(2))
 
 def test_stacks_of_a_stalled_part_wait_for_nobody_to_read_them() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", STALLS_BESIDE_A_FULL_PIPE], stdout=subprocess.PIPE, text=True, check=False, timeout=120
+        [sys.executable, "-c", FULL_PIPE + STALLS_BESIDE_A_FULL_PIPE],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (done.returncode, done.stdout) == (0, "went on True\n")

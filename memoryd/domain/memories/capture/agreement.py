@@ -75,13 +75,14 @@ _PARTS_OF_TIME = (
 _FOR_WHOM = caseless(r"\bfor (?!(?:us|hours|days|weeks|months|years|ages)\b)([a-z]{3,}s)\b")
 
 
-def are_of_other_times(plain: str, text: str) -> bool:
-    """Tell whether two statements name parts of the year or of the week that exclude each other, or others for whom.
+def are_of_other_times(revision: Revision, text: str) -> bool:
+    """Tell whether a sentence and a statement name parts of the year or the week that exclude each other, or for whom.
 
-    Nor does what holds on some days take the place of a time of all.
+    Nor does what holds on some days take the place of a time of all. A sentence that says of itself that something
+    changes means the same.
     """
-    pair = new_value(text, plain)
-    if pair is None or pair[0].kind in ("days", "date"):
+    plain, pair = revision.plain, new_value(text, revision.plain)
+    if not _MARKS_OF_NOW.issuperset(revision.forms) or pair is None or pair[0].kind in ("days", "date"):
         # the part of the year is what is said otherwise
         return False
     if _ON_SOME_DAYS.search(plain) and not _ON_SOME_DAYS.search(text) and _is_at_times(text):
@@ -312,25 +313,6 @@ def _is_single_event(revision: Revision) -> bool:
     if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _STANDS.search(plain)):
         return True
     return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)
-
-
-_CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
-NAMED = expression(rf"[A-Z0-9]|[{HAN}]")
-
-
-def is_value(revision: Revision) -> bool:
-    """Tell whether what holds now is a name or a value, or the one word of what is called or taken otherwise."""
-    is_word = bool(_CALLED.search(revision.plain)) and " " not in revision.new.strip()
-    return is_word or bool(NAMED.search(revision.new) or values_in(revision.new))
-
-
-_AGAIN = caseless(r"\bagain\b|\bback\b|[改换搬转调用订吃喝走坐住做]回|恢复|重新|又")
-
-
-def again_clause(plain: str) -> str:
-    """Return the clause that says what holds again, else the sentence."""
-    clauses = CLAUSE_END.split(plain)
-    return next(filter(_AGAIN.search, clauses), plain)
 
 
 def is_of_other_clause(plain: str, value: TypedValue, words: frozenset[str]) -> bool:

@@ -315,12 +315,12 @@ _OLD = (*_compiled(caseless, (*_ENGLISH_OLD, *_GERMAN_OLD)), *_compiled(expressi
 _NEW = (*_compiled(caseless, (*_ENGLISH_NEW, *_GERMAN_NEW)), *_compiled(expression, _HAN_NEW))
 
 
-_LIGHT = caseless(r"(?:need|want|require|wear)s? (?:to |an? |the |my |his |her |our |their )?(?=\w{3})")
+_LIGHT = caseless(r"\A(?:need|want|require|wear)s? (?:to |an? |the |my |his |her |our |their )?(?=\w{3})")
 
 
 def without_light_verb(denied: str) -> str:
     """Return what is denied without a verb that says little: nobody who wears glasses *needs his glasses* any more."""
-    return _LIGHT.sub("", denied, count=1) if _LIGHT.match(denied) else denied
+    return _LIGHT.sub("", denied)
 
 
 def behind_leads(plain: str) -> tuple[str, frozenset[str]]:
@@ -346,3 +346,12 @@ def cues_in(plain: str) -> Iterator[tuple[str, TextMatch]]:
     if became := _HAS_BECOME.search(plain):
         yield NOW, became
     yield from ((NEW, match) for pattern in _NEW_THINGS if (match := pattern.search(plain)))
+
+
+_AGAIN = caseless(r"\bagain\b|\bback\b|[改换搬转调用订吃喝走坐住做]回|恢复|重新|又")
+
+
+def again_clause(plain: str) -> str:
+    """Return the clause that says what holds again, else the sentence."""
+    clauses = CLAUSE_END.split(plain)
+    return next(filter(_AGAIN.search, clauses), plain)

@@ -16,20 +16,17 @@ from functools import cache, cached_property, lru_cache
 from msgspec import Struct
 
 from memoryd.domain.counters import grouped
-from memoryd.domain.expressions import caseless
+from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import (
     HOME,
     MOVES,
-    NAMED,
-    again_clause,
     are_apart,
     are_of_other_times,
     is_bare_place,
     is_of_other,
     is_of_other_clause,
     is_of_person,
-    is_value,
 )
 from memoryd.domain.memories.capture.corrections import is_name
 from memoryd.domain.memories.capture.cues import (
@@ -37,11 +34,10 @@ from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
     CORRECTION,
-    NEWS,
     NO_LONGER,
     NOT_BUT,
-    NOW,
     SLIP,
+    again_clause,
 )
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
@@ -63,7 +59,7 @@ from memoryd.domain.memories.capture.values import (
     values_in,
 )
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.facts.values import HAN_SIGN, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import CACHED_LINES
 
@@ -90,8 +86,6 @@ _FOREIGN = 2
 _DISPUTED_MAX = 3
 _MIN_CHARS = 3
 _INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
-_MAY_HOLD_BESIDE = frozenset({NOW, NEWS})
-"""Cues that change nothing by themselves: the pool *now* opens at 9 in winter."""
 _GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
 _NEGATIVE = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b"
@@ -245,21 +239,23 @@ class _Search:
 
     def over(self, similar: Sequence[_Candidate]) -> Target | None:
         """Return the one memory that a sentence denies or ends, by what it alone names: it is doubted, and stands."""
-        is_bare_denial = set(self._revision.forms) == {NOT_BUT} and not self._revision.has_contrast
+        revision = self._revision
+        is_bare_denial = set(revision.forms) == {NOT_BUT} and not revision.has_contrast
+        if is_bare_denial or revision.has_pronoun:
+            return None
         found = [
             one
             for one in similar
-            if not (is_bare_denial or self._revision.has_pronoun)
-            and any(old <= one.words and self._is_told_apart(old - self._subject_in(one.text)) for _, old in self._old)
+            if any(old <= one.words and self._is_alone_with(old - self._subject_in(one.text)) for _, old in self._old)
             and not _NEGATIVE.search(one.text)
             and not is_of_other(one.text, self._spoken | self._own_names)
-            and not are_apart(self._revision, one.text, one.words | self._own_names, self._spoken)
+            and not are_apart(revision, one.text, one.words | self._own_names, self._spoken)
         ]
-        return Target(self._revision.text, disputed=(found[0].memory,)) if len(found) == 1 else None
+        return Target(revision.text, disputed=(found[0].memory,)) if len(found) == 1 else None
 
-    def _is_told_apart(self, words: frozenset[str]) -> bool:
-        counts = self._rarity.counts
-        return any(counts[word] <= 1 for word in words if len(word) > 1)
+    def _is_alone_with(self, words: frozenset[str]) -> bool:
+        """Tell whether one of some words of a memory stands in no other."""
+        return any(self._rarity.counts[word] == 1 for word in words if len(word) > 1)
 
     def _share(self, part: frozenset[str], whole: frozenset[str]) -> float:
         """Return how much of the weight of some words those of them have that are in another set."""
@@ -312,7 +308,7 @@ class _Search:
         # of what is named nowhere else, the value alone says which one is meant: a name, a number; in German any noun
         # has a capital
         is_any_noun = set(revision.forms) == {NOT_BUT} and _GERMAN_AUTHOR.match(revision.plain)
-        is_significant = any(map(NAMED.search, revision.old)) and not (
+        is_significant = any(map(_NAME.search, revision.old)) and not (
             is_any_noun or (revision.has_pronoun and not self._context and not revision.has_contrast)
         )
         return (is_significant or len(hits[0]) > 1) and not any(
@@ -348,7 +344,7 @@ class _Search:
         revision, about = self._revision, self._about or self._subject
         if self._old or not {CHANGE, CORRECTION} & set(revision.forms):
             return False
-        if CHANGE in revision.forms and not (revision.new and is_value(revision)):
+        if CHANGE in revision.forms and not (revision.new and _is_value(revision)):
             return False
         new = content(revision.new)
         if new and new <= one.words:
@@ -424,9 +420,19 @@ _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|�
 """Of who moves another place holds, whatever word is said for it."""
 
 
+_CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
+_NAME = expression(rf"[A-Z0-9]|[{HAN}]")
+
+
+def _is_value(revision: Revision) -> bool:
+    """Tell whether what holds now is a name or a value, or the one word of what is called or taken otherwise."""
+    is_word = bool(_CALLED.search(revision.plain)) and " " not in revision.new.strip()
+    return is_word or bool(_NAME.search(revision.new) or values_in(revision.new))
+
+
 def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:
     memory = candidate.memory
-    if _MAY_HOLD_BESIDE.issuperset(revision.forms) and are_of_other_times(revision.plain, candidate.text):
+    if are_of_other_times(revision, candidate.text):
         # both hold
         return Target(revision.text)
     text = renewed(revision, candidate.text)

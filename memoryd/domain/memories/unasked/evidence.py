@@ -266,13 +266,10 @@ class MessageEvidence:
 
     def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
         aim = self._message.aim
-        weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
         if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
             return True
-        is_told_apart = max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1
-        if aim is Aim.OPEN and is_told_apart and asks(self._text):
-            # it asks by a name, a code, a word of a trade, or by two words of which each says something
-            return score >= MIN_OF_VALUE
+        if aim is Aim.OPEN and score >= MIN_OF_VALUE and self._is_asked_for(matches):
+            return True
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
         # 图书馆 has the sign of a book in it: of one word in common a concept says no more
@@ -280,6 +277,12 @@ class MessageEvidence:
         has_two = self._words_of(matches, SIGNIFICANT) + is_meant + (near >= SIGNIFICANT_NEAR) >= 2
         is_all = self._words_of(matches) > 1 and self._holds_all(matches, MAX_WORDS_SHARE)
         return is_all or (score >= MIN[aim] and has_two)
+
+    def _is_asked_for(self, matches: Collection[str]) -> bool:
+        """Tell whether the message asks by a name, a code, a word of a trade, or two words that each say something."""
+        weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
+        is_told_apart = max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1
+        return is_told_apart and asks(self._text)
 
     def _words_of(self, matches: Collection[str], least: float = 0.0) -> int:
         """Return how many words weigh more: of a script without spaces, pairs of signs that overlap are one."""
