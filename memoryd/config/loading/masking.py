@@ -5,27 +5,24 @@ All other characters stay. A masked secret becomes a reference to a variable tha
 configuration stays valid, and a provider that needs the key reports it as missing.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import json5
 from msgspec import Struct
 
 from memoryd.config.loading.keys import dotted
-from memoryd.config.loading.raw import KeyPath, Raw, first_offsets, parse, places, texts_in, value_at, value_token
+from memoryd.config.loading.raw import KeyPath, Raw, parse, places, texts_in, value_at
 from memoryd.config.paths import expand
 from memoryd.config.section import VARIABLE
-from memoryd.domain.expressions import TextMatch, expression
+from memoryd.domain.expressions import expression
 from memoryd.domain.redaction import redacted, secrets_in
+from memoryd.domain.settings_text import TOKEN, put
 
 _VARIABLE = "MEMORYD_MASKED_"
-_VARIABLE_0 = f"{_VARIABLE}0"
-_MASKED = expression(rf'\{{"env": "{_VARIABLE}(\d+)"\}}')
+_NAME = f"{_VARIABLE}0"
 _WITHIN = expression(rf"\$\{{{_VARIABLE}\d+\}}")
-_TOKEN = expression(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)
 _KEYS = expression(r"(?:api_?key|token|secret|password|passphrase|credentials?|private_?key)\Z", re.IGNORECASE)
 """How the name of a key ends; all values of `headers` are keys."""
 
@@ -35,30 +32,16 @@ def masked_text(text: str) -> tuple[str, int]:
 
     Raises ConfigError for what is no JSON5, and ValueError where a key would be left in it.
     """
-    offsets = first_offsets(text)
-    # by their places: another value may read the same
-    found = [place for place, _ in _secrets(parse(text, Path("config"))) if place in offsets]
-    tokens = {place: value_token(text, offsets[place]) for place in found}
-    secrets = {token.start(): _is_key(place) for place, token in tokens.items() if token}
-    masked_count = 0
-
-    def mask(match: TextMatch) -> str:
-        nonlocal masked_count
-        token = match[0]
-        if token.startswith("/"):
-            return redacted(token)
-        if match.start() not in secrets:
-            return token
-        masked_count += 1
-        name = f"{_VARIABLE}{masked_count}"
+    secrets = list(_secrets(parse(text, Path("config"))))
+    masked = TOKEN.sub(lambda token: redacted(token[0]) if token.lastgroup == "skipped" else token[0], text)
+    for number, (place, value) in enumerate(secrets, start=1):
+        name = f"{_VARIABLE}{number}"
         # a reference is a valid value of a key alone
-        within = json.dumps(_without_secrets(str(json5.loads(token)), name), ensure_ascii=False)
-        return f'{{"env": "{name}"}}' if secrets[match.start()] else within
-
-    masked = _TOKEN.sub(mask, text)
+        instead = {"env": name} if _is_key(place) else _without_secrets(value, name)
+        masked = put(masked, list(map(str, place)), instead, is_json5=True)
     if any(_secrets(parse(masked, Path("config")))):
         raise ValueError("its keys are written so that they cannot be told from the rest")
-    return masked, masked_count
+    return masked, len(secrets)
 
 
 def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
@@ -66,36 +49,20 @@ def unmasked_text(text: str, present: Raw) -> tuple[str, list[str]]:
 
     Raises ConfigError for what is no JSON5.
     """
-    raw = parse(text, Path("config"))
-    texts = list(texts_in(raw))
-    places = {name.removeprefix(_VARIABLE): place[:-1] for place, name in texts if place[-1:] == ("env",)}
-    missing: list[str] = []
-
-    def present_value(place: KeyPath) -> object:
-        return value_at(present, place) if place and _is_same_agent(raw, present, place) else None
-
-    def restore(match: TextMatch) -> str:
-        place = places.get(match[1], ())
-        value = present_value(place)
-        if isinstance(value, (str, dict)) and value:
-            return json.dumps(value, ensure_ascii=False)
-        missing.append(dotted(place))
-        return match[0]
-
-    def restore_within(match: TextMatch) -> str:
-        token = match[0]
-        if token.startswith("/") or not _WITHIN.search(token):
-            return token
-        masked = str(json5.loads(token))
-        place = next((place for place, text in texts if text == masked), ())
-        value = present_value(place)
+    raw, missing = parse(text, Path("config")), list[str]()
+    for at, masked in texts_in(raw):
+        is_key = at[-1:] == ("env",) and masked.startswith(_VARIABLE)
+        if not (is_key or _WITHIN.search(masked)):
+            continue
+        place = at[:-1] if is_key else at
+        value = value_at(present, place) if _is_same_agent(raw, present, place) else None
         # the present text must be the same but for its secrets
-        if isinstance(value, str) and _WITHIN.sub("", masked) == _WITHIN.sub("", _without_secrets(value, _VARIABLE_0)):
-            return json.dumps(value, ensure_ascii=False)
-        missing.append(dotted(place))
-        return token
-
-    return _TOKEN.sub(restore_within, _MASKED.sub(restore, text)), missing
+        is_same = isinstance(value, str) and _WITHIN.sub("", masked) == _WITHIN.sub("", _without_secrets(value, _NAME))
+        if value and (is_same or (is_key and isinstance(value, str | dict))):
+            text = put(text, list(map(str, place)), value, is_json5=True)
+        else:
+            missing.append(dotted(place))
+    return text, missing
 
 
 def _without_secrets(value: str, name: str) -> str:

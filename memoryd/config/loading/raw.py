@@ -308,22 +308,3 @@ def without_key(text: str, key: str) -> str:
         if parse(edited, Path("configuration")) == left:
             return edited
     raise InvalidRequest(f"{key} cannot be taken out of the configuration", hint="delete it there")
-
-
-def first_offsets(text: str) -> Mapping[KeyPath, int]:
-    """Return the offset of each key and each item of a list, as far as the text can be followed."""
-    offsets: dict[KeyPath, int] = {}
-    for location, offset in _offsets(text):
-        offsets.setdefault(location, offset)
-    return offsets
-
-
-def _tokens(text: str, start: int) -> Iterator[TextMatch]:
-    return (token for token in TOKEN.finditer(text, start) if token.lastgroup != "skipped")
-
-
-def value_token(text: str, start: int) -> TextMatch | None:
-    """Return the first token of the value of the key that begins there, or of the item of a list."""
-    tokens = _tokens(text, start)
-    first, second = next(tokens, None), next(tokens, None)
-    return next(tokens, None) if second is not None and second[0] == ":" else first
