@@ -9,7 +9,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
@@ -77,6 +77,25 @@ def subclasses(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
     """Yield every kind of section below one."""
     for section in base.__subclasses__():
         yield from (section, *subclasses(section))
+
+
+def leaves(value: object, location: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:
+    """Yield the single values of a section and of all below it, each with its location in the words of the file."""
+    match value:
+        case Section():
+            fields = type(value).model_fields.items()
+            items: Iterable[tuple[int | str, object]] = (
+                (field.alias or name, getattr(value, name)) for name, field in fields
+            )
+        case Mapping():
+            items = value.items()
+        case tuple():
+            items = enumerate(value)
+        case _:
+            yield location, value
+            return
+    for key, below in items:
+        yield from leaves(below, (*location, key))
 
 
 def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """What the daemon needs of the system, by its configuration: places with their links, and what it may not be denied."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,13 +12,15 @@ from memoryd.config.agents import Agent
 from memoryd.config.loading.exposure import HERE, is_here
 from memoryd.config.paths import cache_dir, config_file, expand, openclaw_sessions, socket_path, state_dir
 from memoryd.config.root import Config
-from memoryd.config.section import Secret, Section
+from memoryd.config.section import Secret, Section, leaves
 from memoryd.config.team import is_on_disk
 from memoryd.domain.documents import ROOT_FOLDERS
 from memoryd.domain.embedding import PROVIDERS
 
 PATTERNS = frozenset({"exclude"})
 """Keys whose texts may begin with a slash and name no place."""
+ANYWHERE = ("/", "~")
+"""How a path begins that is relative to no folder."""
 LINKS_MAX = 40
 """As many as Linux follows."""
 FETCHED = ("hf:", "http:", "https:", "pypi:")
@@ -92,9 +94,10 @@ def named_places(section: Section) -> Iterator[Path]:
     Any text that begins so counts: a key that is no path costs a little less hardening, a path that is left out breaks
     the service. What is relative to a workspace is not here.
     """
-    for name in type(section).model_fields:
-        if name not in PATTERNS:
-            yield from _named_by(getattr(section, name))
+    for location, value in leaves(section):
+        text = value.content.get_secret_value() if isinstance(value, Secret) and value.kind == "file" else value
+        if isinstance(text, str) and text.startswith(ANYWHERE) and PATTERNS.isdisjoint(location):
+            yield expand(text, Path.home())
 
 
 def on_the_way(path: Path) -> Iterator[Path]:
@@ -108,20 +111,6 @@ def on_the_way(path: Path) -> Iterator[Path]:
         path = Path(os.path.normpath(link.parent / link.readlink() / path.relative_to(link)))
 
 
-def _named_by(value: object) -> Iterator[Path]:
-    match value:
-        case Section():
-            yield from named_places(value)
-        case Secret(kind="file"):
-            yield from _named_by(value.content.get_secret_value())
-        case str() if value.startswith(("/", "~")):
-            yield expand(value, Path.home())
-        case Mapping():
-            yield from (path for one in value.values() for path in _named_by(one))
-        case Iterable() if not isinstance(value, str):
-            yield from (path for one in value for path in _named_by(one))
-
-
 def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
     exports = config.memory.qmd.sessions
     if config.memory.backend == "qmd" and exports.enabled and exports.export_dir:
@@ -130,7 +119,8 @@ def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
         yield config.http.token_path().parent
     if config.team.remote is not None:
         # git writes into the checkout, and pushes to a repository that lies here
-        yield from _named_by((config.team.checkout or "", config.team.remote))
+        named = (config.team.checkout or "", config.team.remote)
+        yield from (expand(one, Path.home()) for one in named if one.startswith(ANYWHERE))
     for agent in agents:
         yield agent.index_path.parent
         yield from (expand(socket.path, Path.home()).parent for socket in agent.sockets)

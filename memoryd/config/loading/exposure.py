@@ -3,18 +3,17 @@
 import ipaddress
 import shlex
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from memoryd.config.agents import Agent
-from memoryd.config.loading.keys import dotted, secret_paths
-from memoryd.config.loading.raw import KeyPath
+from memoryd.config.loading.keys import dotted
 from memoryd.config.providers import READ_PROVIDERS
 from memoryd.config.root import Config
-from memoryd.config.section import Secret, Section
+from memoryd.config.section import Secret, leaves
 from memoryd.config.team import without_credentials
 from memoryd.domain.embedding import PROVIDERS
 
@@ -44,25 +43,7 @@ def exposures(config: Config, source: Path | None) -> list[Exposure]:
 
 def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
     """Yield the key of each secret, and the secret."""
-    for path in secret_paths(Config):
-        yield from _secrets_at(config, path, ())
-
-
-def _secrets_at(value: object, path: Sequence[str], location: KeyPath) -> Iterator[tuple[str, Secret]]:
-    """Yield the secrets that stand at a path of the types below a value, which is at `location`."""
-    match value, path:
-        case Secret(), _:
-            yield dotted(location), value
-        case tuple(), _:
-            for number, item in enumerate(value):
-                yield from _secrets_at(item, path, (*location, number))
-        case dict(), (_, *below):
-            for name, item in value.items():
-                yield from _secrets_at(item, below, (*location, name))
-        case Section(), (key, *below):
-            fields = type(value).model_fields.items()
-            name = next(name for name, field in fields if key == (field.alias or name))
-            yield from _secrets_at(getattr(value, name), below, (*location, key))
+    yield from ((dotted(location), value) for location, value in leaves(config) if isinstance(value, Secret))
 
 
 def _open_files(config: Config) -> Iterator[Exposure]:
