@@ -95,8 +95,8 @@ RemoteSource = HubSource | UrlSource | PackageSource
 ModelSource = FileSource | RemoteSource
 
 
-def parse(spec: str, *, base: Path | None = None) -> ModelSource:
-    """Return the source that `spec` names; a relative file path counts from `base` (default: the working directory).
+def parse(spec: str) -> ModelSource:
+    """Return the source that `spec` names; a relative file path counts from the working directory.
 
     Raises ModelError with what is wrong and the grammar.
     """
@@ -106,7 +106,7 @@ def parse(spec: str, *, base: Path | None = None) -> ModelSource:
     scheme = SCHEME.match(spec)
     if scheme is None:
         try:
-            return FileSource(spec=spec, path=(base or Path.cwd()) / Path(spec).expanduser())
+            return FileSource(spec=spec, path=Path.cwd() / Path(spec).expanduser())
         except RuntimeError as exc:
             raise ModelError(f"cannot read the model {spec!r}: {exc}", hint="write the path in full") from exc
     parser = PARSERS.get(scheme[1].lower())

@@ -74,13 +74,12 @@ class StoredModel(Struct, frozen=True):
 class ModelStore(Struct, frozen=True, eq=False):
     """Model files of one folder.
 
-    `forbidden_by` says what forbids fetching, if anything does; relative file paths count from `base`; `hub` is
-    where `hf:` leads, `timeouts` is for its servers; `hub_cache` is what other programs fetched from there.
+    `forbidden_by` says what forbids fetching, if anything does; `hub` is where `hf:` leads, `timeouts` is for its
+    servers; `hub_cache` is what other programs fetched from there.
     """
 
     folder: Path
     forbidden_by: str = ""
-    base: Path | None = None
     hub: str = HUB
     hub_cache: Path | None = None
     timeouts: DownloadTimeouts | None = None
@@ -97,26 +96,6 @@ class ModelStore(Struct, frozen=True, eq=False):
         return self.use.key
 
     @classmethod
-    def of(
-        cls,
-        folder: Path,
-        environment: Mapping[str, str],
-        *,
-        allow_download: bool = True,
-        base: Path | None = None,
-        use: ModelUse = EMBEDDING,
-    ) -> Self:
-        """Return the store as MEMORYD_OFFLINE and the variables of the Hugging Face hub in `environment` want it."""
-        return cls(
-            folder,
-            forbidden_by=_forbidden_by(environment, allow_download=allow_download),
-            base=base,
-            hub=environment.get(HUB_VARIABLE, "").strip() or HUB,
-            hub_cache=hub_cache_folder(environment),
-            use=use,
-        )
-
-    @classmethod
     def configured(
         cls,
         local: LocalSection,
@@ -127,20 +106,26 @@ class ModelStore(Struct, frozen=True, eq=False):
     ) -> Self:
         """Return the store in the folder that the configuration names, or else in the usual one.
 
-        `local.download: false` is about downloads that nobody asked for, so it is the caller's to heed.
+        MEMORYD_OFFLINE and the variables of the Hugging Face hub in `environment` count. `local.download: false` is
+        about downloads that nobody asked for, so it is the caller's to heed.
         """
-        folder = Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir()
-        return cls.of(folder, environment, allow_download=allow_download, use=use)
+        return cls(
+            Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir(),
+            forbidden_by=_forbidden_by(environment, allow_download=allow_download),
+            hub=environment.get(HUB_VARIABLE, "").strip() or HUB,
+            hub_cache=hub_cache_folder(environment),
+            use=use,
+        )
 
     def way_to(self, spec: str) -> str:
         """Return what brings the file of `spec` here."""
-        if isinstance(parse(spec, base=self.base), FileSource):
+        if isinstance(parse(spec), FileSource):
             return f"correct {self.use.key}, or put the file there"
         return f"fetch it: memoryctl models pull; or name another in {self.use.key}"
 
     def locate(self, spec: str) -> Path | None:
         """Return the file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
-        return self._here(parse(spec, base=self.base))
+        return self._here(parse(spec))
 
     async def fetch(self, spec: str, progress: Report) -> Path:
         """Fetch the file of `spec` if need be, and return it; goes on where an earlier call stopped.
@@ -148,7 +133,7 @@ class ModelStore(Struct, frozen=True, eq=False):
         It may be cancelled. Raises ModelError (the source makes no sense, the file is missing or unfit) and
         DownloadError.
         """
-        source = parse(spec, base=self.base)
+        source = parse(spec)
         if here := await asyncio.to_thread(self._here, source):
             return here
         path = self._path(source)
@@ -167,7 +152,7 @@ class ModelStore(Struct, frozen=True, eq=False):
 
     async def is_fetchable(self, spec: str) -> bool:
         """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
-        source = parse(spec, base=self.base)
+        source = parse(spec)
         if not isinstance(source, HubSource):
             return True
         # heavy, as below
@@ -227,7 +212,7 @@ class ModelStore(Struct, frozen=True, eq=False):
         names = {model.name for model in self.list()}
         if spec in names:
             return spec
-        source = parse(spec, base=self.base)
+        source = parse(spec)
         if isinstance(source, FileSource):
             raise ModelError(f"{source.path} is a file of your own", hint="only models in the cache are removed")
         if source.file_name in names:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memoryd.config.providers import LocalSection
 from memoryd.errors import ModelError
 from memoryd.models.fetching import Progress
 from memoryd.models.source import hub_cache_folder
@@ -56,7 +57,10 @@ async def hub() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 def store(hub: ModelServer, cache: HubCache, tmp_path: Path) -> ModelStore:
-    return ModelStore.of(tmp_path / "models", {"HF_HUB_CACHE": str(cache.folder), "HF_ENDPOINT": hub.url})
+    return ModelStore.configured(
+        LocalSection(model_cache_dir=str(tmp_path / "models")),
+        {"HF_HUB_CACHE": str(cache.folder), "HF_ENDPOINT": hub.url},
+    )
 
 
 def ignore(_progress: Progress) -> None:
@@ -82,7 +86,9 @@ async def test_shared_model_is_used_in_place_and_nothing_is_written(
 
 async def test_shared_model_needs_no_permission_to_fetch(cache: HubCache, tmp_path: Path) -> None:
     environment = {"HF_HUB_CACHE": str(cache.folder), "HF_HUB_OFFLINE": "1", "MEMORYD_OFFLINE": "1"}
-    store = ModelStore.of(tmp_path / "models", environment, allow_download=False)
+    store = ModelStore.configured(
+        LocalSection(model_cache_dir=str(tmp_path / "models")), environment, allow_download=False
+    )
 
     assert await store.fetch(HF, ignore) == cache.file
 
@@ -258,4 +264,4 @@ def test_home_that_is_unknown_means_no_shared_cache(tmp_path: Path) -> None:
     environment = {"HF_HOME": "~nobody-of-this-name/cache"}
 
     assert hub_cache_folder(environment) is None
-    assert ModelStore.of(tmp_path, environment).locate(HF) is None
+    assert ModelStore.configured(LocalSection(model_cache_dir=str(tmp_path)), environment).locate(HF) is None

@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 import pytest
 
+from memoryd.config.providers import LocalSection
 from memoryd.domain.vector import Vector
 from memoryd.embed.calibration import CHINESE, ENGLISH, verify
 from memoryd.embed.local.local_model import LlamaWorker, identity_of
@@ -123,7 +124,9 @@ async def test_two_stores_fetch_one_file_once(hub: ModelServer, folder: Path) ->
 async def test_forbidden_download_says_which_setting_and_what_works(
     folder: Path, environment: dict[str, str], words: str, spec: str
 ) -> None:
-    store = ModelStore.of(folder, environment, allow_download=bool(environment))
+    store = ModelStore.configured(
+        LocalSection(model_cache_dir=str(folder)), environment, allow_download=bool(environment)
+    )
 
     with pytest.raises(DownloadError, match=words) as caught:
         await store.fetch(spec, ignore)
@@ -136,7 +139,7 @@ async def test_forbidden_download_says_which_setting_and_what_works(
 async def test_offline_store_gives_what_is_here(store: ModelStore, folder: Path) -> None:
     path = await store.fetch(HF, ignore)
 
-    assert await ModelStore.of(folder, {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
+    assert await ModelStore.configured(in_folder(folder), {"MEMORYD_OFFLINE": "1"}).fetch(HF, ignore) == path
 
 
 async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_index(folder: Path) -> None:
@@ -149,17 +152,25 @@ async def test_hub_that_cannot_be_reached_is_told_with_a_model_of_a_package_inde
 
 
 async def test_environment_names_another_hub(hub: ModelServer, folder: Path) -> None:
-    store = ModelStore.of(folder, {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0", "HF_HUB_OFFLINE": "0"})
+    store = ModelStore.configured(
+        LocalSection(model_cache_dir=str(folder)),
+        {"HF_ENDPOINT": f"{hub.url}/", "MEMORYD_OFFLINE": "0", "HF_HUB_OFFLINE": "0"},
+    )
 
     await store.fetch(HF, ignore)
 
     assert hub.asked[0].path == "/owner/repository/resolve/main/m.gguf"
 
 
-async def test_own_file_is_used_where_it_lies(folder: Path, tmp_path: Path) -> None:
+def in_folder(folder: Path) -> LocalSection:
+    return LocalSection(model_cache_dir=str(folder))
+
+
+async def test_own_file_is_used_where_it_lies(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.gguf"
     mine.write_bytes(CONTENT)
-    store = ModelStore(folder, base=tmp_path, forbidden_by="MEMORYD_OFFLINE is set")
+    store = ModelStore(folder, forbidden_by="MEMORYD_OFFLINE is set")
 
     assert store.locate("mine.gguf") == await store.fetch(str(mine), ignore) == mine
     with pytest.raises(ModelError, match=r"no model file at .*other\.gguf"):
@@ -205,13 +216,16 @@ async def test_remove_takes_all_that_belongs_to_a_model(store: ModelStore, hub: 
 
 
 @pytest.mark.parametrize("spec", [HF, "../outside.gguf", "/etc/passwd", "outside.gguf"])
-def test_remove_never_leaves_the_folder(folder: Path, tmp_path: Path, spec: str) -> None:
+def test_remove_never_leaves_the_folder(
+    folder: Path, tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder.mkdir()
+    monkeypatch.chdir(folder)
     outside = tmp_path / "outside.gguf"
     outside.write_bytes(CONTENT)
 
     with pytest.raises(ModelError):
-        ModelStore(folder, base=folder).remove(spec)
+        ModelStore(folder).remove(spec)
 
     assert outside.exists()
 

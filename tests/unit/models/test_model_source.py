@@ -11,13 +11,14 @@ HUB = "https://huggingface.co"
 DIGEST = "0" * 63 + "a"
 
 
-def test_path_counts_from_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_counts_from_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.chdir("/etc")
 
     assert parse("/models/a.gguf") == FileSource("/models/a.gguf", Path("/models/a.gguf"))
-    assert parse("a.gguf", base=Path("/etc/memoryd")) == FileSource("a.gguf", Path("/etc/memoryd/a.gguf"))
-    assert parse("~/a.gguf", base=Path("/etc")) == FileSource("~/a.gguf", Path("/home/ada/a.gguf"))
-    assert parse("./a:b.gguf", base=Path("/etc")) == FileSource("./a:b.gguf", Path("/etc/a:b.gguf"))
+    assert parse("a.gguf") == FileSource("a.gguf", Path("/etc/a.gguf"))
+    assert parse("~/a.gguf") == FileSource("~/a.gguf", Path("/home/ada/a.gguf"))
+    assert parse("./a:b.gguf") == FileSource("./a:b.gguf", Path("/etc/a:b.gguf"))
 
 
 def test_hub_file_has_an_address_and_a_name_of_its_own() -> None:
