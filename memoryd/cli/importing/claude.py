@@ -26,10 +26,8 @@ def pages(path: Path) -> Iterator[ImportLine]:
     export = _Export()
     with opened_members(path) as files:
         # all of them in one file, or one file for each
-        for project in json_entries((one for one in files if _OF_PROJECTS.search(one.name)), Object):
-            yield from [project] if isinstance(project, ImportLine) else export.of_project(*project)
-        for held in json_entries(named(files, "memories"), Object):
-            yield from [held] if isinstance(held, ImportLine) else export.of_memory(*held)
+        yield from json_entries((one for one in files if _OF_PROJECTS.search(one.name)), export.of_project)
+        yield from json_entries(named(files, "memories"), export.of_memory)
 
 
 class _Export(Struct):
@@ -100,8 +98,7 @@ def observations(path: Path) -> Iterator[ImportLine]:
             yield _line(f"{table} {row.get('id')}", row)
         return
     with opened_members(database) as files:
-        for one in json_entries(files, Object, "observations", "summaries"):
-            yield one if isinstance(one, ImportLine) else _line(*one)
+        yield from json_entries(files, lambda where, row: [_line(where, row)], "observations", "summaries")
 
 
 def _line(where: str, row: Mapping[str, Any]) -> ImportLine:

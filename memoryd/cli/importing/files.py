@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import msgspec
 from msgspec import Struct
@@ -114,10 +114,10 @@ FILE_BYTES_MAX = 512 * 2**20
 ENTRIES_MAX = 200_000
 _BOM = b"\xef\xbb\xbf"
 _DAMAGED = (ValueError, RecursionError)
-_SHOWN = expression(r"[^ \t\r\n]")
+_SHOWN = expression(r"[^ \t\r\n,:]")
+"""What stands between two values is none of it; one that is missing or too many costs no entry."""
 _SKIMMED = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Finds where a value ends."""
-Shape = TypeVar("Shape")
 Object = dict[str, Any]
 
 
@@ -130,9 +130,9 @@ def named(files: Iterable[ExportedFile], beginning: str = "") -> Iterator[Export
 
 
 def json_entries(
-    files: Iterable[ExportedFile], shape: type[Shape], *keys: str
-) -> Iterator[tuple[str, Shape] | ImportLine]:
-    """Yield the entries of JSON files with their places, and what cannot be read as the line that says why.
+    files: Iterable[ExportedFile], lines: Callable[[str, Object], Iterable[ImportLine]], *keys: str
+) -> Iterator[ImportLine]:
+    """Yield the `lines` of the entries of JSON files, each by its place, and what cannot be read as one that says why.
 
     A file is a list, or an object that has lists at these keys; without keys an object is the one entry.
     """
@@ -145,7 +145,7 @@ def json_entries(
             for number, (place, raw) in enumerate(_listed(data.decode("latin-1"), keys)):
                 if number == ENTRIES_MAX:
                     raise UnreadableExportError(f"it has more than {ENTRIES_MAX:,} entries: those behind are left out")
-                yield _entry(f"{file.name}, {place}", raw.encode("latin-1"), shape)
+                yield from _entry(f"{file.name}, {place}", raw.encode("latin-1"), lines)
         except UnreadableExportError as exc:
             yield ImportLine(trouble=str(exc), where=file.name)
         except _DAMAGED as exc:
@@ -153,69 +153,59 @@ def json_entries(
 
 
 def _listed(text: str, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    at = _next_shown(text, 0)
+    at = _next_value(text, 0)
     if text.startswith("[", at):
         at = yield from _items(text, at, "entry")
     elif not keys or not text.startswith("{", at):
         yield "entry 1", text
         return
     else:
-        at = _next_shown(text, at + 1)
+        at = _next_value(text, at + 1)
         while not text.startswith("}", at):
             key, at = _SKIMMED.raw_decode(text, at)
-            at = _behind(":", text, at)
+            at = _next_value(text, at)
             if key in keys and text.startswith("[", at):
                 at = yield from _items(text, at, key)
             else:
                 _, at = _SKIMMED.raw_decode(text, at)
-            at = _behind(",", text, at, end="}")
+            at = _next_value(text, at)
         at += 1
-    if _next_shown(text, at) != len(text):
+    if _next_value(text, at) != len(text):
         raise json.JSONDecodeError("Extra data", text, at)
 
 
 def _items(text: str, at: int, name: str) -> Generator[tuple[str, str], None, int]:
     """Yield the values of a list, and return where it ends."""
-    at, number = _next_shown(text, at + 1), 0
+    at, number = _next_value(text, at + 1), 0
     while not text.startswith("]", at):
         begin, number = at, number + 1
         _, at = _SKIMMED.raw_decode(text, begin)
         yield f"{name} {number}", text[begin:at]
-        at = _behind(",", text, at, end="]")
+        at = _next_value(text, at)
     return at + 1
 
 
-def _behind(mark: str, text: str, at: int, *, end: str = "") -> int:
-    """Return where the next value begins, behind a mark, or where the `end` stands."""
-    at = _next_shown(text, at)
-    if text.startswith(mark, at):
-        return _next_shown(text, at + 1)
-    if not end or not text.startswith(end, at):
-        raise json.JSONDecodeError(f"Expecting {mark!r}", text, at)
-    return at
-
-
-def _next_shown(text: str, at: int) -> int:
+def _next_value(text: str, at: int) -> int:
+    """Return where the next value begins, or what holds these ends."""
     found = _SHOWN.search(text, at)
     return found.start() if found else len(text)
 
 
-def _entry(where: str, raw: bytes, shape: type[Shape]) -> tuple[str, Shape] | ImportLine:
+def _entry(where: str, raw: bytes, lines: Callable[[str, Object], Iterable[ImportLine]]) -> Iterable[ImportLine]:
     try:
-        return where, _decoded(raw, shape)
+        entry = _decoded(raw)
     except _DAMAGED as exc:
-        return ImportLine(trouble=f"it is no such entry: {exc}", where=where)
+        return [ImportLine(trouble=f"it is no such entry: {exc}", where=where)]
+    return lines(where, entry)
 
 
-def _decoded(raw: bytes, shape: type[Shape]) -> Shape:
+def _decoded(raw: bytes) -> Object:
     try:
-        return msgspec.json.decode(raw, type=shape)
-    except msgspec.ValidationError:
-        raise
+        return msgspec.json.decode(raw, type=Object)
     except msgspec.DecodeError:
         # half a character, and a number that is none, are what programs write all the same
         value = json.loads(raw, strict=False, parse_constant=str)
-        return msgspec.json.decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), type=shape)
+        return msgspec.json.decode(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), type=Object)
 
 
 def list_of(value: object) -> list[Any]:

@@ -8,7 +8,6 @@ https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +18,9 @@ from memoryd.cli.importing.files import (
     UnreadableExportError,
     first_of,
     json_entries,
+    list_of,
     named,
+    object_of,
     opened_members,
 )
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
@@ -66,8 +67,7 @@ def _said(line: ImportLine) -> object:
 def _mem0(path: Path) -> Iterator[ImportLine]:
     ids = dict[object, str]()
     with opened_members(path) as files:
-        for one in json_entries(named(files), Object, "results", "memories"):
-            yield one if isinstance(one, ImportLine) else _mem0_entry(*one, ids)
+        yield from json_entries(named(files), lambda where, one: [_mem0_entry(where, one, ids)], "results", "memories")
 
 
 def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
@@ -88,57 +88,34 @@ def _claude_mem(path: Path) -> Iterator[ImportLine]:
     return observations(path)
 
 
-class _Content(Struct):
-    parts: list[Any] = []
-    model_set_context: str | None = None
-
-
-class _Message(Struct):
-    recipient: str | None = None
-    create_time: Any = None
-    content: _Content | None = None
-
-
-class _Node(Struct):
-    message: _Message | None = None
-
-
-class _Chat(Struct):
-    mapping: dict[str, _Node] = {}
-
-    def messages(self) -> Iterator[tuple[_Message, _Content]]:
-        """Yield what was said, in no order of the tree, which may lead in a circle: each message has its time."""
-        for message in (node.message for node in self.mapping.values()):
-            if message is not None and message.content is not None:
-                yield message, message.content
-
-
 def _chatgpt(path: Path) -> Iterator[ImportLine]:
+    shown: tuple[float, str, str] = (0.0, "", "")
+
+    def of_chat(where: str, chat: Object) -> Iterator[ImportLine]:
+        nonlocal shown
+        # in no order of the tree, which may lead in a circle: each message has its time
+        for node in object_of(chat.get("mapping")).values():
+            message = object_of(object_of(node).get("message"))
+            content, when = object_of(message.get("content")), message.get("create_time")
+            if content and message.get("recipient") == "bio":
+                text = "\n".join(part for part in list_of(content.get("parts")) if isinstance(part, str))
+                yield memory_line(where, text, when, source="chatgpt")
+            elif isinstance(listed := content.get("model_set_context"), str):
+                shown = max(shown, (when if isinstance(when, float) else 0.0, where, listed))
+
     with opened_members(path) as files:
-        for saved in json_entries(named(files, "memor"), Object, "memories", "results"):
-            yield saved if isinstance(saved, ImportLine) else _chatgpt_entry(*saved)
-        shown: tuple[float, str, str] = (0.0, "", "")
-        for chat in json_entries(named(files, "conversations"), _Chat):
-            if isinstance(chat, ImportLine):
-                yield chat
-                continue
-            where, said = chat
-            for message, content in said.messages():
-                when = message.create_time
-                if message.recipient == "bio":
-                    text = "\n".join(part for part in content.parts if isinstance(part, str))
-                    yield memory_line(where, text, when, source="chatgpt")
-                elif listed := content.model_set_context:
-                    shown = max(shown, (when if isinstance(when, float) else 0.0, where, listed))
-        rows = (_LISTED.fullmatch(line.strip()) for line in shown[2].splitlines())
-        yield from (memory_line(shown[1], row["text"], row["day"], source="chatgpt") for row in rows if row)
+        yield from json_entries(named(files, "memor"), _saved_in_chatgpt, "memories", "results")
+        yield from json_entries(named(files, "conversations"), of_chat)
+    rows = (_LISTED.fullmatch(line.strip()) for line in shown[2].splitlines())
+    yield from (memory_line(shown[1], row["text"], row["day"], source="chatgpt") for row in rows if row)
 
 
-def _chatgpt_entry(where: str, one: Object) -> ImportLine:
+def _saved_in_chatgpt(where: str, one: Object) -> Iterator[ImportLine]:
     if one.get("enabled") is False:
-        return ImportLine(trouble="it is switched off there", where=where)
-    when = first_of(one, "created_at", "create_time", "created_timestamp", "updated_at")
-    return memory_line(where, first_of(one, "content", "memory", "text"), when, source="chatgpt")
+        yield ImportLine(trouble="it is switched off there", where=where)
+    else:
+        when = first_of(one, "created_at", "create_time", "created_timestamp", "updated_at")
+        yield memory_line(where, first_of(one, "content", "memory", "text"), when, source="chatgpt")
 
 
 def _claude(path: Path) -> Iterator[ImportLine]:
