@@ -10,13 +10,14 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
@@ -85,31 +86,43 @@ def installation(
     host: Host, project: Path | None, commands: Mapping[str, str], parts: set[Part]
 ) -> list[SettingsChange]:
     """Return what an install changes; raises InvalidRequest for a file that is not as it should be."""
-    texts = _Texts(places(host, project), parts)
-    for part, file, text in texts:
-        with _refusing(file):
-            texts.set(file, _with(text, part, host, file.path, commands))
+    changes = _edited(host, project, parts, lambda text, part, path: _with(text, part, host, path, commands))
     ours = {change.before.path for change in removal(host, project, parts)}
-    return [SettingsChange(one.before, one.text, one.before.path not in ours) for one in texts.changes()]
+    return [replace(one, is_first=one.before.path not in ours) for one in changes]
 
 
 def removal(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
     """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
-    texts = _Texts(places(host, project), parts)
     found: dict[Path, list[Part]] = {}
-    for part, file, text in texts:
+
+    def without(text: str, part: Part, path: Path) -> str:
         if part == "instructions" and project is not None and _is_shared(host, project):
-            continue
-        with _refusing(file):
-            rest = _without(text, part, host, file.path)
-            if rest != text:
-                found.setdefault(file.path, []).append(part)
-            texts.set(file, rest)
-    changes = ((one, found[one.before.path]) for one in texts.changes())
+            return text
+        if (rest := _without(text, part, host, path)) != text:
+            found.setdefault(path, []).append(part)
+        return rest
+
+    changes = ((one, found[one.before.path]) for one in _edited(host, project, parts, without))
     return [
-        SettingsChange(one.before, _before(one, host, parts), is_whole=any(_is_whole(part, host) for part in parts))
+        replace(one, text=_before(one, host, parts), is_whole=any(_is_whole(part, host) for part in parts))
         for one, parts in changes
     ]
+
+
+def _edited(
+    host: Host, project: Path | None, parts: set[Part] | None, edit: Callable[[str, Part, Path], str]
+) -> list[SettingsChange]:
+    """Return what becomes of files by an edit for each part of ours; one file may hold several parts."""
+    changes: dict[Path, SettingsChange] = {}
+    for part, paths in places(host, project).items():
+        for path in paths if not parts or part in parts else ():
+            if path not in changes:
+                file = read_settings(path)
+                changes[path] = SettingsChange(file, file.text)
+            before, text = changes[path].before, changes[path].text or ""
+            with _refusing(before):
+                changes[path] = SettingsChange(before, edit(text, part, path))
+    return [one for one in changes.values() if one.text != one.before.text]
 
 
 def _is_shared(host: Host, project: Path) -> bool:
@@ -199,29 +212,6 @@ def _refusing(file: SettingsFile) -> Iterator[None]:
     except ValueError as exc:
         hint = "mend it by hand, and try again"
         raise InvalidRequest(f"{file.path} is left as it is: {exc}", hint=hint) from exc
-
-
-class _Texts:
-    """Files on their way to other texts; one file may hold several parts."""
-
-    def __init__(self, where: Mapping[Part, list[Path]], parts: set[Part] | None) -> None:
-        self._parts = [(part, path) for part, paths in where.items() if not parts or part in parts for path in paths]
-        self._files = {path: read_settings(path) for _, path in self._parts}
-        self._texts = {path: file.text for path, file in self._files.items()}
-
-    def __iter__(self) -> Iterator[tuple[Part, SettingsFile, str]]:
-        for part, path in self._parts:
-            yield part, self._files[path], self._texts[path]
-
-    def set(self, file: SettingsFile, text: str) -> None:
-        self._texts[file.path] = text
-
-    def changes(self) -> list[SettingsChange]:
-        return [
-            SettingsChange(file, self._texts[path])
-            for path, file in self._files.items()
-            if self._texts[path] != file.text
-        ]
 
 
 def our_commands(text: str, host: Host) -> dict[str, str]:
