@@ -24,9 +24,9 @@ from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, 
 from memoryd.config.agents import Agent
 from memoryd.config.loading.foreign import place_in
 from memoryd.config.loading.keys import dotted
-from memoryd.config.loading.load import load, loaded_of, source_of
-from memoryd.config.loading.raw import ConfigText, parse, read, value_at, with_value
-from memoryd.config.paths import config_file, expand, qmd_home, qmd_variables
+from memoryd.config.loading.load import editable, load, loaded_of
+from memoryd.config.loading.raw import ConfigText, parse, value_at, with_value
+from memoryd.config.paths import expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
 from memoryd.config.section import SCHEME
 from memoryd.domain.embedding import AUTO, LOCAL
@@ -310,17 +310,14 @@ def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
     if not {search.provider, search.fallback} & {LOCAL, AUTO}:
         message = f"agent {agent.id} embeds with no model of this machine: its provider is {search.provider}"
         raise InvalidRequest(message, hint='set memorySearch.provider to "local" first')
-    source = source_of(None)
-    written = read(source) if source else ConfigText()
-    if source is not None and source.is_symlink():
-        raise InvalidRequest(f"{source} is a link", hint=f"write {dotted(MODEL)}: {spec!r} into what it leads to")
-    raw, config = parse(written.text, source) if source else {}, load(source).config
-    before, path = _models(config.resolved_agents()), source or config_file()
+    path, written = editable(f"{dotted(MODEL)}: {spec!r}")
+    raw, config = parse(written, path) if written else {}, load().config
+    before = _models(config.resolved_agents())
     entry = ("agents", "list", list(before).index(agent.id)) if config.agents.list else None
     has_own = entry is not None and value_at(raw, place_in(raw, (*entry, *MODEL))) is not None
     above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
     key = place_in(raw, (*above, *MODEL))
-    text = with_value(written.text, key, spec)
+    text = with_value(written, key, spec)
     after = _models(loaded_of(ConfigText(text), path).config.resolved_agents())
     if after[agent.id] != spec:
         raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")

@@ -16,9 +16,9 @@ from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, f
 from memoryd.cli.memory.changes import done_if_sure, sure_option
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
 from memoryd.client import Client
-from memoryd.config.loading.load import load, loaded_of, source_of
-from memoryd.config.loading.raw import ConfigText, parse, read, value_at, with_value, without_key
-from memoryd.config.paths import config_file, team_dir
+from memoryd.config.loading.load import editable, load, loaded_of
+from memoryd.config.loading.raw import ConfigText, parse, value_at, with_value, without_key
+from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credentials
 from memoryd.domain.access import folded_id
 from memoryd.domain.memories.sharing import TeamPeople
@@ -245,19 +245,12 @@ def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tup
     is_other = now.remote is not None and (address_of(now.remote), now.person) != (remote, person)
     if is_other or (now.is_on_server and now.name != folded_id(name)):
         raise InvalidRequest(f"you are in team {now.name} already", hint="memoryctl team leave")
-    path, text = _file()
+    path, text = editable(f"the section `{_SECTION}`")
     for key, value in (("person", person), ("name", name), ("remote", remote)):
         text = with_value(text, (_SECTION, key), value)
     if invocation.agent is not None:
         text = with_value(text, (_SECTION, "agent"), invocation.agent)
     return path, text, loaded_of(ConfigText(text), path).config.team
-
-
-def _file() -> tuple[Path, str]:
-    source = source_of(None)
-    if source is not None and source.is_symlink():
-        raise InvalidRequest(f"{source} is a link", hint=f"write the section `{_SECTION}` into what it leads to")
-    return source or config_file(), read(source).text if source is not None and source.exists() else ""
 
 
 @team_command.command("leave")
@@ -274,7 +267,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     # here, as above
     from memoryd.cli.written_file import write_config
 
-    path, text = _file()
+    path, text = editable(f"the section `{_SECTION}`")
     if value_at(parse(text, path), (_SECTION,)) is not None:
         kept = write_config(invocation, path, without_key(text, _SECTION))
         notes = [f"the file as it was before: {kept}"] if kept else []

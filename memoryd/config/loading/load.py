@@ -40,7 +40,7 @@ from memoryd.config.loading.raw import (
 from memoryd.config.paths import config_file
 from memoryd.config.root import Config
 from memoryd.domain.expressions import expression, word_set
-from memoryd.errors import ConfigError
+from memoryd.errors import ConfigError, InvalidRequest
 
 
 class LoadedConfig(Struct):
@@ -100,6 +100,17 @@ def source_of(path: Path | None) -> Path | None:
     default = config_file()
     is_named = bool(os.environ.get("MEMORYD_CONFIG"))
     return default if is_named or os.path.lexists(default) else None
+
+
+def editable(what: str) -> tuple[Path, str]:
+    """Return the file that a command writes `what` into, and its text, empty where there is none yet.
+
+    Raises InvalidRequest for a link: what it leads to is somebody else's.
+    """
+    source = source_of(None)
+    if source is not None and source.is_symlink():
+        raise InvalidRequest(f"{source} is a link", hint=f"write {what} into what it leads to")
+    return source or config_file(), read(source).text if source is not None and source.exists() else ""
 
 
 def _notices(config: Config, source: Path | None) -> list[str]:
