@@ -134,7 +134,8 @@ def json_entries(
 ) -> Iterator[ImportLine]:
     """Yield the `lines` of the entries of JSON files, each by its place, and what cannot be read as one that says why.
 
-    A file is a list, or an object that has lists at these keys; without keys an object is the one entry.
+    `lines` may raise ValueError for what is no entry of its kind. A file is a list, or an object that has lists at
+    these keys; without keys an object is the one entry.
     """
     for file in files:
         try:
@@ -193,10 +194,9 @@ def _next_value(text: str, at: int) -> int:
 
 def _entry(where: str, raw: bytes, lines: Callable[[str, Object], Iterable[ImportLine]]) -> Iterable[ImportLine]:
     try:
-        entry = _decoded(raw)
+        return list(lines(where, _decoded(raw)))
     except _DAMAGED as exc:
         return [ImportLine(trouble=f"it is no such entry: {exc}", where=where)]
-    return lines(where, entry)
 
 
 def _decoded(raw: bytes) -> Object:

@@ -95,7 +95,8 @@ def _chatgpt(path: Path) -> Iterator[ImportLine]:
         nonlocal shown
         # in no order of the tree, which may lead in a circle: each message has its time
         for node in object_of(chat.get("mapping")).values():
-            message = object_of(object_of(node).get("message"))
+            if not isinstance(message := object_of(node).get("message") or {}, dict):
+                raise ValueError("a message of it is no object")
             content, when = object_of(message.get("content")), message.get("create_time")
             if content and message.get("recipient") == "bio":
                 text = "\n".join(part for part in list_of(content.get("parts")) if isinstance(part, str))
