@@ -34,7 +34,7 @@ async def ask(visit: Visit) -> View:
     """
     question, is_whole = visit.text("q"), bool(visit.text("whole"))
     if not question:
-        return View({"question": "", "total": await _count(visit)})
+        return {"question": "", "total": await _count(visit)}
     deadline = None if is_whole else SOON_MS
     recalled, found = await asyncio.gather(
         recall.recall(
@@ -56,31 +56,29 @@ async def ask(visit: Visit) -> View:
     others = [hit for hit in found["results"] if hit.get("citation") not in told]
     hits, beyond = others[:HITS], others[HITS:]
     has_more = is_late(recalled) or is_late(found)
-    return View(
-        {
-            "title": question[:80],
-            "question": question,
-            "memories": remembered,
-            "hits": hits,
-            "mended": await lines_of(visit, hits),
-            "left_out": left_out,
-            "beyond": beyond,
-            "misses": found.get("misses", ()),
-            "is_weak": "answerable" not in (recalled["verdict"], found["verdict"]),
-            "missing": missing(found, recalled),
-            "is_by_words_alone": is_by_words_alone(found, recalled),
-            "is_late": has_more,
-            "later": url_of("ask", q=question, whole="yes") if has_more and not is_whole else "",
-            "lines": snippet_lines,
-            "is_outside": is_outside,
-            "reason": reason,
-            "why_left_out": why_left_out,
-            "BEYOND": BEYOND,
-            "WEAK": WEAK,
-            "LATE": LATE,
-            "back": url_of("ask", q=question),
-        }
-    )
+    return {
+        "title": question[:80],
+        "question": question,
+        "memories": remembered,
+        "hits": hits,
+        "mended": await lines_of(visit, hits),
+        "left_out": left_out,
+        "beyond": beyond,
+        "misses": found.get("misses", ()),
+        "is_weak": "answerable" not in (recalled["verdict"], found["verdict"]),
+        "missing": missing(found, recalled),
+        "is_by_words_alone": is_by_words_alone(found, recalled),
+        "is_late": has_more,
+        "later": url_of("ask", q=question, whole="yes") if has_more and not is_whole else "",
+        "lines": snippet_lines,
+        "is_outside": is_outside,
+        "reason": reason,
+        "why_left_out": why_left_out,
+        "BEYOND": BEYOND,
+        "WEAK": WEAK,
+        "LATE": LATE,
+        "back": url_of("ask", q=question),
+    }
 
 
 async def _count(visit: Visit) -> int | None:

@@ -134,18 +134,16 @@ async def place(visit: Visit) -> View:
     ]
     is_note = not is_conversation(cited.path) and not is_outside(cited.path)
     mended = await _lines(visit, cited.path, start, end) if is_note and cited.start_line is not None else None
-    return View(
-        {
-            "title": cited.path,
-            "file": file,
-            "lines": lines,
-            "cited": cited,
-            "at": str(cited),
-            "is_note": is_note,
-            "mended": mended,
-            "is_beyond": is_beyond,
-        }
-    )
+    return {
+        "title": cited.path,
+        "file": file,
+        "lines": lines,
+        "cited": cited,
+        "at": str(cited),
+        "is_note": is_note,
+        "mended": mended,
+        "is_beyond": is_beyond,
+    }
 
 
 async def correct(visit: Visit) -> Redirect | View:
@@ -155,7 +153,7 @@ async def correct(visit: Visit) -> Redirect | View:
     if (current := await _current(visit, shown)) is not shown:
         # what nobody saw is not replaced
         values = {"title": "Corrected meanwhile", "memory": current, "typed": request.text}
-        return View({**values, "back": visit.back("memories")})
+        return {**values, "back": visit.back("memories")}
     reply = await memories.replace(name, request, visit.admitted, visit.memories)
     text = "Corrected: the older version is kept, and marked as superseded." if reply["changed"] else "It says so."
     notice = Notice(sentences(text, *reply["notes"]), tuple(reply["changes"]), reply["run"] or "")
@@ -222,15 +220,13 @@ async def listing(visit: Visit) -> View:
     )
     rows = reply["changes"][:ROWS]
     filters = {"by": by, "path": path, "run": run}
-    return View(
-        {
-            "rows": rows,
-            "trouble": reply["trouble"],
-            "filters": filters,
-            "writers": WRITERS,
-            "next": {**filters, "before": rows[-1]["id"]} if len(reply["changes"]) > ROWS else None,
-        }
-    )
+    return {
+        "rows": rows,
+        "trouble": reply["trouble"],
+        "filters": filters,
+        "writers": WRITERS,
+        "next": {**filters, "before": rows[-1]["id"]} if len(reply["changes"]) > ROWS else None,
+    }
 
 
 async def undo(visit: Visit) -> Redirect:
@@ -264,7 +260,7 @@ async def forget(visit: Visit) -> View:
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
     view = {**await _plan(visit, targets), "targets": targets, "rest": rest}
-    return View({**view, "back": visit.back("memories"), "is_done": False})
+    return {**view, "back": visit.back("memories"), "is_done": False}
 
 
 def _chosen(visit: Visit) -> tuple[list[str], list[str]]:

@@ -33,16 +33,14 @@ async def told(visit: Visit) -> View:
     if question := visit.number("question"):
         before = await _behind(visit, session, question)
     reply = await recall.told(visit.admitted, visit.memories, session, before, TURNS)
-    return View(
-        {
-            "turns": reply["turns"],
-            "session": session,
-            "path": turns_path,
-            "place": place_of,
-            "next": {"session": session, "before": reply["before"]} if reply["before"] else None,
-            "back": url_of("told", session=session, before=before or ""),
-        }
-    )
+    return {
+        "turns": reply["turns"],
+        "session": session,
+        "path": turns_path,
+        "place": place_of,
+        "next": {"session": session, "before": reply["before"]} if reply["before"] else None,
+        "back": url_of("told", session=session, before=before or ""),
+    }
 
 
 async def _behind(visit: Visit, session: str, question: int) -> int:
@@ -80,7 +78,7 @@ async def conversations(visit: Visit) -> View:
     after = visit.text("after")
     reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ROWS, after)
     shown = {"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)}
-    return View({**shown, "problems": await _problems(visit)})
+    return {**shown, "problems": await _problems(visit)}
 
 
 async def _problems(visit: Visit) -> list[str]:
@@ -101,11 +99,11 @@ async def conversation(visit: Visit) -> View:
         read = await calls.lines(f"{name}#L{start}-L{LAST_LINE}", visit.admitted, visit.memories)
         lines, beyond = read["lines"][:LINES], read["lines"][LINES:]
         following = beyond[0]["line"] if beyond else read["nextLine"]
-        return View({**values, "session": None, "lines": lines, "next": _next(name, following)})
+        return {**values, "session": None, "lines": lines, "next": _next(name, following)}
     session = await calls.session(session_of(path), visit.admitted, visit.memories, f"{start}-")
     turns = session["sequence"][:ROWS]
     following = turns[-1]["seq"] + 1 if session["matched"] > len(turns) else None
-    return View({**values, "session": session, "turns": turns, "next": _next(name, following)})
+    return {**values, "session": session, "turns": turns, "next": _next(name, following)}
 
 
 def _next(name: str, following: int | None) -> dict[str, object] | None:
@@ -126,7 +124,7 @@ async def forget(visit: Visit) -> View:
     if (kept := visit.kept_receipt()) is not None:
         return kept
     request = visit.request(SessionForgetRequest, session=visit.text("id"), dryRun=True)
-    return View({"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": True})
+    return {"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": True}
 
 
 async def forget_now(visit: Visit) -> Redirect:

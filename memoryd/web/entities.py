@@ -39,7 +39,7 @@ async def listing(visit: Visit) -> View:
     query = visit.text("q")
     reply = await calls.listing(visit.admitted, visit.memories, query, visit.text("after"), SHOWN)
     more = {"q": query, "after": reply["next"]} if reply["next"] else None
-    return View({"rows": reply["entities"], "total": reply["total"], "query": query, "next": more})
+    return {"rows": reply["entities"], "total": reply["total"], "query": query, "next": more}
 
 
 async def entity(visit: Visit) -> View:
@@ -50,25 +50,23 @@ async def entity(visit: Visit) -> View:
         *(reflect.why(one["id"], visit.admitted, visit.memories) for one in known["opinions"][:OPINIONS])
     )
     links = await calls.links(name, visit.admitted, visit.memories, NODES - 1, visit.text("with"))
-    return View(
-        {
-            "title": known["name"],
-            "entity": known,
-            "opinions": [(one, confidence_curve(one)) for one in why],
-            "links": links,
-            "with_it": _named_with(links),
-            "is_rest": bool(visit.text("with")),
-            "more": url_of("entity", name=name, **{"with": links["next"]}) if links["next"] else "",
-            "picture": link_picture(links) if len(links["entities"]) > 1 else None,
-            "WIDTH": WIDTH,
-            "HEIGHT": HEIGHT,
-            "MARGIN": MARGIN,
-            "LEFT": LEFT,
-            "EVIDENCE": EVIDENCE,
-            "back": url_of("entity", name=name),
-            "dates": _dates(known["memories"]),
-        }
-    )
+    return {
+        "title": known["name"],
+        "entity": known,
+        "opinions": [(one, confidence_curve(one)) for one in why],
+        "links": links,
+        "with_it": _named_with(links),
+        "is_rest": bool(visit.text("with")),
+        "more": url_of("entity", name=name, **{"with": links["next"]}) if links["next"] else "",
+        "picture": link_picture(links) if len(links["entities"]) > 1 else None,
+        "WIDTH": WIDTH,
+        "HEIGHT": HEIGHT,
+        "MARGIN": MARGIN,
+        "LEFT": LEFT,
+        "EVIDENCE": EVIDENCE,
+        "back": url_of("entity", name=name),
+        "dates": _dates(known["memories"]),
+    }
 
 
 def _dates(memories: Sequence[EntityMemoryReply]) -> list[tuple[str, list[EntityMemoryReply]]]:

@@ -32,7 +32,7 @@ async def health(visit: Visit) -> View:
     """Show how all parts are."""
     reply = await _status(visit)
     address = visit.services.daemon().page_address
-    return View({"status": reply, "agents_shown": reply["agents"], "page_at": address, "figures": figures(reply)})
+    return {"status": reply, "agents_shown": reply["agents"], "page_at": address, "figures": figures(reply)}
 
 
 async def events(visit: Visit) -> EventStream:
@@ -62,7 +62,7 @@ async def doctor(visit: Visit) -> View:
         found = json.loads(out)["checks"]
     except (ValueError, KeyError) as exc:
         raise NotNow("doctor could not be run", hint="run memoryctl doctor in a terminal") from exc
-    return View({"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))})
+    return {"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))}
 
 
 def doctor_environment(socket: str, source: str | None) -> dict[str, str]:

@@ -66,35 +66,31 @@ async def listing(visit: Visit) -> View:
         limit=ROWS,
         after=visit.text("after"),
     )
-    return View(
-        {
-            "memories": reply["memories"],
-            "total": reply["total"],
-            "chosen": chosen,
-            "is_filtered": any(chosen.values()),
-            "is_narrowed": any(value for name, value in chosen.items() if name != "q"),
-            "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
-            "ages": AGES,
-            "back": url_of("memories", **chosen, after=visit.text("after")),
-            "next": {**chosen, "after": reply["next"]} if reply["next"] else None,
-        }
-    )
+    return {
+        "memories": reply["memories"],
+        "total": reply["total"],
+        "chosen": chosen,
+        "is_filtered": any(chosen.values()),
+        "is_narrowed": any(value for name, value in chosen.items() if name != "q"),
+        "options": {"tier": list(Tier), "kind": list(Kind), "author": list(Provenance)},
+        "ages": AGES,
+        "back": url_of("memories", **chosen, after=visit.text("after")),
+        "next": {**chosen, "after": reply["next"]} if reply["next"] else None,
+    }
 
 
 async def memory(visit: Visit) -> View:
     """Show one memory: all that it is, why it is kept so near at hand, and what becomes of it if nobody asks."""
     reply = await memories.why(visit.text("id"), visit.admitted, visit.memories)
     known = reply["memory"]
-    return View(
-        {
-            "title": shortened(known["abstract_text"], TITLE_CHARS),
-            "memory": known,
-            "terms": reply["terms"],
-            "curve": curve(reply["ahead"]),
-            "TIERS": TIERS,
-            "REASONS": REASONS,
-        }
-    )
+    return {
+        "title": shortened(known["abstract_text"], TITLE_CHARS),
+        "memory": known,
+        "terms": reply["terms"],
+        "curve": curve(reply["ahead"]),
+        "TIERS": TIERS,
+        "REASONS": REASONS,
+    }
 
 
 def curve(ahead: Any) -> dict[str, Any]:
@@ -149,16 +145,14 @@ async def disagreements(visit: Visit) -> View:
     pair, proposal = visit.text("pair"), visit.text("proposal")
     pairs = await memories.disagreements(visit.admitted, visit.memories, SHOWN, pair)
     proposed = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, SHOWN, proposal)
-    return View(
-        {
-            "pairs": pairs,
-            "proposed": proposed,
-            "doubts": DOUBTS,
-            "diff_lines": diff_lines,
-            "place": {"pair": pair, "proposal": proposal},
-            "back": url_of("disagreements", pair=pair, proposal=proposal),
-        }
-    )
+    return {
+        "pairs": pairs,
+        "proposed": proposed,
+        "doubts": DOUBTS,
+        "diff_lines": diff_lines,
+        "place": {"pair": pair, "proposal": proposal},
+        "back": url_of("disagreements", pair=pair, proposal=proposal),
+    }
 
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str, str]]:

@@ -35,10 +35,8 @@ _OWN_PAGE = expression(r"[a-z-]+(\?[^\s#]*)?")
 AnyRequest = TypeVar("AnyRequest", bound=Request)
 
 
-class View(Struct, frozen=True):
-    """An answer that is shown: what the page's template is filled with."""
-
-    values: Mapping[str, Any]
+View = dict[str, Any]
+"""An answer that is shown: what the page's template is filled with."""
 
 
 class Redirect(Struct, frozen=True):
@@ -104,7 +102,7 @@ class Visit(Struct, frozen=True, dict=True):
         except ValidationError as exc:
             raise InvalidRequest(_why(exc), hint="go back, and mend it") from exc
 
-    def keep_receipt(self, page: str, values: Mapping[str, Any]) -> Redirect:
+    def keep_receipt(self, page: str, values: View) -> Redirect:
         """Return the page that shows what was done, which it is to be asked for: to load it again does nothing."""
         self.session.receipt = Receipt(token_urlsafe(6), values)
         return Redirect(url_of(page, receipt=self.session.receipt.name))
@@ -116,7 +114,7 @@ class Visit(Struct, frozen=True, dict=True):
             return None
         if kept is None or kept.name != name:
             raise NotFound("this receipt is not kept any more", hint="the page Changes lists what was written")
-        return View(kept.values)
+        return kept.values
 
     def back(self, otherwise: str) -> str:
         """Return the page that a form says it was on; else another."""

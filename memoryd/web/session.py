@@ -1,7 +1,7 @@
 """One-time links to the page, and the sessions that they begin; all of it is forgotten at the end of the daemon."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -32,7 +32,7 @@ class Receipt(Struct, frozen=True):
     """What was done, as its page shows it; by its name it is shown again without being done again."""
 
     name: str
-    values: Mapping[str, Any]
+    values: dict[str, Any]
 
 
 class PageSession(Struct, kw_only=True):

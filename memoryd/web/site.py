@@ -21,7 +21,7 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import MemorydError, NotFound
 from memoryd.web import ask, changes, conversations, entities, health, memories
 from memoryd.web.door import AGENT, COOKIE, LOGIN, REFUSED, SESSION, STATIC
-from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, View, Visit, sentences, url_of
+from memoryd.web.pages import NOTICE, ROOT, Page, Redirect, Visit, sentences, url_of
 from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
@@ -112,9 +112,9 @@ class Site:
             sent = dict(_sent(scope))
             notice = session.notices.pop(sent.pop(NOTICE, [""])[0], None)
             answer = await page.handler(Visit(session, services, agent, sent))
-            if isinstance(answer, View):
+            if isinstance(answer, dict):
                 address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
-                shown = {"address": address, "notice": notice, **answer.values}
+                shown = {"address": address, "notice": notice, **answer}
                 return self._html(f"{page.path}.html", shown, agent, page)
         except Exception as exc:
             problem = problems.problem_of(exc)

@@ -87,7 +87,7 @@ async def test_owner_who_came_by_the_link_needs_no_session_key() -> None:
 
 async def test_page_whose_template_fails_is_a_page_that_says_so() -> None:
     async def of_nothing(_visit: Visit) -> View:
-        return View({})
+        return {}
 
     page = Page(path="memory", handler=of_nothing)
     status, body = await _asked(page, [page])
