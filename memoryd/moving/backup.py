@@ -14,7 +14,7 @@ from memoryd import __version__
 from memoryd.config.agents import Agent
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import masked_text, unmasked_text
-from memoryd.config.loading.raw import ConfigText, Raw, parse, read
+from memoryd.config.loading.raw import Raw, parse, read
 from memoryd.domain.memories.changes.tombstones import parsed, rendered
 from memoryd.domain.memories.machines import MACHINES
 from memoryd.domain.sessions.documents import parse_session
@@ -285,7 +285,7 @@ class _Staging(Struct):
         text, self.result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), present)
         staged_file.write_text(text, "utf-8")
         try:
-            loaded_of(ConfigText(text), target)
+            loaded_of(text, target)
         except ConfigError as exc:
             raise InvalidRequest(
                 f"memoryd refuses the configuration of the backup: {'; '.join(exc.problems)}",
@@ -386,7 +386,7 @@ def _present(config: Path, result: Restored) -> Raw:
 def _agents(config: Path, text: Path) -> Sequence[Agent]:
     """Return the agents of a configuration that lies, or is to lie, at a place; none of one that memoryd refuses."""
     try:
-        return loaded_of(read(text) if os.path.lexists(text) else ConfigText(), config).config.resolved_agents()
+        return loaded_of(read(text) if os.path.lexists(text) else "", config).config.resolved_agents()
     except ConfigError:
         return ()
 

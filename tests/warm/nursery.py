@@ -148,7 +148,6 @@ def use() -> None:
     # whoever asks the nursery imports this module, too, and none of these
     from memoryd.api.application import TABLE, Application
     from memoryd.config.loading.load import loaded_of
-    from memoryd.config.loading.raw import ConfigText
     from memoryd.domain.expressions import _Deferred
     from memoryd.domain.text.markdown import front_matter
     from memoryd.domain.text.sanitizing import in_markup
@@ -160,7 +159,7 @@ def use() -> None:
     # in memory, both
     _nothing()
     _tables_of(LEDGER)
-    loaded_of(ConfigText('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}'), None)
+    loaded_of('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}', None)
     for row in TABLE:
         if row.parameters:
             row.checks  # noqa: B018

@@ -22,7 +22,6 @@ from memoryd.config.loading.keys import dotted, is_secret, may_show_secret
 from memoryd.config.loading.load import Checked, Loaded, Remark, checked, load
 from memoryd.config.loading.overrides import Overrides, from_environment
 from memoryd.config.loading.raw import (
-    ConfigText,
     KeyPath,
     KeyPlaces,
     Place,
@@ -309,9 +308,9 @@ def shown_settings(agent: str | None, key: str) -> tuple[Path | None, list[Setti
     Raises ConfigError, UnknownAgent, and InvalidRequest for a key that there is not.
     """
     loaded = load()
-    written = read(loaded.source) if loaded.source is not None else ConfigText()
-    raw = parse(written.text, loaded.source) if loaded.source is not None else {}
-    origins = Origins(raw, places(written.text), from_environment(os.environ)[0])
+    text = read(loaded.source) if loaded.source is not None else ""
+    raw = parse(text, loaded.source) if loaded.source is not None else {}
+    origins = Origins(raw, places(text), from_environment(os.environ)[0])
     rows = settings(loaded.config, origins) if agent is None else _agent_settings(loaded, agent, origins)
     chosen = below(key, rows) if key else rows
     if not chosen:

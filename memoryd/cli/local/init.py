@@ -25,7 +25,7 @@ from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, no
 from memoryd.client import Client
 from memoryd.config.agents import DEFAULT_AGENT
 from memoryd.config.loading.load import Loaded, checked, loaded_of
-from memoryd.config.loading.raw import ConfigText, read
+from memoryd.config.loading.raw import read
 from memoryd.config.paths import config_file
 from memoryd.domain.embedding import (
     BY_KEY,
@@ -287,7 +287,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
     else:
         model = _choose_model(models, here.hosts()) if options.is_asking else proposed_model(models)
     text = file_text([(folder.path, is_whole) for folder, is_whole in chosen], model, Path.home())
-    return FirstPlan(path, loaded_of(ConfigText(text), path), text, folders=chosen, model=model)
+    return FirstPlan(path, loaded_of(text, path), text, folders=chosen, model=model)
 
 
 def _is_openclaw_meant(path: Path, hosts: Mapping[str, str]) -> bool:

@@ -25,7 +25,7 @@ from memoryd.config.agents import Agent
 from memoryd.config.loading.foreign import place_in
 from memoryd.config.loading.keys import dotted
 from memoryd.config.loading.load import editable, load, loaded_of
-from memoryd.config.loading.raw import ConfigText, parse, value_at, with_value
+from memoryd.config.loading.raw import parse, value_at, with_value
 from memoryd.config.paths import expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
 from memoryd.config.section import SCHEME
@@ -318,7 +318,7 @@ def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
     above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
     key = place_in(raw, (*above, *MODEL))
     text = with_value(written, key, spec)
-    after = _models(loaded_of(ConfigText(text), path).config.resolved_agents())
+    after = _models(loaded_of(text, path).config.resolved_agents())
     if after[agent.id] != spec:
         raise InvalidRequest(f"agent {agent.id} has its model from another key", hint="memoryctl config show")
     changed = frozenset(name for name, model in after.items() if model != before.get(name))

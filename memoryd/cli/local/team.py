@@ -17,7 +17,7 @@ from memoryd.cli.memory.changes import done_if_sure, sure_option
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
 from memoryd.client import Client
 from memoryd.config.loading.load import editable, load, loaded_of
-from memoryd.config.loading.raw import ConfigText, parse, value_at, with_value, without_key
+from memoryd.config.loading.raw import parse, value_at, with_value, without_key
 from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credentials
 from memoryd.domain.access import folded_id
@@ -250,7 +250,7 @@ def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tup
         text = with_value(text, (_SECTION, key), value)
     if invocation.agent is not None:
         text = with_value(text, (_SECTION, "agent"), invocation.agent)
-    return path, text, loaded_of(ConfigText(text), path).config.team
+    return path, text, loaded_of(text, path).config.team
 
 
 @team_command.command("leave")

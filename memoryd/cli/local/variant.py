@@ -40,7 +40,7 @@ from memoryd.client import Client
 from memoryd.config.loading.foreign import set_foreign_aside
 from memoryd.config.loading.load import load, loaded_of
 from memoryd.config.loading.overrides import made_section
-from memoryd.config.loading.raw import ConfigText, Raw, agents_in, read, texts_in, value_at
+from memoryd.config.loading.raw import Raw, agents_in, read, texts_in, value_at
 from memoryd.config.loading.raw import parse as parse_config
 from memoryd.config.paths import spending_file
 from memoryd.domain.access import folded_id
@@ -225,7 +225,7 @@ def _copy_index(index: Path, copy: Path) -> None:
 
 def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey, object], index: Path) -> str:
     """Return the configuration of a variant: the file as it is now, for one agent that writes nothing."""
-    raw: Raw = set_foreign_aside(parse_config(read(source).text, source)).ours if source else {}
+    raw: Raw = set_foreign_aside(parse_config(read(source), source)).ours if source else {}
     _anchor(raw, source)
     entries = [entry for location, entry in agents_in(raw) if location[1] == "list"]
     entry = next((one for one in entries if folded_id(str(one.get("id"))) == agent["id"]), Raw())
@@ -248,7 +248,7 @@ def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey,
     _put(raw, ("agents", "list"), [entry])
     text = json.dumps(raw)
     try:
-        loaded_of(ConfigText(text), source or index)
+        loaded_of(text, source or index)
     except ConfigError as exc:
         # the file alone was taken before
         wrong = "; ".join(problem.removeprefix("agents.list[0].") for problem in exc.problems)

@@ -20,6 +20,7 @@ from memoryd.domain.embedding import PROVIDERS
 HERE = frozenset({"local", "none"})
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 READERS = stat.S_IRGRP | stat.S_IROTH
+WRITERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Exposure(Struct, frozen=True):
@@ -47,9 +48,10 @@ def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
 
 
 def _open_files(config: Config) -> Iterator[Exposure]:
-    for _, secret in _secrets(config):
-        if secret.kind == "file" and (mode := _mode(path := Path(secret.content.get_secret_value()).expanduser())):
-            what = "changed" if mode & (stat.S_IWGRP | stat.S_IWOTH) else "read"
+    files = (secret.content.get_secret_value() for _, secret in _secrets(config) if secret.kind == "file")
+    for path in (Path(file).expanduser() for file in files):
+        if mode := mode_of_others(path):
+            what = "changed" if mode & WRITERS else "read"
             yield Exposure(f"the key in {path} can be {what} by other users", f"chmod 600 {shlex.quote(str(path))}")
 
 
@@ -57,13 +59,13 @@ def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
     keys = [where for where, secret in _secrets(config) if secret.kind == "text"]
     remote = config.team.remote or ""
     plain = next(iter([*keys, *["team.remote"] * (without_credentials(remote) != remote)]), None)
-    if source is not None and plain is not None and _mode(source) & READERS:
+    if source is not None and plain is not None and mode_of_others(source) & READERS:
         instead = ', or give the key as {file: "/absolute/path"} or {env: "NAME"}' * bool(keys)
         hint = f"chmod 600 {shlex.quote(str(source))}{instead}"
         yield Exposure(f"{source} holds a key ({plain}) and can be read by other users", hint)
 
 
-def _mode(path: Path) -> int:
+def mode_of_others(path: Path) -> int:
     """Return the mode bits of others; none for a missing file, which is reported when it is used."""
     try:
         return path.stat().st_mode & OTHERS

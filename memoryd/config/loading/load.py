@@ -11,6 +11,7 @@ of vectors), and for keys that OpenClaw does not have.
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,13 +20,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from memoryd.config.loading.consistency import adjusted, contradictions, text_model_notices, transcript_notices
-from memoryd.config.loading.exposure import exposures
+from memoryd.config.loading.exposure import WRITERS, exposures, mode_of_others
 from memoryd.config.loading.foreign import differences, set_foreign_aside, without_effect
 from memoryd.config.loading.keys import dotted, explain, location_of
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import (
     KEY,
-    ConfigText,
     KeyPath,
     KeyPlaces,
     Place,
@@ -71,15 +71,17 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
     at once; a syntax error hides the rest, and so does what stands in another file.
     """
     source = source_of(path)
-    return loaded_of(read(source) if source is not None else ConfigText(), source, overrides)
+    return loaded_of(read(source) if source is not None else "", source, overrides)
 
 
-def loaded_of(written: ConfigText, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
+def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
     """Load a text as that of the file `source`, which need not be there yet. Raises ConfigError as `load` does."""
-    result = set_foreign_aside(parse(written.text, source) if source is not None else {})
-    seen = [*written.notices, *result.notices]
+    result = set_foreign_aside(parse(text, source) if source is not None else {})
+    is_open = source is not None and mode_of_others(source) & WRITERS
+    seen = [f"{source} can be changed by other users: chmod go-w {shlex.quote(str(source))}"] * bool(is_open)
+    seen += result.notices
     if unread := includes(result.ours):
-        raise _refused(unread, source, written, seen)
+        raise _refused(unread, source, text, seen)
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), result.ours)
     found = mended(result.ours, source.absolute().parent if source is not None else Path.home())
@@ -89,7 +91,7 @@ def loaded_of(written: ConfigText, source: Path | None, overrides: Overrides = N
         problems += contradictions(found.config, found.broken)
         seen += adjusted(found.config)
     if problems or found.config is None:
-        raise _refused(problems, source, written, seen)
+        raise _refused(problems, source, text, seen)
     return Loaded(found.config, [*seen, *_notices(found.config, source)], source)
 
 
@@ -110,7 +112,7 @@ def editable(what: str) -> tuple[Path, str]:
     source = source_of(None)
     if source is not None and source.is_symlink():
         raise InvalidRequest(f"{source} is a link", hint=f"write {what} into what it leads to")
-    return source or config_file(), read(source).text if source is not None and source.exists() else ""
+    return source or config_file(), read(source) if source is not None and source.exists() else ""
 
 
 def _notices(config: Config, source: Path | None) -> list[str]:
@@ -118,8 +120,8 @@ def _notices(config: Config, source: Path | None) -> list[str]:
     return [*notices, *text_model_notices(config), *map(str, exposures(config, source))]
 
 
-def _refused(problems: list[str], source: Path | None, written: ConfigText, notices: list[str]) -> ConfigError:
-    found = places(written.text)
+def _refused(problems: list[str], source: Path | None, text: str, notices: list[str]) -> ConfigError:
+    found = places(text)
     lines = [place.line if (place := found.of_sentence(problem)) else None for problem in problems]
     return ConfigError(problems, source=str(source or ""), lines=lines, notices=notices)
 
@@ -160,7 +162,7 @@ def checked(path: Path | None = None) -> Checked:
 def _places(source: Path | None) -> KeyPlaces:
     """Return the places of keys; none of a file that cannot be read, for which loading says why."""
     try:
-        return places(read(source).text) if source is not None else KeyPlaces()
+        return places(read(source)) if source is not None else KeyPlaces()
     except ConfigError:
         return KeyPlaces()
 

@@ -7,7 +7,6 @@ file, and never takes what may be in one as absent. A value can be written into 
 import contextlib
 import json
 import re
-import shlex
 import stat
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
@@ -81,18 +80,10 @@ POSITION = expression(r"<string>:(?P<line>\d+) (?P<what>.*) at column (?P<column
 TYPOGRAPHIC_QUOTES = "“”„‟‘’‚‛«»"
 
 
-class ConfigText(Struct, frozen=True):
-    """The text of a file, and notices for its owner about the file itself."""
-
-    text: str = ""
-    notices: list[str] = []
-
-
-def read(path: Path) -> ConfigText:
+def read(path: Path) -> str:
     """Read the file; raises ConfigError if it is missing, no regular file, over 1 MiB or not UTF-8."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(path.stat().st_mode):
             raise ConfigError([f"{path}: is not a file"])
         with path.open("rb") as stream:
             content = stream.read(CONFIG_BYTES_MAX + 1)
@@ -100,10 +91,8 @@ def read(path: Path) -> ConfigText:
         raise ConfigError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from error
     if len(content) > CONFIG_BYTES_MAX:
         raise ConfigError([f"{path}: is larger than 1 MiB, which no configuration of memoryd is"])
-    is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    notices = [f"{path} can be changed by other users: chmod go-w {shlex.quote(str(path))}"] if is_open else []
     try:
-        return ConfigText(content.decode("utf-8-sig"), notices)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError([f"{path}:{line}: is not UTF-8"]) from error

@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.config.loading.exposure import exposures
 from memoryd.config.loading.keys import secret_paths
-from memoryd.config.loading.raw import read
+from memoryd.config.loading.load import load
 from memoryd.config.root import Config
 from memoryd.config.section import Section, subclasses
 from memoryd.config.team import without_credentials
@@ -64,7 +64,7 @@ def test_command_that_closes_a_file_can_be_typed_whatever_its_folder_is_called(t
         file.chmod(0o666)
     place = ("models", "providers", "openai", "apiKey")
     found = [*told(written_at(place, {"file": str(key)})), *told(written_at(place, "sk-1"), source)]
-    commands = [one.partition("users: ")[2].partition(", or")[0] for one in (*found, *read(source).notices)]
+    commands = [one.partition("users: ")[2].partition(", or")[0] for one in (*found, *load(source).notices)]
     assert [shlex.split(one)[2] for one in commands] == [str(key), str(source), str(source)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memoryd.config.loading.load import loaded_of
 from memoryd.config.loading.masking import masked_text, unmasked_text
-from memoryd.config.loading.raw import ConfigText, parse
+from memoryd.config.loading.raw import parse
 from memoryd.errors import ConfigError
 
 TEXT = """{ // the old one was sk-abcdefghijklmnopqrstuvwx1234567890ABCDEFG
@@ -56,7 +56,7 @@ def test_part_of_an_address_is_masked_so_that_an_address_is_left() -> None:
     masked, number = masked_text(text)
     assert number == 2
     assert not any(secret in masked for secret in ("honeypot", "marzipan", "sugar"))
-    assert loaded_of(ConfigText(masked), NO_FILE).config.resolved_agents()
+    assert loaded_of(masked, NO_FILE).config.resolved_agents()
     assert masked_text(masked)[1] == 0
     filled, missing = unmasked_text(masked, parse(text, NO_FILE))
     assert (parse(filled, NO_FILE), missing) == (parse(text, NO_FILE), [])
@@ -72,7 +72,7 @@ def test_other_value_that_reads_as_a_key_stays(key: str) -> None:
     masked, number = masked_text(text)
     assert number == 1
     assert masked == text.replace(f'apiKey: "{key}"', 'apiKey: {"env": "MEMORYD_MASKED_1"}')
-    assert loaded_of(ConfigText(masked), NO_FILE).config.resolved_agents()[0].memory_search.provider == "ollama"
+    assert loaded_of(masked, NO_FILE).config.resolved_agents()[0].memory_search.provider == "ollama"
 
 
 def test_what_is_no_configuration_is_refused() -> None:
