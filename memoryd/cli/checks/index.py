@@ -8,12 +8,10 @@ import os
 import random
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
-
-from msgspec import Struct
 
 from memoryd.cli.checks.finding import Examination, Finding, Findings, Remedy, check, with_part
 from memoryd.cli.terminal import count, duration, size
@@ -48,22 +46,6 @@ MAX_SHOWN = 5
 SYNC_SECONDS = 15.0
 
 
-class Differences(Struct, frozen=True):
-    """How an index differs from the disk: notes that it lacks, holds in vain, or holds as they were."""
-
-    compared: int
-    missing: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.missing or self.gone or self.changed)
-
-    def __str__(self) -> str:
-        named = (("not indexed", self.missing), ("gone from disk", self.gone), ("changed since", self.changed))
-        return "; ".join(f"{what}: {_name_some(paths)}" for what, paths in named if paths)
-
-
 @check(
     "index.sound",
     "index",
@@ -90,21 +72,23 @@ def on_disk(examination: Examination) -> Findings:
             yield from with_part(f"index of {agent.id} and disk", _compare(agent, examination))
 
 
-def differences(agent: Agent, examination: Examination, chance: random.Random) -> Differences:
-    """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all."""
+def differences(agent: Agent, examination: Examination, chance: random.Random) -> tuple[int, str]:
+    """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all.
+
+    Return how many were compared, and in words which notes it lacks, holds in vain, or holds as they were.
+    """
     held = IndexFile(agent.index_path, is_used=examination.is_in_use).digests()
     roots, rules = _roots(agent, examination.config)
     seen = scan(roots, rules).files
     both = sorted(path for path in held if path in seen)
     chosen = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
-    workspace = rules.workspace
     absent = [path for path in sorted(seen) if path not in held]
-    return Differences(
-        len(chosen),
-        missing=tuple(path for path in absent if _may_be_indexed(*base_of(path, workspace, roots))),
-        gone=tuple(sorted(path for path in held if path not in seen and not Path(rules.place(path)).exists())),
-        changed=tuple(path for path in chosen if _digest(Path(rules.place(path))) not in (held[path], None)),
-    )
+    named = {
+        "not indexed": [path for path in absent if _may_be_indexed(*base_of(path, rules.workspace, roots))],
+        "gone from disk": sorted(path for path in held if path not in seen and not Path(rules.place(path)).exists()),
+        "changed since": [path for path in chosen if _digest(Path(rules.place(path))) not in (held[path], None)],
+    }
+    return len(chosen), "; ".join(f"{what}: {name_some(paths)}" for what, paths in named.items() if paths)
 
 
 def _roots(agent: Agent, config: Config) -> tuple[list[ScanRoot], ScanRules]:
@@ -180,13 +164,13 @@ def _read_again(examination: Examination) -> Remedy:
 def _compare(agent: Agent, examination: Examination) -> Finding:
     chance = random.Random()
     trouble = _catch_up(agent, examination)
-    found = differences(agent, examination, chance)
+    compared, found = differences(agent, examination, chance)
     if found and examination.status is not None:
         # a note may have been saved in between
         _catch_up(agent, examination)
-        found = differences(agent, examination, chance)
+        compared, found = differences(agent, examination, chance)
     if not found:
-        return Finding("ok", f"{count(found.compared, 'note')} compared, none differs")
+        return Finding("ok", f"{count(compared, 'note')} compared, none differs")
     if examination.status is None:
         return Finding("look", f"changed while memoryd did not run: {found}", "start memoryd: it catches up")
     hint = "memoryctl sync catches up; memoryctl reindex --force reads all notes again"
@@ -233,7 +217,8 @@ def _digest(path: Path) -> bytes | None:
         return None
 
 
-def _name_some(paths: tuple[str, ...]) -> str:
+def name_some(paths: Sequence[str]) -> str:
+    """Return the first of some paths, and how many more there are."""
     shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MAX_SHOWN))
     return shown + (f" and {len(paths) - MAX_SHOWN:,} more" if len(paths) > MAX_SHOWN else "")
 

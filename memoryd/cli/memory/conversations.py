@@ -45,6 +45,7 @@ from memoryd.client import Client
 from memoryd.domain.documents import TurnAddress, conversation_cited, parse_address, parse_seqs
 from memoryd.replies.conversations import (
     QaAddReply,
+    QaContextReply,
     QaSessionReply,
     QaSessionTurnsReply,
     QaStatsReply,
@@ -301,6 +302,7 @@ def show_turns(
 @words_argument(
     "message",
     metavar="MESSAGE…",
+    callback=lambda _context, _parameter, words: text_or_stdin(" ".join(words)) or None,
     help='What was said now; "-": read it from standard input; without it the last turns come.',
 )
 @click.option("--session", metavar="ID", help="The current session (else the newest one of --key).")
@@ -309,12 +311,11 @@ def show_turns(
 @click.option(
     "--budget", type=click.IntRange(1, SEQUENCE_TOKENS_MAX), metavar="TOKENS", help="What it may cost (else 1200)."
 )
-@verb
-def context(invocation: Invocation, message: str, session: str | None, n: int | None, budget: int | None) -> Exit:
+@asks(Client.qa_context, found_at="sequence")
+def context(reply: QaContextReply) -> Iterator[str]:
     """Show the turns that a message takes up again, in order, and say why these."""
-    text = text_or_stdin(message) or None
-    reply = invocation.memory.qa_context(text, session=session, n=n, budget=budget)
-    return invocation.show(reply, _turn_lines(reply["sequence"]), [reply["why"]], code=found(reply["sequence"]))
+    yield from _turn_lines(reply["sequence"])
+    yield Note(reply["why"])
 
 
 @qa_command.command("topics")

@@ -153,13 +153,13 @@ def unpin(reply: MemoryEditReply) -> Iterator[str]:
 
 @memories_command.command("importance")
 @id_argument
-@argument("value", type=Number(0, 1), metavar="0..1", help="How important it is.")
+@argument("importance", type=Number(0, 1), metavar="0..1", help="How important it is.")
 @key_option
-@verb
-def importance(invocation: Invocation, memory_id: str, value: float) -> Exit:
+@asks(Client.weigh_memory)
+def importance(reply: MemoryEditReply) -> Iterator[str]:
     """Say how important a memory is: what is important decays slower, and may be core (from 0.95, or as configured)."""
-    reply = invocation.memory.weigh_memory(memory_id, value)
-    return invocation.show(reply, _edited(reply, f"importance {value:g}", f"its importance was {value:g} already"))
+    value = f"{reply['memory']['importance']:g}"
+    return _edited(reply, f"importance {value}", f"its importance was {value} already")
 
 
 @memories_command.command("edit", cls=BulletCommand)
