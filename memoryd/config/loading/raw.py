@@ -223,47 +223,28 @@ def line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
 
 
-class _Open(Struct):
-    """An object or a list that is being read: where it stands, and the key or the number of what comes next."""
-
-    location: KeyPath
-    next: str | int | None
-
-    def entered(self) -> KeyPath:
-        return self.location if self.next is None else (*self.location, self.next)
-
-
 def _offsets(text: str) -> Iterator[tuple[KeyPath, int]]:
     """Yield each key and each item of a list with its offset."""
-    around: list[_Open] = []
+    # of each object and list around: the key or the number of what is read there, None before a key
+    around: list[str | int | None] = []
     for token in TOKEN.finditer(text):
-        written = token[0]
-        inner = around[-1] if around else None
+        written, inner = token[0], around[-1] if around else ""
         if written in ("}", "]"):
             if not around:
                 return
             around.pop()
-        elif written == "," and inner is not None:
-            inner.next = inner.next + 1 if isinstance(inner.next, int) else None
-        elif token.lastgroup == "skipped" or written in (":", ","):
-            continue
-        else:
-            if inner is not None and (named := _begun(inner, token)) is not None:
-                yield named, token.start()
+        elif written == "," and around:
+            around[-1] = inner + 1 if isinstance(inner, int) else None
+        elif token.lastgroup != "skipped" and written not in (":", ","):
+            is_key = inner is None and token.lastgroup in ("text", "word")
+            if is_key:
+                around[-1] = _name(token)
+            if is_key or isinstance(inner, int):
+                yield tuple(part for part in around if part is not None), token.start()
             if written in ("{", "["):
                 if len(around) == DEPTH_MAX:
                     return
-                around.append(_Open(inner.entered() if inner else (), 0 if written == "[" else None))
-
-
-def _begun(inner: _Open, token: TextMatch) -> KeyPath | None:
-    """Return the location that begins with a token: a key, or an item; None for the value of a key."""
-    if isinstance(inner.next, int):
-        return inner.entered()
-    if inner.next is None and token.lastgroup in ("text", "word"):
-        inner.next = _name(token)
-        return inner.entered()
-    return None
+                around.append(0 if written == "[" else None)
 
 
 def _name(token: TextMatch) -> str:
