@@ -267,8 +267,7 @@ def _in_words(exc: httpx.TransportError | _AgainError) -> str:
 REDIRECTS_MAX = 10
 HUB_HEADERS = frozenset({"x-linked-size", "x-linked-etag"})
 SHA256 = expression(r'"?([0-9a-f]{64})"?')
-CONTENT_RANGE = expression(r"bytes (\d+)-\d+/(?:(\d+)|\*)")
-NO_RANGE = expression(r"bytes \*/(\d+)")
+CONTENT_RANGE = expression(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 
 @contextlib.asynccontextmanager
@@ -309,19 +308,15 @@ def _require_safe(url: httpx.URL, *, after: httpx.URL | None = None) -> None:
 
 def total_bytes(response: httpx.Response) -> int | None:
     """Return the size of the whole file as a 200, 206 or 416 answer tells it."""
-    ranged = response.headers.get("Content-Range", "")
-    if match := CONTENT_RANGE.fullmatch(ranged):
-        return int(match[2]) if match[2] else None
-    if match := NO_RANGE.fullmatch(ranged):
-        return int(match[1])
-    length = response.headers.get("Content-Length", "")
+    match = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    length = match[2] if match else response.headers.get("Content-Length", "")
     return int(length) if length.isdecimal() else None
 
 
 def range_start(response: httpx.Response) -> int | None:
     """Return where the body of a 206 answer begins in the file."""
     match = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-    return int(match[1]) if match else None
+    return int(match[1]) if match and match[1] else None
 
 
 def validator(response: httpx.Response) -> str:

@@ -7,9 +7,9 @@ says what the head's number means, and whether the file must carry the template 
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from memoryd.domain.expressions import expression, word_set
 from memoryd.errors import ModelError
 from memoryd.models.gguf import EMBEDDING_KEY, RERANKING_KEY, WRITING_KEY, GgufHeader, Value, read_header
 
+Meaning = TypeVar("Meaning")
 POOLINGS = frozenset({"mean", "cls", "last"})
 DECODER_POOLING = "last"
 ENCODERS = word_set("""
@@ -160,27 +161,28 @@ def _named_family(metadata: ModelMetadata) -> ModelFamily:
     by_architecture = ARCHITECTURE_RULES.get(metadata.architecture)
     if by_architecture is not None:
         return by_architecture
-    for name in (metadata.name, metadata.basename, metadata.file_name, metadata.architecture):
-        words = _words(name)
-        for pattern, family in FAMILY_RULES:
-            if re.search(pattern, words):
-                return family
+    names = (metadata.name, metadata.basename, metadata.file_name, metadata.architecture)
     pooling = "mean" if metadata.architecture in ENCODERS else DECODER_POOLING
-    return ModelFamily("plain", pooling=pooling)
+    return _first_match(FAMILY_RULES, names) or ModelFamily("plain", pooling=pooling)
 
 
 LANGUAGE_RULES = (
-    ("many languages", r"multilingual|embedding-?gemma|qwen3|gte-qwen2|bge-m3|arctic-embed-\w+-v2|jina-\w+-v3|text-v2"),
-    ("Chinese", r"-zh(-|$)"),
-    ("English", r"minilm|(^|-)(e5|bge|gte)-|arctic-embed|mxbai-embed|nomic-(embed|bert)|-en(-|$)"),
+    (r"multilingual|embedding-?gemma|qwen3|gte-qwen2|bge-m3|arctic-embed-\w+-v2|jina-\w+-v3|text-v2", "many languages"),
+    (r"-zh(-|$)", "Chinese"),
+    (r"minilm|(^|-)(e5|bge|gte)-|arctic-embed|mxbai-embed|nomic-(embed|bert)|-en(-|$)", "English"),
 )
-"""(what is told of a model, pattern over lower-case words joined by hyphens); the first match counts."""
+"""(pattern over lower-case words joined by hyphens, what is told of a model)."""
 
 
 def languages_of(*names: str) -> str:
     """Return which languages a model of one of these names was made for, in words; empty where no name says so."""
+    return _first_match(LANGUAGE_RULES, names) or ""
+
+
+def _first_match(rules: Iterable[tuple[str, Meaning]], names: Iterable[str]) -> Meaning | None:
+    """Return what the first rule says that fits a name, of names the first that any fits."""
     words = map(_words, names)
-    return next((told for one in words for told, pattern in LANGUAGE_RULES if re.search(pattern, one)), "")
+    return next((meaning for one in words for pattern, meaning in rules if re.search(pattern, one)), None)
 
 
 def _words(name: str) -> str:
@@ -309,11 +311,11 @@ YES_OR_NO = frozenset({"qwen3", "qwen3vl"})
 """Architectures of which llama.cpp gives a probability: a softmax over yes and no, yes first."""
 
 RERANKER_RULES = (
-    ("bge-reranker", r"bge-reranker"),
-    ("jina-reranker", r"jina-reranker"),
-    ("qwen3-reranker", r"qwen3(-vl)?-reranker"),
+    (r"bge-reranker", "bge-reranker"),
+    (r"jina-reranker", "jina-reranker"),
+    (r"qwen3(-vl)?-reranker", "qwen3-reranker"),
 )
-"""(family, pattern over lower-case words joined by hyphens); the first match counts."""
+"""(pattern over lower-case words joined by hyphens, family)."""
 
 
 class Reranker(Struct, frozen=True):
@@ -353,9 +355,9 @@ def inspect_reranker(path: Path) -> Reranker:
     elif architecture in YES_OR_NO and not values.get(RERANK_TEMPLATE_KEY):
         flaw = f"does not say how a question and a text are put to it ({RERANK_TEMPLATE_KEY} is missing)"
     found.require("a reranker", flaw)
-    names = map(_words, (found.name, str(values.get("general.basename", "")), path.stem))
-    families = (family for name in names for family, pattern in RERANKER_RULES if re.search(pattern, name))
-    return Reranker(found.name or path.stem, next(families, "plain"), architecture, found.context)
+    names = (found.name, str(values.get("general.basename", "")), path.stem)
+    family = _first_match(RERANKER_RULES, names) or "plain"
+    return Reranker(found.name or path.stem, family, architecture, found.context)
 
 
 class ModelUse(Struct, frozen=True):
