@@ -238,25 +238,23 @@ class _Import:
 
 PAGE = 1_000
 TITLE_CHARS = 80
-Pages = Iterator[list[TransferredMemoryReply]]
+Memories = Iterator[TransferredMemoryReply]
 
 
-def _write_jsonl(pages: Pages, out: IO[bytes]) -> None:
-    for page in pages:
-        for one in page:
-            out.write(json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+def _write_jsonl(memories: Memories, out: IO[bytes]) -> None:
+    for one in memories:
+        out.write(json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
 
 
-def _write_markdown(pages: Pages, out: IO[bytes]) -> None:
+def _write_markdown(memories: Memories, out: IO[bytes]) -> None:
     """Write memories as bullets of a log, below the day on which each was said first."""
     out.write(b"# Memories\n")
     before = ""
-    for page in pages:
-        for one in page:
-            if (day := next(iter(one["days"]), "")) != before:
-                out.write(f"\n## {day}\n\n".encode())
-                before = day
-            out.write(f"{_bullet(one)}\n".encode("utf-8", "replace"))
+    for one in memories:
+        if (day := next(iter(one["days"]), "")) != before:
+            out.write(f"\n## {day}\n\n".encode())
+            before = day
+        out.write(f"{_bullet(one)}\n".encode("utf-8", "replace"))
 
 
 def _bullet(one: TransferredMemoryReply) -> str:
@@ -278,15 +276,14 @@ def _bullet(one: TransferredMemoryReply) -> str:
     return render(RetainedLine(kind, one["text"], tuple(one["entities"]), attributes)) if kind else f"- {one['text']}"
 
 
-def _write_okf(pages: Pages, out: IO[bytes]) -> None:
+def _write_okf(memories: Memories, out: IO[bytes]) -> None:
     """Write a zip archive with one concept for each memory."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         listed = []
-        for page in pages:
-            for one in page:
-                name = f"memories/{one['id']}.md"
-                archive.writestr(name, _concept(one).encode("utf-8", "replace"))
-                listed.append(f"* [{_title(one)}]({name})\n")
+        for one in memories:
+            name = f"memories/{one['id']}.md"
+            archive.writestr(name, _concept(one).encode("utf-8", "replace"))
+            listed.append(f"* [{_title(one)}]({name})\n")
         index = f'---\nokf_version: "0.2"\n---\n\n# Memories\n\n{"".join(listed)}'
         archive.writestr("index.md", index.encode("utf-8", "replace"))
 
@@ -312,7 +309,7 @@ def _concept(one: TransferredMemoryReply) -> str:
     return f"---\n{''.join(lines)}---\n\n{about}{one['text']}\n"
 
 
-FORMATS: dict[str, Callable[[Pages, IO[bytes]], None]] = {
+FORMATS: dict[str, Callable[[Memories, IO[bytes]], None]] = {
     "jsonl": _write_jsonl,
     "markdown": _write_markdown,
     "okf": _write_okf,
@@ -343,13 +340,13 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
 
     number = 0
 
-    def pages() -> Pages:
+    def memories() -> Memories:
         nonlocal number
         after = None
         with memory_count("exporting") as report:
             while True:
                 page = invocation.memory.export_memories(after=after, limit=PAGE, scope=scope)
-                yield page["memories"]
+                yield from page["memories"]
                 number += len(page["memories"])
                 report(number, page["total"])
                 if (after := page["next"]) is None:
@@ -358,7 +355,7 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
     with _export_target(file, force=force) as out:
         # what was saved a moment ago is in it
         invocation.memory.sync("indexed")
-        FORMATS[form](pages(), out)
+        FORMATS[form](memories(), out)
         out.flush()
     if file != "-":
         path = Path(file).absolute()

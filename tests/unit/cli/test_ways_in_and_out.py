@@ -19,7 +19,7 @@ def test_markdown_keeps_all_that_a_line_says() -> None:
     line = line_of(f"- W({said}) @Anna: the shed is green")
     memory = Memory(line.id, (MemorySource("memory/2025-11-27.md", 3, 3, line, date(2025, 11, 27), None, 1),))
     out = BytesIO()
-    FORMATS["markdown"](iter([[exported(memory)]]), out)
+    FORMATS["markdown"](iter([exported(memory)]), out)
     assert parse_line(out.getvalue().decode().splitlines()[-1]) == line
 
 
