@@ -23,6 +23,7 @@ from memoryd.wire import LISTED_MAX, Exit, SyncGoal
 if TYPE_CHECKING:
     # loaded by who asks: help and completion are told without it
     from memoryd.client import Client
+    from memoryd.replies.conversations import SessionSyncReply
     from memoryd.replies.search import ReindexReply, SyncReply
     from memoryd.replies.status import AgentStatus, StatusReply
 
@@ -31,6 +32,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Reply = TypeVar("Reply", bound=Mapping[str, object])
 Row = TypeVar("Row")
+AnySync = TypeVar("AnySync", "SyncReply", "SessionSyncReply")
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -323,7 +325,7 @@ def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncRep
 
 def report(invocation: Invocation, goal: SyncGoal, pending: "SyncReply") -> Exit:
     """Print how far the index is; return exit code 1 if the goal was not reached."""
-    is_done = goal == "none" or _is_goal_met(goal, pending)
+    is_done = pending.get("complete", True)
     tell(invocation, goal, pending, is_done=is_done)
     if reason := pending.get("reason"):
         terminal.note(reason)
@@ -342,19 +344,25 @@ def tell(invocation: Invocation, goal: SyncGoal, pending: "ReindexReply", *, is_
 
 
 def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncReply":
-    deadline = time.monotonic() + seconds
     with invocation.client() as client:
-        while True:
-            began = time.monotonic()
-            slice_seconds = max(0.0, min(SLICE_SECONDS, deadline - began))
-            pending = client.sync(goal, timeout_ms=max(1, int(slice_seconds * 1000)), agent=invocation.agent)
-            took = time.monotonic() - began
-            # a daemon that gives up before its time has its reasons: asking again at once would only spin
-            is_refused = bool(pending.get("reason")) or took < slice_seconds / 2
-            if goal == "none" or _is_goal_met(goal, pending) or is_refused or time.monotonic() >= deadline:
-                return pending
+        return in_slices(seconds, lambda timeout_ms: client.sync(goal, timeout_ms, invocation.agent))
 
 
-def _is_goal_met(goal: SyncGoal, pending: "SyncReply") -> bool:
-    left = pending["pendingFiles"] + (pending["pendingEmbeddings"] if goal == "embedded" else 0)
-    return pending.get("complete", left == 0)
+def in_slices(
+    seconds: float, ask: Callable[[int], AnySync], tell: Callable[[AnySync], None] = lambda _reply: None
+) -> AnySync:
+    """Ask until it is complete, or so many seconds are over; `tell` takes each reply after which it is asked again.
+
+    Each time it is asked to wait for so many milliseconds.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        began = time.monotonic()
+        slice_seconds = max(0.0, min(SLICE_SECONDS, deadline - began))
+        reply = ask(max(1, int(slice_seconds * 1000)))
+        took = time.monotonic() - began
+        # a daemon that gives up before its time has its reasons: asking again at once would only spin
+        is_refused = bool(reply.get("reason")) or took < slice_seconds / 2
+        if reply.get("complete", True) or is_refused or time.monotonic() >= deadline:
+            return reply
+        tell(reply)

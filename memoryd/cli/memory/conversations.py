@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -11,7 +10,6 @@ from typing import TypeVar
 import click
 
 from memoryd.cli.invocation import (
-    SLICE_SECONDS,
     Invocation,
     Note,
     Number,
@@ -19,6 +17,7 @@ from memoryd.cli.invocation import (
     asks,
     flag,
     found,
+    in_slices,
     key_option,
     listed,
     text_or_stdin,
@@ -193,15 +192,15 @@ def remember(invocation: Invocation, session: str | None, is_remembered: bool | 
 
 
 def _sync(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSyncReply:
-    """Wait in slices, so that a daemon that hangs is noticed, and say on a terminal how far it is."""
-    deadline = time.monotonic() + seconds
-    while True:
-        left = max(0.0, min(SLICE_SECONDS, deadline - time.monotonic()))
-        reply = invocation.memory.sync_sessions(wait=is_waiting, timeout_ms=max(1, int(left * 1000)))
-        if reply["complete"] or reply.get("reason") or time.monotonic() >= deadline:
-            return reply
+    """Wait, and say on a terminal how far it is."""
+
+    def tell(reply: SessionSyncReply) -> None:
         if is_terminal(sys.stderr):
             note(f"{reply['indexed']:,} of {count(reply['conversations'], 'conversation')} read")
+
+    return in_slices(
+        seconds, lambda timeout_ms: invocation.memory.sync_sessions(wait=is_waiting, timeout_ms=timeout_ms), tell
+    )
 
 
 def _row(one: SessionEntryReply, now: datetime) -> str:
