@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import struct
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -233,7 +233,6 @@ class _Reader:
 
 MEMO_NAME = "hashes.json"
 MEMO_MAX = 64
-BLOCK = 1 << 20
 
 
 def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
@@ -255,11 +254,8 @@ def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
 
 def hash_file(path: Path) -> str:
     """Return the SHA-256 of the file in hexadecimal."""
-    digest = sha256()
     with path.open("rb") as stream:
-        while block := stream.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def _stamp(path: Path) -> list[Any]:

@@ -46,8 +46,6 @@ from memoryd.models.source import (
     parse,
 )
 
-__all__ = ["HUB", "ModelStore", "Progress", "StoredModel"]
-
 HUB = "https://huggingface.co"
 SPEED = "passagesPerSecond"
 HUB_TIMEOUT = timedelta(seconds=4)

@@ -129,7 +129,7 @@ class LaunchdManager(Struct, frozen=True):
     def _do(self, why: str, *words: str, may_fail: bool = False) -> ServiceStep:
         return run_step(why, "launchctl", *words, f"{self.domain}/{LABEL}", may_fail=may_fail)
 
-    def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
+    def log_command(self, *, follow: bool, lines: int) -> tuple[str, ...]:
         """Return how the logs are read: what was said before memoryd kept a log of its own, and that log."""
         own = state_dir() / "log" / "memoryd.log"
         # -F: by name, for a log is put aside when it is long

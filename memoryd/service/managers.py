@@ -46,10 +46,6 @@ class NoManager(Struct, frozen=True):
         """Return what removes the files that are left; raises where there are none."""
         return removal_steps(self.left) if self.left else self.install(state)
 
-    def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
-        """Return nothing: who runs the daemon has what it tells."""
-        return ()
-
 
 ServiceManager = SystemdManager | LaunchdManager | NoManager
 """A service manager of one user; asking changes nothing."""

@@ -157,10 +157,6 @@ class SystemdManager(Struct, frozen=True):
         else:
             yield _systemctl("clients wait in the queue of the socket meanwhile", "restart", SERVICE)
 
-    def log_command(self, *, follow: bool = False, lines: int = 100) -> tuple[str, ...]:
-        """Return how the journal shows what the daemon told."""
-        return ("journalctl", "--user", f"--unit={SERVICE}", f"--lines={lines}", *(("--follow",) if follow else ()))
-
 
 def _forget_failures(state: ServiceState) -> Iterator[ServiceStep]:
     if state.phase.startswith(FAILED):

@@ -175,15 +175,16 @@ def mcp_servers(_examination: Examination) -> Findings:
 
 def _servers_in(path: Path) -> Findings:
     """Judge each entry for memoryd in the settings of a client."""
+    # here, as above
+    from memoryd.cli.local.hook_settings import command_words
+
     try:
         entries = list(_servers(_read(path)))
     except MemorydError as exc:  # the settings of one program, as above
         yield Finding("wrong", str(exc), exc.hint)
         return
-    for entry in entries:
-        parts = (entry.get("command", ""), entry.get("args"))
-        words = [str(word) for part in parts for word in (part if isinstance(part, list) else [part or ""])]
-        if not words[0] or not any(Path(word).name.startswith(_OURS) for word in words):
+    for words in filter(None, map(command_words, entries)):
+        if not any(Path(word).name.startswith(_OURS) for word in words):
             continue
         if name := missing_program(shlex.join(words)):
             hint = f"name the whole path there: {shutil.which('memoryctl') or 'that of memoryctl'}"

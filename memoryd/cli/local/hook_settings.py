@@ -285,7 +285,7 @@ def _with_server(text: str, host: Host, path: Path) -> str:
     key = host.mcp[2] if host.mcp else ""
     program, arguments = sys.executable, ["-P", "-m", "memoryd.cli", "mcp"]
     if _SERVER in (servers := _servers(text, path, key)):
-        words = _command_words(servers[_SERVER])
+        words = command_words(servers[_SERVER])
         is_as_written = _is_our_server(text, path, host) and words[1 : len(arguments) + 1] == arguments
         if not is_as_written or words[0] == program:
             return text
@@ -313,7 +313,7 @@ def _is_our_server(text: str, path: Path, host: Host) -> bool:
     return "memoryd.cli" in json.dumps(_servers(text, path, key).get(_SERVER))
 
 
-def _command_words(server: Any) -> list[str]:
+def command_words(server: Any) -> list[str]:
     """Return a server's program and arguments, which stand in one list or in two fields; empty for another form."""
     server = server if isinstance(server, dict) else {}
     command, arguments = server.get("command"), server.get("args", [])

@@ -199,12 +199,12 @@ def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     `memoryctl logs` has what memoryd said alone, wherever it runs.
     """
     manager = manager_here()
-    words = manager.log_command(follow=is_following, lines=lines)
-    if not words or shutil.which(words[0]) is None:
-        reason = manager.state().reason or f"there is no {words[0]}"
-        raise MemorydError(f"no service manager keeps a log here: {reason}", hint="memoryctl logs")
-    if manager.name != "systemd":
+    if isinstance(manager, LaunchdManager):
+        words = manager.log_command(follow=is_following, lines=lines)
         os.execvp(words[0], words)
+    if isinstance(manager, NoManager) or shutil.which("journalctl") is None:
+        reason = manager.state().reason or "there is no journalctl"
+        raise MemorydError(f"no service manager keeps a log here: {reason}", hint="memoryctl logs")
     everything = LogFilter(LEVELS, None)
     print_log(invocation, JournalLog(), everything, lines=lines, is_following=is_following)
     return Exit.DONE
