@@ -119,7 +119,7 @@ class BackupWriter:
 
     def add(self, name: str, source: IO[bytes], size: int) -> None:
         """Write a member of so many bytes; raises StoreUnavailable where the source has fewer by now."""
-        reader = _Hashing(name, source, size, lambda done: self._told(name, done))
+        reader = _Hashing(name, source, lambda done: self._told(name, done))
         self._tar.addfile(_header(name, size), reader)
         self.members.append(BackupMember(name=name, bytes=size, sha256=reader.sum.hexdigest()))
 
@@ -187,25 +187,21 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-class _Hashing(io.RawIOBase):
-    """Reads just `size` bytes of a file, sums them up, and tells how far it is; raises StoreUnavailable."""
+class _Hashing:
+    """Reads what tarfile asks of a file, sums it up, and tells how far it is; raises StoreUnavailable."""
 
-    def __init__(self, name: str, source: IO[bytes], size: int, report: Callable[[int], None]) -> None:
+    def __init__(self, name: str, source: IO[bytes], report: Callable[[int], None]) -> None:
         self.sum = hashlib.sha256()
-        self._name, self._source, self._left, self._done, self._told = name, source, size, 0, report
-
-    def readable(self) -> bool:
-        return True
+        self._name, self._source, self._done, self._told = name, source, 0, report
 
     def read(self, size: int = -1) -> bytes:
         try:
-            block = self._source.read(min(self._left, size if size >= 0 else self._left))
+            block = self._source.read(size)
         except OSError as exc:
             raise self._trouble(str(exc)) from exc
-        if size and self._left and not block:
+        if size and not block:
             raise self._trouble("it became shorter meanwhile")
         self.sum.update(block)
-        self._left -= len(block)
         self._done += len(block)
         self._told(self._done)
         return block
