@@ -41,9 +41,9 @@ from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12
 SHOWN_LINES = 3
+"""Of each change, those that came and those that went."""
 SHOWN_CHANGES = 20
 """Of those that are taken back at once."""
-"""Of each change, those that came and those that went."""
 
 
 @click.command("changes")
