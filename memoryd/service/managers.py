@@ -10,8 +10,8 @@ from msgspec import Struct
 from memoryd.errors import MemorydError
 from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd import LaunchdManager
-from memoryd.service.steps import ManagerName, ServiceState, ServiceStep, removal_steps
-from memoryd.service.systemd import SystemdManager, left_units, why_no_systemd
+from memoryd.service.steps import ManagerName, ServiceState, ServiceStep, removal_steps, run_program
+from memoryd.service.systemd import SYSTEMCTL, SystemdManager, left_units
 
 FOREGROUND = (
     "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
@@ -55,5 +55,17 @@ def manager_here(environment: Mapping[str, str] = os.environ) -> ServiceManager:
     """Return the manager that would run memoryd here; it blocks while programs of the system are asked."""
     if sys.platform == "darwin":
         return LaunchdManager(environment)
-    reason = why_no_systemd(environment)
+    reason = _why_no_systemd(environment)
     return NoManager(reason, left_units(environment)) if reason else SystemdManager(environment)
+
+
+def _why_no_systemd(environment: Mapping[str, str]) -> str:
+    """Say why no systemd of this user answers; empty if one does."""
+    answer = run_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
+    if answer.is_done:
+        return ""
+    if "not been booted" in answer.error:
+        return "systemd does not run here, as in most containers and in WSL 1"
+    if "bus" in answer.error.lower():
+        return f"the systemd of this user cannot be reached ({answer.reason})"
+    return f"there is no systemd ({answer.reason})"

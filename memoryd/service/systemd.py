@@ -189,18 +189,6 @@ def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> Serv
     )
 
 
-def why_no_systemd(environment: Mapping[str, str]) -> str:
-    """Say why no systemd of this user answers; empty if one does."""
-    answer = run_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
-    if answer.is_done:
-        return ""
-    if "not been booted" in answer.error:
-        return "systemd does not run here, as in most containers and in WSL 1"
-    if "bus" in answer.error.lower():
-        return f"the systemd of this user cannot be reached ({answer.reason})"
-    return f"there is no systemd ({answer.reason})"
-
-
 def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the files and links of ours that systemd would read, where it does not answer."""
     folder = unit_folder(environment)
