@@ -238,15 +238,15 @@ class _Import:
 
 PAGE = 1_000
 TITLE_CHARS = 80
-Memories = Iterator[TransferredMemoryReply]
+_Memories = Iterator[TransferredMemoryReply]
 
 
-def _write_jsonl(memories: Memories, out: IO[bytes]) -> None:
+def _write_jsonl(memories: _Memories, out: IO[bytes]) -> None:
     for one in memories:
         out.write(json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
 
 
-def _write_markdown(memories: Memories, out: IO[bytes]) -> None:
+def _write_markdown(memories: _Memories, out: IO[bytes]) -> None:
     """Write memories as bullets of a log, below the day on which each was said first."""
     out.write(b"# Memories\n")
     before = ""
@@ -276,7 +276,7 @@ def _bullet(one: TransferredMemoryReply) -> str:
     return render(RetainedLine(kind, one["text"], tuple(one["entities"]), attributes)) if kind else f"- {one['text']}"
 
 
-def _write_okf(memories: Memories, out: IO[bytes]) -> None:
+def _write_okf(memories: _Memories, out: IO[bytes]) -> None:
     """Write a zip archive with one concept for each memory."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         listed = []
@@ -309,7 +309,7 @@ def _concept(one: TransferredMemoryReply) -> str:
     return f"---\n{''.join(lines)}---\n\n{about}{one['text']}\n"
 
 
-FORMATS: dict[str, Callable[[Memories, IO[bytes]], None]] = {
+FORMATS: dict[str, Callable[[_Memories, IO[bytes]], None]] = {
     "jsonl": _write_jsonl,
     "markdown": _write_markdown,
     "okf": _write_okf,
@@ -340,7 +340,7 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
 
     number = 0
 
-    def memories() -> Memories:
+    def memories() -> _Memories:
         nonlocal number
         after = None
         with memory_count("exporting") as report:
