@@ -329,6 +329,24 @@ async def test_f077_load_that_never_ends_is_given_up() -> None:
 
 
 @pytest.mark.parametrize(
+    ("mode", "phase"),
+    [
+        ("", WorkerPhase.STOPPED),
+        ("hang-on-load", WorkerPhase.STARTING),
+        ("hang", WorkerPhase.READY),
+        ("abort", WorkerPhase.WAITING),
+    ],
+)
+async def test_end_of_the_loop_stops_it_from_every_phase(mode: str, phase: WorkerPhase) -> None:
+    slow = BreakerRule(first_delay=60.0, longest_delay=60.0)
+    async with running(played(mode, rule=slow)) as worker:
+        asked = asyncio.ensure_future(worker.embed_documents(GOOD_AND_POISON if mode else []))
+        await eventually_async(lambda: worker.state().phase is phase)
+    await asyncio.gather(asked, return_exceptions=True)
+    assert worker.state().phase is WorkerPhase.STOPPED
+
+
+@pytest.mark.parametrize(
     "mode",
     ["disorder", "twice", "unknown-id", "short", "garbage", "nested", "oversize", "half", "second-ready"],
 )

@@ -1,4 +1,4 @@
-"""A worker's child process: started on demand, again after failures, stopped when idle, by one table of phases."""
+"""A worker's child process: started on demand, again after failures, stopped when idle."""
 
 import asyncio
 import os
@@ -160,46 +160,6 @@ class WorkerPhase(StrEnum):
     """It failed; the next try comes after the back-off, if somebody asks."""
 
 
-class WorkerEvent(StrEnum):
-    """What moves a worker from phase to phase."""
-
-    HELD_OFF = "held off"
-    """Somebody asks while the back-off still runs."""
-    STARTED = "started"
-    LOADED = "loaded"
-    UNLOADED = "unloaded"
-    FAILED = "failed"
-    ENDED = "ended"
-    """Its loop is cancelled."""
-
-
-_NEXT = {
-    # a loop that was cancelled in its back-off and is run again
-    (WorkerPhase.STOPPED, WorkerEvent.HELD_OFF): WorkerPhase.WAITING,
-    (WorkerPhase.STOPPED, WorkerEvent.STARTED): WorkerPhase.STARTING,
-    (WorkerPhase.WAITING, WorkerEvent.STARTED): WorkerPhase.STARTING,
-    (WorkerPhase.WAITING, WorkerEvent.ENDED): WorkerPhase.STOPPED,
-    (WorkerPhase.STARTING, WorkerEvent.LOADED): WorkerPhase.READY,
-    (WorkerPhase.STARTING, WorkerEvent.FAILED): WorkerPhase.WAITING,
-    (WorkerPhase.STARTING, WorkerEvent.ENDED): WorkerPhase.STOPPED,
-    (WorkerPhase.READY, WorkerEvent.UNLOADED): WorkerPhase.STOPPED,
-    (WorkerPhase.READY, WorkerEvent.FAILED): WorkerPhase.WAITING,
-    (WorkerPhase.READY, WorkerEvent.ENDED): WorkerPhase.STOPPED,
-}
-
-_IGNORED = {
-    # the usual case: after a failure it waits already when somebody asks
-    (WorkerPhase.WAITING, WorkerEvent.HELD_OFF),
-    # cancelled before anybody asked, or after it was unloaded
-    (WorkerPhase.STOPPED, WorkerEvent.ENDED),
-}
-
-
-def next_phase(phase: WorkerPhase, event: WorkerEvent) -> WorkerPhase:
-    """Return the phase after `event`; raises KeyError for a pair that cannot happen."""
-    return phase if (phase, event) in _IGNORED else _NEXT[phase, event]
-
-
 class WorkerState(Struct, frozen=True):
     """What status shows of the worker."""
 
@@ -292,17 +252,17 @@ class WorkerKeeper(Generic[Reply]):
             self._has_ended = True
             self._wanted.clear()
             self._withdraw(self._unavailable(f"the {self._name} worker is stopped"))
-            self._step(WorkerEvent.ENDED)
+            self._phase = WorkerPhase.STOPPED
 
     async def _hold_off(self) -> None:
         while (wait := self._retry.wait()) > 0:
-            self._step(WorkerEvent.HELD_OFF)
+            self._phase = WorkerPhase.WAITING
             await asyncio.sleep(min(wait, _FILE_CHECK))
             if isinstance(self._failure, ModelError) and await asyncio.to_thread(self._kept.stamp) != self._tried_file:
                 self._retry.forget()
 
     async def _live(self) -> None:
-        self._step(WorkerEvent.STARTED)
+        self._phase = WorkerPhase.STARTING
         self._tried_file = await asyncio.to_thread(self._kept.stamp)
         self._retry.tried()
         self._lives += 1
@@ -316,7 +276,7 @@ class WorkerKeeper(Generic[Reply]):
                 self._life = None
 
     def _note_loaded(self, connection: WorkerConnection[Reply]) -> None:
-        self._step(WorkerEvent.LOADED)
+        self._phase = WorkerPhase.READY
         log.info("model loaded", job=self._name, model=self._kept.model.name, pid=self._life and self._life.pid)
         if self._offloads is None and self._kept.order.gpu_layers and not connection.offloads:
             log.warning("no graphics card is used: llama-cpp-python is built without one", job=self._name)
@@ -331,11 +291,11 @@ class WorkerKeeper(Generic[Reply]):
             self._retry.succeeded()
         self._wanted.clear()
         if failure is None:
-            self._step(WorkerEvent.UNLOADED)
+            self._phase = WorkerPhase.STOPPED
             log.info("model unloaded", job=self._name, model=self._kept.model.name)
             self._withdraw(self._unavailable(f"the {self._name} model was unloaded"))
             return
-        self._step(WorkerEvent.FAILED)
+        self._phase = WorkerPhase.WAITING
         self._failure = failure
         wait = self._retry.failed()
         log.warning("worker failed", job=self._name, error=str(failure), retry_in=wait)
@@ -378,9 +338,6 @@ class WorkerKeeper(Generic[Reply]):
         error = self._kept.job.unavailable(reason)
         error.hint = hint
         return error
-
-    def _step(self, event: WorkerEvent) -> None:
-        self._phase = next_phase(self._phase, event)
 
 
 def _resident(pid: int | None) -> int:
