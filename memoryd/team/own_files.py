@@ -22,7 +22,7 @@ PART_BYTES = 1024 * 1024
 """What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
 MAX_CHANGES = 200
 """Of which it is known that they were seen."""
-UNMERGED = "what waits cannot be put upon what the server has: {}"
+UNMERGED = "what waits cannot be put upon what the others have: {}"
 
 
 class BegunExchange(Struct, frozen=True):
@@ -186,20 +186,22 @@ def merged(before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mappi
     wanted = dict[str, bytes]()
     for path in sorted(ours.keys() | theirs.keys()):
         was, here, there = before.get(path), ours.get(path), theirs.get(path)
-        place = shared_file(path)
-        if was == here:
-            made = there
-        elif was == there or place is None or not place.is_log:
-            made = here
-        else:
-            texts = [(one or b"").decode("utf-8", "replace") for one in (was, here, there)]
-            try:
-                made = merged_log(path, *texts).encode() or None
-            except (NoPlaceError, ValueError) as exc:
-                raise SidecarError(UNMERGED.format(exc)) from exc
+        made = there if was == here else here if was == there else merged_file(path, was, here, there)
         if made is not None:
             wanted[path] = made
     return wanted
+
+
+def merged_file(path: str, before: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+    """Return a file that was changed on both sides, a log memory by memory, None if it goes; raises SidecarError."""
+    place = shared_file(path)
+    if place is None or not place.is_log:
+        return ours
+    texts = [(one or b"").decode("utf-8", "replace") for one in (before, ours, theirs)]
+    try:
+        return merged_log(path, *texts).encode() or None
+    except (NoPlaceError, ValueError) as exc:
+        raise SidecarError(UNMERGED.format(exc)) from exc
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

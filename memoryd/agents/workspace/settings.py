@@ -12,7 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memoryd.agents.events import NamedLoop
 from memoryd.config.agents import Agent
@@ -174,16 +174,10 @@ class WorkspaceRules:
 
     def rules(self) -> ScanRules:
         """Return by which rules to look. Blocks: reads the ignore files."""
-        ruling = self.ruling()
         return ScanRules(
+            **asdict(self.ruling()),
             workspace=self.workspace,
             folders_by_prefix=folders_by_prefix(() if self._team is None else team_roots(self._team)),
-            is_ignored=ruling.is_ignored,
-            has_patterns=ruling.has_rules,
-            hold=ruling.hold,
-            notice=ruling.notice,
-            may_hide=ruling.may_hide,
-            is_current=ruling.is_current,
             excluded_folder=self._index_folder,
             max_file_bytes=self.max_file_bytes,
             follow_symlinks=self._settings.follow_symlinks,
