@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.settings import Journals, Ledgers
 from memoryd.agents.workspace.workspaces import Workspace
 from memoryd.config.loading.load import load
@@ -89,7 +89,7 @@ async def _composed(
         publish=lambda _event, _data: None,
         ledgers=ledgers,
         journals=Journals(ledgers, executor),
-        text_models=TextModels(loaded.models),
+        models=ModelParts(lambda _event, _data: None, loaded.models),
         qas={},
         agents=agents,
     )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.search import conversation_arm
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import Journals, Ledgers
 from memoryd.config.loading.load import load
@@ -103,7 +103,7 @@ async def talking(
         publish=lambda _event, _data: None,
         ledgers=ledgers,
         journals=Journals(ledgers, executor),
-        text_models=TextModels(loaded.models),
+        models=ModelParts(lambda _event, _data: None, loaded.models),
         qas={agent: qa},
         agents=[chosen],
     )

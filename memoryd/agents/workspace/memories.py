@@ -83,7 +83,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         ledgers=ledgers,
         book=book,
         journal=_journal(agents[0], index, around),
-        text=around.text_models.of(agents[0]),
+        text=around.models.writing(agents[0]),
         tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
         stated=StatementHashes(

@@ -91,7 +91,7 @@ def _agent_parts(
         index=shared.index,
         embedding=embedding,
         reranking=shared.reranking,
-        text=shared.around.text_models.of(agent),
+        text=shared.around.models.writing(agent),
         qmd=own.qmd,
         qa=own.qa.counter,
         turn_taking=own.taking,

@@ -51,8 +51,8 @@ class Workspaces:
         self.all = [
             Workspace(
                 agents=group,
-                embedding=models.embedders.of(group[0]),
-                reranking=models.rerankers.of(group[0]),
+                embedding=models.embedding(group[0]),
+                reranking=models.reranking(group[0]),
                 around=Surroundings(
                     executor=executor,
                     limits=config.limits,
@@ -61,7 +61,7 @@ class Workspaces:
                     publish=publish,
                     ledgers=self._ledgers,
                     journals=self._journals,
-                    text_models=models.text_models,
+                    models=models,
                     qas=self._qas,
                     agents=self._agents,
                 ),
