@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import (
-    Journals,
     Ledgers,
     WorkspaceRules,
     embedding_loop_settings,
@@ -60,7 +59,6 @@ class Surroundings(Struct, frozen=True):
     lookup: Lookup
     publish: Publish
     ledgers: Ledgers
-    journals: Journals
     models: ModelParts
     qas: Mapping[str, WorkspaceQa]
     """By the ids of agents; none for those whose questions and answers are off."""
