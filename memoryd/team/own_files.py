@@ -16,7 +16,7 @@ from msgspec import Struct
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import merged_log, shared_file
 from memoryd.errors import SidecarError
-from memoryd.files.writing import make_private_folder, replace_file, sync_folder
+from memoryd.files.writing import make_private_folder, replace_file, sync_folder, write_private
 
 PART_BYTES = 1024 * 1024
 """What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
@@ -64,8 +64,7 @@ class OwnFiles:
     def note_generation(self, generation: int) -> None:
         """Note how many changes the server has seen; raises OSError."""
         if generation != self.generation():
-            make_private_folder(self._counted.parent)
-            replace_file(self._counted, str(generation).encode())
+            write_private(self._counted, str(generation).encode())
             self._generation = generation
 
     def see(self, team: str, change: str) -> None:
@@ -85,8 +84,7 @@ class OwnFiles:
             self.note({})
         now = SeenServer(team, (*(one for one in seen.changes if one != change), change)[-MAX_CHANGES:])
         if now != seen:
-            make_private_folder(self._server.parent)
-            replace_file(self._server, msgspec.json.encode(now))
+            write_private(self._server, msgspec.json.encode(now))
 
     def _start_over(self) -> None:
         for folder in (self._own, self._sent):
@@ -109,8 +107,7 @@ class OwnFiles:
 
     def begin(self, step: BegunExchange) -> None:
         """Note what an exchange is about to change; raises OSError."""
-        make_private_folder(self._step.parent)
-        replace_file(self._step, msgspec.json.encode(step))
+        write_private(self._step, msgspec.json.encode(step))
 
     def begun(self) -> BegunExchange | None:
         """Return what was begun and neither ended nor given up; raises OSError."""
