@@ -52,7 +52,9 @@ async def _unchanged(workspace: Path) -> float:
 
     def rules() -> ScanRules:
         ruling = ignore.look()
-        return ScanRules(workspace, ruling.is_ignored, may_hide=ruling.may_hide, is_current=ruling.is_current)
+        return ScanRules(
+            workspace, is_ignored=ruling.is_ignored, may_hide=ruling.may_hide, is_current=ruling.is_current
+        )
 
     files = PresentFiles(rules=rules, roots=lambda: workspace_roots(workspace, ()))
     with ThreadPoolExecutor(THREADS) as executor:

@@ -18,12 +18,11 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from memoryd.agents.status.figures import Counters
-from memoryd.agents.status.status import AgentState, MemoryStatus
+from memoryd.agents.status.status import MemoryStatus
 from memoryd.api.access import AllServices, DaemonState
 from memoryd.api.http.counting import RequestCounts
 from memoryd.domain.clock import HeartState
 from memoryd.domain.counters import Durations
-from memoryd.embed.local.worker_process import WorkerState
 
 Labels = tuple[str, ...]
 Samples = Iterable[tuple[Labels, float | Durations]]
@@ -153,38 +152,26 @@ def _processes(agents: list[MemoryStatus]) -> dict[Labels, ProcessUsage]:
 def _pids(agents: list[MemoryStatus]) -> Iterator[tuple[Labels, int | None]]:
     yield ("daemon", ""), os.getpid()
     for agent in agents:
-        yield from (((name, agent.state.id), worker.pid) for name, worker in workers(agent))
+        yield from (((name, agent.state.id), worker.state()["pid"]) for name, worker in agent.workers.items())
         if agent.state.qmd is not None:
             yield ("qmd", agent.state.id), agent.state.qmd.pid
-
-
-def workers(status: MemoryStatus) -> Iterator[tuple[str, WorkerState]]:
-    """Yield the processes that run a model for an agent, by what they are for."""
-    state = status.state
-    named = (
-        ("embedder", status.worker),
-        ("reranker", None if state.reranker is None else state.reranker.worker),
-        ("text model", None if state.text is None else state.text.worker),
-    )
-    for name, worker in named:
-        if worker is not None:
-            yield name, worker
 
 
 def sidecar_states(moment: Scrape) -> Samples:
     """Yield 1 for the state that each model, its process and qmd is in."""
     for agent in moment.agents:
-        yield from (((agent.state.id, name, phase), 1) for name, phase in _phases(agent.state, agent.worker))
+        yield from (((agent.state.id, name, phase), 1) for name, phase in _phases(agent))
 
 
-def _phases(state: AgentState, worker: WorkerState | None) -> Iterator[tuple[str, str]]:
+def _phases(status: MemoryStatus) -> Iterator[tuple[str, str]]:
+    state, worker = status.state, status.workers.get("embedder")
     yield "embedder", state.embedder.phase.value
     if worker is not None:
         yield "embedder worker", worker.phase.value
     if state.reranker is not None:
-        yield "reranker", state.reranker.phase.value
+        yield "reranker", state.reranker["state"]
     if state.text is not None:
-        yield "text model", state.text.phase.value
+        yield "text model", state.text["state"]
     if state.qmd is not None:
         yield "qmd", state.qmd.server.value
 
@@ -192,7 +179,7 @@ def _phases(state: AgentState, worker: WorkerState | None) -> Iterator[tuple[str
 def breakers(moment: Scrape) -> Samples:
     """Yield 1 for each process that failed so often that it is tried only now and then."""
     for agent in moment.agents:
-        for name, worker in workers(agent):
+        for name, worker in agent.workers.items():
             yield (agent.state.id, name), worker.is_given_up
         if agent.state.qmd is not None:
             yield (agent.state.id, "qmd"), agent.state.qmd.is_given_up
@@ -201,7 +188,7 @@ def breakers(moment: Scrape) -> Samples:
 def sidecar_restarts(moment: Scrape) -> Samples:
     """Yield how often a process of a model or of qmd ended."""
     for agent in moment.agents:
-        yield from (((agent.state.id, name), worker.restarts) for name, worker in workers(agent))
+        yield from (((agent.state.id, name), worker.state()["restarts"]) for name, worker in agent.workers.items())
         if agent.state.qmd is not None:
             yield (agent.state.id, "qmd"), agent.state.qmd.restarts
 

@@ -24,7 +24,7 @@ from memoryd.domain.text.words import is_unspaced
 from memoryd.embed.protocol import Embedder, EmbedderIdentity, Fingerprint, Passage, Unembeddable
 from memoryd.errors import EmbeddingError
 from memoryd.files.reading import NotReadableError, TornReadError, read_snapshot
-from memoryd.files.writing import make_private_folder, replace_file
+from memoryd.files.writing import write_private
 
 SPACED = tuple(
     """\
@@ -267,8 +267,7 @@ def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
 def _keep(path: Path, identity: EmbedderIdentity, rows: Rows) -> None:
     body = rows.astype(np.float16).tobytes()
     try:
-        make_private_folder(path.parent)
-        replace_file(path, _digest(identity, body) + body)
+        write_private(path, _digest(identity, body) + body)
     except OSError as exc:
         log.warning("what a model makes of strangers cannot be kept", reason=str(exc))
 

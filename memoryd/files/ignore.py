@@ -51,13 +51,15 @@ class Hold(Struct, frozen=True):
     ends_in: float | None = None
 
 
-class Ruling(Struct, frozen=True):
+class Ruling(Struct, frozen=True, kw_only=True):
     """What the rules say now. `is_ignored` takes a relative path, of which a folder's ends in `/`."""
 
     is_ignored: Callable[[str], bool]
-    has_rules: bool
-    hold: Hold | None
-    is_current: Callable[[], bool]
+    has_patterns: bool = False
+    """Whether there is a name that is left out, so that what is gone may have been moved out of sight on purpose."""
+    hold: Hold | None = None
+    """Why nothing new may be indexed now, since nobody can say what is private."""
+    is_current: Callable[[], bool] = field(default=lambda: True)
     """Whether the file is still what this was read from; blocks for one small read."""
     notice: str = ""
     """What the owner is to know though nothing is held up."""
@@ -222,12 +224,12 @@ class IgnoreFile:
             # what holds hides already
             newest = () if hold is None else (self._newest(seen),)
             return Ruling(
-                _hide_rule(rules, real_paths),
-                any(rules),
-                hold,
-                lambda: self._is_still(seen),
-                notice,
-                _hide_rule(newest, real_paths),
+                is_ignored=_hide_rule(rules, real_paths),
+                has_patterns=any(rules),
+                hold=hold,
+                is_current=lambda: self._is_still(seen),
+                notice=notice,
+                may_hide=_hide_rule(newest, real_paths),
             )
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
@@ -353,7 +355,7 @@ def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruli
         own,
         is_ignored=lambda at: hidden_by(at, lambda ruling, path: ruling.is_ignored(path)),
         may_hide=lambda at: hidden_by(at, lambda ruling, path: ruling.may_hide(path)),
-        has_rules=own.has_rules or any(ruling.has_rules for _, ruling in neighbours),
+        has_patterns=own.has_patterns or any(ruling.has_patterns for _, ruling in neighbours),
         hold=own.hold or next(holds, None),
         is_current=lambda: own.is_current() and all(ruling.is_current() for _, ruling in neighbours),
     )

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.memories.machines import MACHINES, MachineEntry, entry_of, is_machine_journal
-from memoryd.files.writing import make_private_folder, replace_file
+from memoryd.files.writing import write_private
 
 MAX_JOURNALS = 64
 MAX_BYTES = 8 * 2**20
@@ -77,9 +77,8 @@ def _read(path: Path, key: bytes, known: MachineJournalFile | None) -> MachineJo
 
 def write_journal(path: Path, data: bytes, *, is_anew: bool) -> None:
     """Write a journal whole, or add to it, durably; raises OSError."""
-    make_private_folder(path.parent)
     if is_anew:
-        replace_file(path, data, is_durable=True)
+        write_private(path, data, is_durable=True)
         return
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "ab") as file:

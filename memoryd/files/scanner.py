@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.documents import (
@@ -32,7 +32,7 @@ from memoryd.domain.media import MediaRules, modality_of
 from memoryd.domain.memories.sections import LARGEST_PAGE, is_of_memories
 from memoryd.domain.patterns import fixed_part
 from memoryd.domain.skips import SkipReason
-from memoryd.files.ignore import Hold
+from memoryd.files.ignore import Ruling
 
 
 class ScanRoot(Struct, frozen=True):
@@ -54,11 +54,10 @@ class ScanRoot(Struct, frozen=True):
         return Path(fixed_part(self.pattern)) if self.pattern else self.path.parent
 
 
-class ScanRules(Struct, frozen=True):
-    """What to leave out: `is_ignored` takes a relative path (a folder's ends in `/`)."""
+class ScanRules(Ruling, frozen=True):
+    """What to leave out: by the rules of privacy, and for what it is."""
 
     workspace: Path
-    is_ignored: Callable[[str], bool]
     folders_by_prefix: Mapping[str, Path] = {}
     """The folder of each prefix of names."""
     excluded_folder: Path | None = None
@@ -67,16 +66,6 @@ class ScanRules(Struct, frozen=True):
     max_depth: int = 64
     media: MediaRules | None = None
     """Which pictures and sounds are documents; None: none."""
-    has_patterns: bool = False
-    """Whether there is a name that is left out, so that what is gone may have been moved out of sight on purpose."""
-    hold: Hold | None = None
-    """Why nothing new may be indexed now, since nobody can say what is private."""
-    notice: str = ""
-    """What the owner is to know of the privacy rules though nothing is held up."""
-    may_hide: Callable[[str], bool] = field(default=lambda _path: False)
-    """Whether a relative path may be left out soon, by rules that are being saved."""
-    is_current: Callable[[], bool] = field(default=lambda: True)
-    """Whether the privacy rules are still those of this value; blocks."""
 
     def place(self, path: str) -> str:
         """Return the absolute path of a document."""

@@ -70,6 +70,12 @@ def replace_file(
     return file_stat(after) if after is not None and _stat_identity(after) == ours else None
 
 
+def write_private(path: Path, data: bytes, *, is_durable: bool = False) -> None:
+    """Write a file whole, over whatever is there, into a folder that is made where it is missing; raises OSError."""
+    make_private_folder(path.parent)
+    replace_file(path, data, is_durable=is_durable)
+
+
 def remove_file(path: Path, expected: FileStat) -> None:
     """Remove a file that is still the one that was read; raises FileChangedError if it is not, or OSError.
 

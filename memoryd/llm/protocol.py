@@ -9,14 +9,10 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Protocol, TypeVar
 
-from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from memoryd.embed.current import ModelPhase
-from memoryd.embed.local.worker_process import WorkerState
 from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 
 NAME_CHARACTERS = 100
@@ -88,22 +84,6 @@ def _fault(error: ValidationError) -> str:
     # the name of a key that is not ours was made up by the model
     where = "" if first["type"] == "extra_forbidden" else ".".join(map(str, first["loc"]))
     return f"{first['type']} at {where}" if where else first["type"]
-
-
-class TextModelState(Struct, frozen=True, kw_only=True):
-    """The phase, why, and since when. `destination` is the host that memory text is sent to; None: none is."""
-
-    provider: str
-    model: str
-    phase: ModelPhase
-    reason: str
-    since: datetime
-    destination: str | None = None
-    calls_today: int | None = None
-    """Questions that were sent since the day (UTC) began; None: none leaves this machine."""
-    calls_per_day: int | None = None
-    """How many may be; None: as many as are asked."""
-    worker: WorkerState | None = None
 
 
 WAITING_MAX = 8

@@ -16,13 +16,14 @@ from contextlib import suppress
 from datetime import timedelta
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.config.providers import LlmSection, ModelsSection
+from memoryd.domain.clock import rfc3339
 from memoryd.domain.embedding import LOCAL, PROVIDERS
 from memoryd.domain.expressions import expression
 from memoryd.embed.current import ModelPhase, PhaseRecord
@@ -49,7 +50,6 @@ from memoryd.llm.protocol import (
     Answer,
     AnswerShape,
     Prompt,
-    TextModelState,
     Turns,
     read_answer,
     recorded_name,
@@ -58,6 +58,7 @@ from memoryd.llm.protocol import (
 from memoryd.models.families import ChatModel, inspect_chat_model
 from memoryd.models.gguf import content_hash
 from memoryd.models.store import ModelStore
+from memoryd.replies.models import TextModelReply
 
 log = structlog.get_logger(__name__)
 
@@ -154,15 +155,18 @@ class LocalWriting(LocalModel[WritingWorker]):
         log.info("text model is here", model=worker.identity)
         return worker
 
-    def state(self) -> TextModelState:
+    def state(self) -> TextModelReply:
         """Return what status shows; cheap."""
         (phase, reason), worker = self.phase_and_reason(), self.worker
-        return TextModelState(
+        return TextModelReply(
             provider=LOCAL,
             model=self._source if worker is None else worker.chat.name,
-            phase=phase,
-            reason=reason,
-            since=self.record.since,
+            state=phase,
+            reason=reason or None,
+            since=rfc3339(self.record.since),
+            destination=None,
+            callsToday=None,
+            callsPerDay=None,
             worker=None if worker is None else worker.state(),
         )
 
@@ -286,6 +290,9 @@ class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
 class RemoteWriting:
     """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
 
+    worker: ClassVar[None] = None
+    """It runs no process of ours."""
+
     def __init__(self, *, settings: RemoteWritingSettings, keys: KeySources, budget: TokenBudget) -> None:
         self.settings = settings
         self._keys = keys
@@ -313,18 +320,19 @@ class RemoteWriting:
         finally:
             await self._close()
 
-    def state(self) -> TextModelState:
+    def state(self) -> TextModelReply:
         """Return what status shows; cheap."""
         settings, record = self.settings, self._record
-        return TextModelState(
+        return TextModelReply(
             provider=PROVIDER,
             model=settings.model,
-            phase=record.phase,
-            reason=record.reason,
-            since=record.since,
+            state=record.phase,
+            reason=record.reason or None,
+            since=rfc3339(record.since),
             destination=settings.access.destination,
-            calls_today=self._budget.spent(self._account),
-            calls_per_day=settings.calls_per_day,
+            callsToday=self._budget.spent(self._account),
+            callsPerDay=settings.calls_per_day,
+            worker=None,
         )
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:

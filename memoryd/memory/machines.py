@@ -62,7 +62,6 @@ class MachineJournal:
         machines: MachineTombstones,
         forgetting: MemoryForgetting,
         steps: OpinionSteps,
-        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self.trouble = ""
         """Why nothing travels now; empty if it does."""
@@ -70,7 +69,6 @@ class MachineJournal:
         self._machines = machines
         self._forgetting = forgetting
         self._steps = steps
-        self._grace_seconds = grace_seconds
         self._files: dict[Path, MachineJournalFile] = {}
         self._held: Merged = {}
         self._names: dict[MemoryId, str] = {}
@@ -185,7 +183,7 @@ class MachineJournal:
         now = time.monotonic()
         self._came_back = {one: self._came_back.get(one, now) for one in came_back}
         self._forgetting.planner.book.forget(came_back)
-        return {one for one, since in self._came_back.items() if now - since >= self._grace_seconds}
+        return {one for one, since in self._came_back.items() if now - since >= GRACE_SECONDS}
 
     async def _take_steps(self, by_name: Mapping[str, MemoryId]) -> None:
         """Take the steps that other machines made of opinions that are known here."""

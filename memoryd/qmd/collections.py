@@ -27,7 +27,7 @@ from memoryd.domain.syncplan import Known
 from memoryd.files.ignore import Ruling, is_private
 from memoryd.files.reading import NotReadableError, TornReadError, decode, file_stat, read_snapshot
 from memoryd.files.scanner import ScanRoot, file_identity
-from memoryd.files.writing import make_private_folder, replace_file
+from memoryd.files.writing import write_private
 
 NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
 """Folders that qmd leaves out besides hidden ones."""
@@ -237,8 +237,7 @@ class QmdCopies(Struct, kw_only=True):
                 # what only grows says again all that qmd holds of it
                 if not set(held.splitlines()) <= set(data.splitlines()):
                     self.on_withdraw()
-            make_private_folder(target.parent)
-            replace_file(target, data)
+            write_private(target, data)
         except OSError as exc:
             if exc.errno not in _UNNAMEABLE:
                 raise

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from functools import partial
 from hashlib import sha256
@@ -12,14 +12,16 @@ from pathlib import Path
 import structlog
 from msgspec import Struct
 
+from memoryd.domain.clock import rfc3339
 from memoryd.embed.current import ModelPhase
 from memoryd.embed.local.frames import RANK_POOLING, TEXT_CHARACTERS, Load, NoResult, Ready, Score, Scored
 from memoryd.embed.local.local_model import LocalModel
 from memoryd.embed.local.worker_connection import WorkerJob
-from memoryd.embed.local.worker_process import WorkerKeeper, WorkerPhase, WorkerRun, WorkerState, module_command
+from memoryd.embed.local.worker_process import WorkerKeeper, WorkerPhase, WorkerRun, module_command
 from memoryd.errors import RerankerUnavailable
 from memoryd.models.families import YES_OR_NO, Reranker, inspect_reranker
 from memoryd.models.store import ModelStore
+from memoryd.replies.models import RerankerReply
 
 log = structlog.get_logger(__name__)
 
@@ -111,18 +113,6 @@ class RerankerSettings(Struct, frozen=True):
     idle_unload: timedelta
 
 
-class RerankerState(Struct, frozen=True):
-    """The phase, why, and since when; what is known of the model and of its process, once there is one."""
-
-    phase: ModelPhase
-    reason: str
-    since: datetime
-    model: str
-    """Its name, or its source before the file was read."""
-    family: str | None = None
-    worker: WorkerState | None = None
-
-
 class RerankResult(StrEnum):
     """How a ranking went."""
 
@@ -159,12 +149,18 @@ class Reranking(LocalModel[RankingWorker]):
         log.info("reranker is here", model=reranker.name, family=reranker.family)
         return RankingWorker(model=path, reranker=reranker, threads=settings.threads, idle_unload=settings.idle_unload)
 
-    def state(self) -> RerankerState:
+    def state(self) -> RerankerReply:
         """Return what status shows; cheap."""
-        (phase, reason), since, worker = self.phase_and_reason(), self.record.since, self.worker
-        if worker is None or self.record.phase is not ModelPhase.READY:
-            return RerankerState(phase, reason, since, self.settings.source)
-        return RerankerState(phase, reason, since, worker.reranker.name, worker.reranker.family, worker.state())
+        phase, reason = self.phase_and_reason()
+        worker = self.worker if self.record.phase is ModelPhase.READY else None
+        return RerankerReply(
+            state=phase,
+            reason=reason or None,
+            since=rfc3339(self.record.since),
+            model=self.settings.source if worker is None else worker.reranker.name,
+            family=None if worker is None else worker.reranker.family,
+            worker=None if worker is None else worker.state(),
+        )
 
     async def rank(self, question: str, texts: Sequence[str], seconds: float) -> Ranking:
         """Return the texts by how well they answer the question, within `seconds`; equal ones keep their order.
@@ -181,7 +177,7 @@ class Reranking(LocalModel[RankingWorker]):
             async with asyncio.timeout(seconds):
                 scores = await worker.scores(question, texts)
         except TimeoutError:
-            if worker.state().phase is WorkerPhase.READY:
+            if worker.phase is WorkerPhase.READY:
                 count = f"{worker.read(question, texts)} of {len(texts)} texts"
                 return Ranking(RerankResult.TIMEOUT, f"it read {count} within {seconds:.2g} s")
             return Ranking(RerankResult.WAITING, "the reranking model is being loaded")

@@ -73,8 +73,10 @@ class ConversationSource(Protocol):
     Raises OSError or a MemorydError where it cannot be asked now.
     """
 
-    prefix: str
-    """Of the paths of its conversations."""
+    @property
+    def prefix(self) -> str:
+        """Of the paths of its conversations."""
+        ...
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
         """Say what there is beside what was `read`: stamps by path. Forced, all that has changed is due."""

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 import structlog
 from msgspec.structs import replace
 
-from memoryd.domain.memories.edits import NoPlaceError
-from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople, merged_log, shared_file
+from memoryd.domain.memories.sharing import MAX_FILE_BYTES, TEAM_FILE, TeamPeople
 from memoryd.errors import InvalidRequest, MemorydError, SidecarError
 from memoryd.team.attribution import TOO_MANY, Attribution, TeamView
 from memoryd.team.git import STDOUT_BYTES, address_of
+from memoryd.team.own_files import UNMERGED, merged_file
 from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 from memoryd.team.repository import BASE, LOCAL, NOTES, REGULAR, TeamRepository, TreeFile, blob_id
 
@@ -32,7 +32,6 @@ NOT_IN_HINT = "use the address that team.json has for you: git config user.email
 GONE = "the repository of the team has no team.json any more: commit {} by {} took it away or renamed it"
 GONE_HINT = "until it is back, nothing new is shown or shared: in a clone, git revert {}, and push"
 RENAMED = "team.json names the team {}, and here it is {}: give it its name back, or leave the team and join it again"
-UNMERGED = "what waits cannot be put upon what was fetched: {}"
 
 
 class GitCarrier:
@@ -234,14 +233,7 @@ class GitCarrier:
         """Return a file of one's own upon what was fetched, None if it goes; raises SidecarError where nobody can."""
         if path == TEAM_FILE:
             return self._merged_team(ours, theirs)
-        place = shared_file(path)
-        if place is None or not place.is_log or theirs is None:
-            return ours
-        texts = [(one or b"").decode("utf-8", "replace") for one in (before, ours, theirs)]
-        try:
-            return merged_log(path, *texts).encode() or None
-        except (NoPlaceError, ValueError) as exc:
-            raise SidecarError(UNMERGED.format(exc)) from exc
+        return ours if theirs is None else merged_file(path, before, ours, theirs)
 
     def _merged_team(self, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         if ours is None or theirs is None:

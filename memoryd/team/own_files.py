@@ -16,13 +16,13 @@ from msgspec import Struct
 from memoryd.domain.memories.edits import NoPlaceError
 from memoryd.domain.memories.sharing import merged_log, shared_file
 from memoryd.errors import SidecarError
-from memoryd.files.writing import make_private_folder, replace_file, sync_folder
+from memoryd.files.writing import make_private_folder, replace_file, sync_folder, write_private
 
 PART_BYTES = 1024 * 1024
 """What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
 MAX_CHANGES = 200
 """Of which it is known that they were seen."""
-UNMERGED = "what waits cannot be put upon what the server has: {}"
+UNMERGED = "what waits cannot be put upon what the others have: {}"
 
 
 class BegunExchange(Struct, frozen=True):
@@ -64,8 +64,7 @@ class OwnFiles:
     def note_generation(self, generation: int) -> None:
         """Note how many changes the server has seen; raises OSError."""
         if generation != self.generation():
-            make_private_folder(self._counted.parent)
-            replace_file(self._counted, str(generation).encode())
+            write_private(self._counted, str(generation).encode())
             self._generation = generation
 
     def see(self, team: str, change: str) -> None:
@@ -85,8 +84,7 @@ class OwnFiles:
             self.note({})
         now = SeenServer(team, (*(one for one in seen.changes if one != change), change)[-MAX_CHANGES:])
         if now != seen:
-            make_private_folder(self._server.parent)
-            replace_file(self._server, msgspec.json.encode(now))
+            write_private(self._server, msgspec.json.encode(now))
 
     def _start_over(self) -> None:
         for folder in (self._own, self._sent):
@@ -109,8 +107,7 @@ class OwnFiles:
 
     def begin(self, step: BegunExchange) -> None:
         """Note what an exchange is about to change; raises OSError."""
-        make_private_folder(self._step.parent)
-        replace_file(self._step, msgspec.json.encode(step))
+        write_private(self._step, msgspec.json.encode(step))
 
     def begun(self) -> BegunExchange | None:
         """Return what was begun and neither ended nor given up; raises OSError."""
@@ -186,20 +183,22 @@ def merged(before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mappi
     wanted = dict[str, bytes]()
     for path in sorted(ours.keys() | theirs.keys()):
         was, here, there = before.get(path), ours.get(path), theirs.get(path)
-        place = shared_file(path)
-        if was == here:
-            made = there
-        elif was == there or place is None or not place.is_log:
-            made = here
-        else:
-            texts = [(one or b"").decode("utf-8", "replace") for one in (was, here, there)]
-            try:
-                made = merged_log(path, *texts).encode() or None
-            except (NoPlaceError, ValueError) as exc:
-                raise SidecarError(UNMERGED.format(exc)) from exc
+        made = there if was == here else here if was == there else merged_file(path, was, here, there)
         if made is not None:
             wanted[path] = made
     return wanted
+
+
+def merged_file(path: str, before: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+    """Return a file that was changed on both sides, a log memory by memory, None if it goes; raises SidecarError."""
+    place = shared_file(path)
+    if place is None or not place.is_log:
+        return ours
+    texts = [(one or b"").decode("utf-8", "replace") for one in (before, ours, theirs)]
+    try:
+        return merged_log(path, *texts).encode() or None
+    except (NoPlaceError, ValueError) as exc:
+        raise SidecarError(UNMERGED.format(exc)) from exc
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

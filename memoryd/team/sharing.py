@@ -29,7 +29,7 @@ from memoryd.domain.memories.sharing import (
     without,
 )
 from memoryd.errors import ConfigError, InvalidRequest, MemorydError
-from memoryd.files.writing import make_private_folder, replace_file
+from memoryd.files.writing import write_private
 from memoryd.retry import happens
 from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
@@ -317,5 +317,4 @@ def _read_names(file: Path) -> set[str]:
 
 def _write_names(file: Path, names: Set[str]) -> None:
     if names != _read_names(file):
-        make_private_folder(file.parent)
-        replace_file(file, json.dumps(sorted(names)).encode())
+        write_private(file, json.dumps(sorted(names)).encode())

@@ -180,13 +180,13 @@ async def test_nasty_text_gets_a_score(model: Path, text: str) -> None:
         await worker.scores("bread", [text])
         (again,) = await worker.scores(QUESTION, [text])
         assert score == again
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_no_texts_need_no_worker(model: Path) -> None:
     async with running(model) as worker:
         assert await worker.scores(QUESTION, []) == []
-        assert worker.state().pid is None
+        assert worker.state()["pid"] is None
 
 
 async def test_cancelled_question_is_broken_off_and_the_next_is_answered(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ async def test_cancelled_question_is_broken_off_and_the_next_is_answered(tmp_pat
         with pytest.raises(asyncio.CancelledError):
             await late
         assert await worker.scores(QUESTION, TEXTS) == expected
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_late_question_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ async def test_questions_wait_for_each_other(model: Path) -> None:
 async def test_idle_model_is_unloaded_and_comes_back(model: Path) -> None:
     async with running(model, idle_unload=timedelta(milliseconds=50)) as worker:
         before = await worker.scores(QUESTION, TEXTS)
-        await eventually_async(lambda: worker.state().pid is None)
-        assert worker.state().phase is WorkerPhase.STOPPED
+        await eventually_async(lambda: worker.state()["pid"] is None)
+        assert worker.phase is WorkerPhase.STOPPED
         await worker.scores("bread", TEXTS)
         assert await worker.scores(QUESTION, TEXTS) == before
 
@@ -245,9 +245,9 @@ async def test_idle_model_is_unloaded_and_comes_back(model: Path) -> None:
 async def test_last_question_is_not_read_again(model: Path) -> None:
     async with running(model, idle_unload=timedelta(milliseconds=50)) as worker:
         before = await worker.scores(QUESTION, TEXTS)
-        await eventually_async(lambda: worker.state().pid is None)
+        await eventually_async(lambda: worker.state()["pid"] is None)
         assert await worker.scores(QUESTION, [TEXTS[2], TEXTS[0]]) == [before[2], before[0]]
-        assert worker.state().pid is None
+        assert worker.state()["pid"] is None
         assert await worker.scores(QUESTION, [TEXTS[1], TEXTS[0], TEXTS[1]]) == [before[1], before[0], before[1]]
 
 
@@ -257,13 +257,13 @@ async def test_killed_worker_is_told_and_comes_back(tmp_path: Path) -> None:
         await worker.warm()
         asked = asyncio.create_task(worker.scores(QUESTION, [f"{number} the roof" * 80 for number in range(300)]))
         await asyncio.sleep(0)
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(RerankerUnavailable, match="reranking worker ended: killed by SIGKILL"):
             await asked
         assert await eventually_answers(lambda: worker.scores(QUESTION, TEXTS)) == len(TEXTS)
-        assert worker.state().restarts == 1
+        assert worker.state()["restarts"] == 1
 
 
 async def eventually_answers(ask: Callable[[], Any]) -> int:
@@ -279,7 +279,7 @@ async def eventually_answers(ask: Callable[[], Any]) -> int:
 async def test_stopped_worker_leaves_no_process(model: Path) -> None:
     async with running(model) as worker:
         await worker.warm()
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
     assert pid is not None
     assert not psutil.pid_exists(pid)
     with pytest.raises(RerankerUnavailable, match="stopped"):

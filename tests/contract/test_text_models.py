@@ -17,11 +17,12 @@ from memoryd.embed.current import ModelPhase
 from memoryd.embed.remote.breaker import TokenBudget
 from memoryd.embed.remote.settings import KeySources
 from memoryd.errors import TextModelUnavailable
-from memoryd.llm.protocol import AnswerShape, Prompt, TextModel, TextModelState
+from memoryd.llm.protocol import AnswerShape, Prompt, TextModel
 from memoryd.llm.writing import LocalWriting, RemoteWriting, RemoteWritingSettings, access_of
 from memoryd.memory.llm import Labeller, Prose
 from memoryd.models.families import WRITING
 from memoryd.models.store import ModelStore
+from memoryd.replies.models import TextModelReply
 from tests.contract.chat_server import ChatServer
 from tests.tiny_chat import write_chat_model
 from tests.waiting import eventually_async
@@ -49,7 +50,7 @@ class Asking(TextModel, Protocol):
 
     async def run(self) -> None: ...
 
-    def state(self) -> TextModelState: ...
+    def state(self) -> TextModelReply: ...
 
 
 def local(folder: Path, _port: int) -> LocalWriting:
@@ -76,7 +77,7 @@ def remote(folder: Path, port: int) -> RemoteWriting:
 async def running(model: Asking) -> AsyncIterator[None]:
     task = asyncio.create_task(model.run())
     try:
-        await eventually_async(lambda: model.state().phase is ModelPhase.READY)
+        await eventually_async(lambda: model.state()["state"] == ModelPhase.READY)
         yield
     finally:
         task.cancel()

@@ -91,7 +91,7 @@ async def test_documents_come_back_in_order(worker: LlamaWorker) -> None:
 async def test_no_documents_give_no_vectors(worker: LlamaWorker) -> None:
     assert await worker.embed_documents([]) == []
     assert await worker.embed_documents([Passage(" ")]) == [Unembeddable("empty text")]
-    assert worker.state().pid is None
+    assert worker.state()["pid"] is None
 
 
 async def test_one_bad_passage_does_not_cost_the_others(worker: LlamaWorker) -> None:
@@ -196,45 +196,45 @@ async def test_cancelled_callers_leave_the_worker_in_step(worker: LlamaWorker) -
     vector = await worker.embed_query(HOST)
     (again,) = await worker.embed_documents([Passage(HOST)])
     assert cosine(vector, again) == pytest.approx(1, abs=1e-5)
-    assert worker.state().restarts == 0
+    assert worker.state()["restarts"] == 0
 
 
 async def test_idle_model_is_unloaded_and_comes_back(starter_model: Path) -> None:
     async with running(worker_for(starter_model, idle_unload=timedelta(milliseconds=50))) as worker:
-        assert worker.state().phase is WorkerPhase.STOPPED
+        assert worker.phase is WorkerPhase.STOPPED
         await worker.embed_query(HOST)
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
         assert pid is not None
-        await eventually_async(lambda: worker.state().pid is None)
+        await eventually_async(lambda: worker.state()["pid"] is None)
         assert not psutil.pid_exists(pid)
-        assert worker.state().rss_bytes == 0
-        assert worker.state().last_error is None
+        assert worker.state()["rssBytes"] == 0
+        assert worker.state()["lastError"] is None
         await worker.embed_query(HOST)
 
 
 async def test_state_shows_the_process(worker: LlamaWorker) -> None:
     await worker.warm()
     state = worker.state()
-    assert state.phase is WorkerPhase.READY
-    assert state.rss_bytes > 20e6
-    assert psutil.Process(state.pid).ppid() == psutil.Process().pid
+    assert worker.phase is WorkerPhase.READY
+    assert state["rssBytes"] > 20e6
+    assert psutil.Process(state["pid"]).ppid() == psutil.Process().pid
 
 
 @pytest.mark.parametrize("layers", [None, 0, 12])
 async def test_layers_asked_of_a_build_without_a_card_cost_nothing(starter_model: Path, layers: int | None) -> None:
     worker = worker_for(starter_model, gpu_layers=layers)
     async with running(worker):
-        assert worker.state().offloads is None
+        assert worker.state()["offloads"] is None
         assert cosine(await worker.embed_query(HOST), await worker.embed_query(HOST)) == pytest.approx(1)
-        assert (worker.state().gpu_layers, worker.state().offloads) == (layers, llama_supports_gpu_offload())
-        assert worker.state().last_error is None
+        assert (worker.state()["gpuLayers"], worker.state()["offloads"]) == (layers, llama_supports_gpu_offload())
+        assert worker.state()["lastError"] is None
 
 
 async def test_stopped_worker_says_so(starter_model: Path) -> None:
     worker = worker_for(starter_model)
     async with running(worker):
         await worker.warm()
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
         assert pid is not None
         waiting = asyncio.create_task(worker.embed_documents([Passage(f"{number}") for number in range(500)]))
         await asyncio.sleep(0)

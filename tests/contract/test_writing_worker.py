@@ -98,7 +98,7 @@ async def test_any_weights_answer_in_the_shape(tmp_path: Path, template: str | N
         answer = await ask(worker)
         await ask(worker, "something else")
         assert await ask(worker) == answer
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
         assert worker.identity == "local/Tiny-Chat@0123456789abcdef"
 
 
@@ -109,7 +109,7 @@ async def test_hostile_data_gets_an_answer_of_the_shape(model: Path, data: str) 
     async with running(model) as worker:
         answer = await ask(worker, data)
         assert answer.verdict in ("yes", "no")
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_marks_inside_data_are_text(model: Path) -> None:
@@ -132,7 +132,7 @@ async def test_answer_that_does_not_end_is_none(model: Path) -> None:
     async with running(model) as worker:
         with pytest.raises(TextModelUnavailable, match="no whole answer within 5 tokens"):
             await ask(worker, max_tokens=5)
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_late_answer_is_broken_off_and_the_next_is_answered(slow: Path, model: Path) -> None:
@@ -142,7 +142,7 @@ async def test_late_answer_is_broken_off_and_the_next_is_answered(slow: Path, mo
         with pytest.raises(TextModelUnavailable, match="no answer in time"):
             await worker.complete(Prompt("Write.", "x"), shape=Essay, max_tokens=2500, deadline=soon(0.3))
         assert await ask(worker) == expected
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_deadline_that_has_passed_is_told(model: Path) -> None:
@@ -176,10 +176,10 @@ async def test_questions_wait_for_each_other(model: Path) -> None:
 
 async def test_idle_model_is_unloaded_and_comes_back(model: Path) -> None:
     async with running(model, idle_unload=timedelta(milliseconds=50)) as worker:
-        assert worker.state().pid is None
+        assert worker.state()["pid"] is None
         before = await ask(worker)
-        await eventually_async(lambda: worker.state().pid is None)
-        assert worker.state().phase is WorkerPhase.STOPPED
+        await eventually_async(lambda: worker.state()["pid"] is None)
+        assert worker.phase is WorkerPhase.STOPPED
         assert await ask(worker) == before
 
 
@@ -190,19 +190,19 @@ async def test_killed_worker_is_told_and_comes_back(slow: Path) -> None:
             worker.complete(Prompt("Write.", "x"), shape=Essay, max_tokens=2500, deadline=soon())
         )
         await asyncio.sleep(0)
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(TextModelUnavailable, match="text worker ended: killed by SIGKILL"):
             await asked
         assert await eventually_answers(lambda: ask(worker))
-        assert worker.state().restarts == 1
+        assert worker.state()["restarts"] == 1
 
 
 async def test_hung_worker_is_killed_and_comes_back(model: Path) -> None:
     async with running(model, stall=timedelta(seconds=1)) as worker:
         await worker.warm()
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         with pytest.raises(TextModelUnavailable, match="text worker hangs: no reply for 1 s"):
@@ -224,7 +224,7 @@ async def eventually_answers(ask_again: Callable[[], Any]) -> Any:
 async def test_stopped_worker_leaves_no_process(model: Path) -> None:
     async with running(model) as worker:
         await worker.warm()
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
     assert pid is not None
     assert not psutil.pid_exists(pid)
     with pytest.raises(TextModelUnavailable, match="stopped"):

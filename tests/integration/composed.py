@@ -10,8 +10,8 @@ import pytest
 
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.models import TextModels
-from memoryd.agents.workspace.settings import Journals, Ledgers
+from memoryd.agents.workspace.models import ModelParts
+from memoryd.agents.workspace.settings import Ledgers
 from memoryd.agents.workspace.workspaces import Workspace
 from memoryd.config.loading.load import load
 from memoryd.domain.vector import Vector
@@ -88,8 +88,7 @@ async def _composed(
         lookup=_nothing,
         publish=lambda _event, _data: None,
         ledgers=ledgers,
-        journals=Journals(ledgers, executor),
-        text_models=TextModels(loaded.models),
+        models=ModelParts(lambda _event, _data: None, loaded.models),
         qas={},
         agents=agents,
     )

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.search import conversation_arm
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.qa import WorkspaceQa
-from memoryd.agents.workspace.settings import Journals, Ledgers
+from memoryd.agents.workspace.settings import Ledgers
 from memoryd.config.loading.load import load
 from memoryd.domain.ranking.fusion import Weights
 from memoryd.domain.vector import Vector
@@ -102,8 +102,7 @@ async def talking(
         lookup=_nothing,
         publish=lambda _event, _data: None,
         ledgers=ledgers,
-        journals=Journals(ledgers, executor),
-        text_models=TextModels(loaded.models),
+        models=ModelParts(lambda _event, _data: None, loaded.models),
         qas={agent: qa},
         agents=[chosen],
     )

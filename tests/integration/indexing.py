@@ -126,7 +126,7 @@ async def staged(
         return workspace_roots(workspace, extra), ScanRules(
             workspace=workspace,
             is_ignored=ruling.is_ignored,
-            has_patterns=ruling.has_rules,
+            has_patterns=ruling.has_patterns,
             hold=ruling.hold,
             notice=ruling.notice,
             is_current=ruling.is_current,

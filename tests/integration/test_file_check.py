@@ -41,7 +41,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def rules_of(workspace: Path, **changes: object) -> ScanRules:
-    return replace(ScanRules(workspace, lambda _path: False), **changes)
+    return replace(ScanRules(workspace, is_ignored=lambda _path: False), **changes)
 
 
 def files_of(rules: ScanRules, elsewhere: Callable[[str], FileLocation | None] = nowhere) -> PresentFiles:

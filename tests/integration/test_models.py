@@ -492,7 +492,7 @@ async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingu
         question = await worker.embed_query("岳父的降压药放在哪里？")
         (before,) = await worker.embed_documents([Passage(LONG)])
         (after,) = await worker.embed_documents([Passage(LONG)])
-        pid = worker.state().pid
+        pid = worker.state()["pid"]
         resident = psutil.Process(pid).memory_info().rss
     finally:
         loop.cancel()

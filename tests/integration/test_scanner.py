@@ -21,7 +21,9 @@ def look(workspace: Path, *, extra: tuple[str, ...] = (), exclude: tuple[str, ..
 
 def followed(workspace: Path) -> Scan:
     ruling = IgnoreFile(workspace, timings=IgnoreTimings(settle=0, grace=0), follow_symlinks=True).look()
-    return scan(workspace_roots(workspace, []), ScanRules(workspace, ruling.is_ignored, follow_symlinks=True))
+    return scan(
+        workspace_roots(workspace, []), ScanRules(workspace, is_ignored=ruling.is_ignored, follow_symlinks=True)
+    )
 
 
 def states(seen: Scan) -> dict[str, RootState]:
@@ -137,7 +139,7 @@ def test_whole_workspace_that_cannot_be_listed_proves_no_note_gone(tmp_path: Pat
     device = tmp_path.stat().st_dev
     known = {RelativePath("note.md"): Known(FileStat(device, 1, 2, 3, 4), 5, b"")}
     seen = Scan(roots=[RootReport(ScanRoot(tmp_path), state, 0)], workspace_device=device)
-    assert unseen_files(seen, known, ScanRules(tmp_path, lambda _: False)) == {"note.md"}
+    assert unseen_files(seen, known, ScanRules(tmp_path, is_ignored=lambda _: False)) == {"note.md"}
 
 
 def test_rules_hold_for_a_folder_that_is_listed_under_another_name(tmp_path: Path) -> None:

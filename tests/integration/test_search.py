@@ -264,7 +264,7 @@ async def test_what_is_gone_after_every_refill_is_no_evidence_either(stage: Stag
     await stage.embed()
     for path in gone:
         path.unlink()
-    rules = ScanRules(stage.workspace, lambda _path: False)
+    rules = ScanRules(stage.workspace, is_ignored=lambda _path: False)
     files = PresentFiles(rules=lambda: rules, roots=lambda: workspace_roots(stage.workspace, ()))
 
     async def never(_paths: Set[RelativePath], _seconds: float) -> bool:

@@ -103,7 +103,7 @@ async def asks_until(worker: LlamaWorker, kind: type[Exception], but_not: str = 
 
 
 def pid_of(worker: LlamaWorker) -> int:
-    pid = worker.state().pid
+    pid = worker.state()["pid"]
     assert pid is not None
     return pid
 
@@ -117,8 +117,8 @@ async def test_f069_abort_costs_the_batch_and_only_the_worker() -> None:
         with pytest.raises(WorkerDied, match="SIGABRT"):
             await worker.embed_documents(GOOD_AND_POISON)
         await comes_back(worker)
-        assert worker.state().restarts == 1
-        assert "SIGABRT" in str(worker.state().last_error)
+        assert worker.state()["restarts"] == 1
+        assert "SIGABRT" in str(worker.state()["lastError"])
 
 
 async def test_f069_deadly_text_is_found_by_halving_the_batch() -> None:
@@ -192,7 +192,7 @@ async def test_f070_slow_batch_that_moves_is_not_killed() -> None:
     async with running(played("slow", document_timeout=0.6 * SECOND)) as worker:
         vectors = await worker.embed_documents([Passage("poison")] * 10)
         assert len(vectors) == 10
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> None:
@@ -209,7 +209,7 @@ async def test_f070_unanswered_question_alone_gets_a_hung_worker_killed() -> Non
             await worker.warm()
         with pytest.raises(EmbedderUnavailable, match=r"no answer within 0\.2 s"):
             await worker.embed_query("poison")
-        await eventually_async(lambda: worker.state().phase is WorkerPhase.WAITING)
+        await eventually_async(lambda: worker.phase is WorkerPhase.WAITING)
 
 
 async def test_f071_killed_real_worker_comes_back(starter_model: Path) -> None:
@@ -243,7 +243,7 @@ async def test_f072_unfit_file_is_one_clear_message(tmp_path: Path, content: byt
             await worker.warm()
         with pytest.raises(EmbedderUnavailable, match="cannot load model"):
             await worker.embed_query("anything")
-        assert worker.state().last_error == str(told.value)
+        assert worker.state()["lastError"] == str(told.value)
         assert "\n" not in str(told.value)
 
 
@@ -300,7 +300,7 @@ async def test_f074_unusable_vector_is_rejected_alone(mode: str) -> None:
         assert not isinstance(also_good, Unembeddable)
         with pytest.raises(EmbeddingError):
             await worker.embed_query("poison")
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 async def test_f075_prints_of_native_code_do_not_reach_the_wire() -> None:
@@ -316,7 +316,7 @@ async def test_f077_question_while_the_model_loads_is_told_in_time() -> None:
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable, match="warming"):
             await worker.embed_query("anything")
-        assert worker.state().phase is WorkerPhase.STARTING
+        assert worker.phase is WorkerPhase.STARTING
 
 
 async def test_f077_load_that_never_ends_is_given_up() -> None:
@@ -325,7 +325,25 @@ async def test_f077_load_that_never_ends_is_given_up() -> None:
     async with running(loading) as worker:
         with pytest.raises(EmbedderUnavailable):
             await worker.warm()
-        await eventually_async(lambda: "not loaded within 0.5 s" in str(worker.state().last_error))
+        await eventually_async(lambda: "not loaded within 0.5 s" in str(worker.state()["lastError"]))
+
+
+@pytest.mark.parametrize(
+    ("mode", "phase"),
+    [
+        ("", WorkerPhase.STOPPED),
+        ("hang-on-load", WorkerPhase.STARTING),
+        ("hang", WorkerPhase.READY),
+        ("abort", WorkerPhase.WAITING),
+    ],
+)
+async def test_end_of_the_loop_stops_it_from_every_phase(mode: str, phase: WorkerPhase) -> None:
+    slow = BreakerRule(first_delay=60.0, longest_delay=60.0)
+    async with running(played(mode, rule=slow)) as worker:
+        asked = asyncio.ensure_future(worker.embed_documents(GOOD_AND_POISON if mode else []))
+        await eventually_async(lambda: worker.phase is phase)
+    await asyncio.gather(asked, return_exceptions=True)
+    assert worker.phase is WorkerPhase.STOPPED
 
 
 @pytest.mark.parametrize(
@@ -349,7 +367,7 @@ async def test_f079_flood_of_long_texts_is_survived(starter_model: Path) -> None
     async with running(real(starter_model)) as worker:
         vectors = await worker.embed_documents(flood)
         assert not any(isinstance(vector, Unembeddable) for vector in vectors)
-        assert worker.state().restarts == 0
+        assert worker.state()["restarts"] == 0
 
 
 @needs_proc
@@ -370,10 +388,10 @@ async def test_f089_worker_that_dies_at_once_is_not_started_in_a_hot_loop() -> N
         for _ in range(5):
             failure = await asks_until(worker, EmbedderUnavailable, but_not="next try")
             assert "cannot allocate memory" in str(failure)
-        assert worker.state().restarts == 4
+        assert worker.state()["restarts"] == 4
         with pytest.raises(EmbedderUnavailable, match=r"next try in (2|3)\d s"):
             await worker.warm()
-        assert worker.state().phase is WorkerPhase.WAITING
+        assert worker.phase is WorkerPhase.WAITING
 
 
 async def test_f089_open_circuit_closes_after_a_good_probe() -> None:
@@ -384,7 +402,7 @@ async def test_f089_open_circuit_closes_after_a_good_probe() -> None:
             with pytest.raises(WorkerDied):
                 await worker.embed_documents(GOOD_AND_POISON)
         await comes_back(worker)
-        assert worker.state().restarts == 6
+        assert worker.state()["restarts"] == 6
 
 
 PARENT = """
@@ -407,8 +425,8 @@ async def main():
         group.create_task(worker.run())
         await worker.warm()
         if sys.argv[2] == "stopped":
-            os.kill(worker.state().pid, signal.SIGSTOP)
-        print("worker", worker.state().pid, flush=True)
+            os.kill(worker.state()["pid"], signal.SIGSTOP)
+        print("worker", worker.state()["pid"], flush=True)
         await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -434,8 +452,8 @@ async def test_f092_dead_workers_are_reaped() -> None:
         for _ in range(10):
             with pytest.raises(WorkerDied):
                 await worker.embed_documents(GOOD_AND_POISON)
-        assert worker.state().restarts == 9
-        await eventually_async(lambda: worker.state().pid is None)
+        assert worker.state()["restarts"] == 9
+        await eventually_async(lambda: worker.state()["pid"] is None)
         children = psutil.Process().children()
         assert [child.pid for child in children if child.status() == psutil.STATUS_ZOMBIE] == []
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from memoryd.domain.text.dates import dates_in
 from memoryd.domain.text.words import phrase_words, query_terms
-from memoryd.store.index.words import all_phrases, any_of, any_phrase, one_of
+from memoryd.store.index.words import all_phrases, any_phrase, one_of
+from tests.unit.domain.text.test_words import any_of
 
 DAY, DAY_OF_ANY_YEAR, MONTH = dates_in("7 May 2023 or 4 May or May 2023")
 IN_MAY = '"may 2023" OR "2023 年 5 月"*'

@@ -7,11 +7,11 @@ conversations and never notes.
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
 
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.index import Surroundings
-from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import (
     embedding_loop_settings,
     feed_settings,
@@ -45,9 +45,6 @@ PURGE_SECONDS = 20.0
 _OPENING_SECONDS = 0.05
 OPEN_SECONDS = 10.0
 """So long the files of sessions may take to be looked at before anybody is told."""
-
-
-MadeFeeder = Callable[..., ConversationFeeder]
 
 
 class AgentConversations:
@@ -103,17 +100,34 @@ class AgentConversations:
             # a mark that was made there is nowhere else
             before=None if ledger_before is None else WithheldConversations(agent.id, ledger_before),
         )
-        made = partial(
-            ConversationFeeder,
-            writer=self.writer,
-            executor=around.executor,
-            is_busy=lambda: bool(pending_files()),
-        )
-        shared = around.qas.get(agent.id)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._watcher = around.watcher
-        self._qa = None if shared is None else QaFeed(agent.id, shared, self.withheld, made)
-        wants_transcripts = bool(indexed_folders(agent))
-        self._transcripts = TranscriptFeed(agent, self.withheld, made, self._watch) if wants_transcripts else None
+        self._qa = around.qas.get(agent.id)
+        self._transcripts: TranscriptConversations | None = None
+        self._feeders: dict[str, ConversationFeeder] = {}
+        self._make_feeders(agent, around.executor, lambda: bool(pending_files()))
+
+    def _make_feeders(self, agent: Agent, executor: Executor, is_busy: Callable[[], bool]) -> None:
+        settings = agent.memory_search
+        made = partial(ConversationFeeder, writer=self.writer, executor=executor, is_busy=is_busy)
+        if self._qa is not None:
+            turns = QaConversations(self._qa.store.sessions, agent.id)
+            self._feeders["qa"] = made(source=SourceWithoutWithheld(turns, self.withheld), settings=FeedSettings())
+            self._qa.store.sessions.subscribe(self._note_turns)
+        if folders := indexed_folders(agent):
+            self._transcripts = TranscriptConversations(
+                agent.id,
+                folders,
+                rule=settings.sync.sessions.rule(),
+                withheld=self.withheld,
+                grace=settings.sync.root_grace_seconds,
+                max_bytes=agent.memory.sessions.max_bytes,
+            )
+            self._feeders["transcripts"] = made(
+                source=SourceWithoutWithheld(self._transcripts, self.withheld),
+                settings=feed_settings(settings),
+                on_look=self._watch,
+            )
 
     def _embedding_loop(
         self, embedding: Embedding, spaces: Spaces, settings: MemorySearchSection, lookup: Lookup
@@ -136,23 +150,23 @@ class AgentConversations:
     @property
     def feeders(self) -> list[ConversationFeeder]:
         """What reads conversations into the index."""
-        return [feed.feeder for feed in (self._qa, self._transcripts) if feed is not None]
+        return list(self._feeders.values())
 
     @property
     def seen(self) -> SeenTranscripts | None:
         """What the last look at the transcripts found; None where they are not wanted."""
-        return None if self._transcripts is None else self._transcripts.transcripts.seen
+        return None if self._transcripts is None else self._transcripts.seen
 
     @property
     def partly_read(self) -> Sequence[SkippedFile]:
         """The transcripts of which lines were left out for their size."""
-        return () if self._transcripts is None else self._transcripts.transcripts.partly_read()
+        return () if self._transcripts is None else self._transcripts.partly_read()
 
     def _watch(self) -> None:
         """Follow the events of the folders of transcripts that are there now."""
-        feed = self._transcripts
-        if self._watcher is not None and feed is not None:
-            self._watcher.watch(str(self.database.path), feed.transcripts.seen.ids, lambda _events: feed.feeder.hint())
+        if self._watcher is not None and self._transcripts is not None:
+            hint = self._feeders["transcripts"].hint
+            self._watcher.watch(str(self.database.path), self._transcripts.seen.ids, lambda _events: hint())
 
     @property
     def is_wanted(self) -> bool:
@@ -170,15 +184,32 @@ class AgentConversations:
         withheld: NamedLoop = (f"{name} withheld", self.withheld.run)
         if not self.is_wanted:
             return [withheld, (f"{name} leftovers", self._discard)]
-        named = (("qa", self._qa), ("transcripts", self._transcripts))
         return [
             withheld,
             (f"{name} keeper", self.keeper.run),
             (f"{name} leftovers", self._drop_leftovers),
-            *((f"{name} {what}", feed.run) for what, feed in named if feed is not None),
+            *((f"{name} {what}", partial(self._feed, what)) for what in self._feeders),
             (f"{name} embedding", self.embedding_loop.run),
             (f"{name} gate", self._run_gate),
         ]
+
+    async def _feed(self, what: str) -> None:
+        """Feed from one source until cancelled: turns once the files of sessions were looked at."""
+        self._loop = asyncio.get_running_loop()
+        # until that is known nothing may be read; where it cannot be known, the loop says so
+        with contextlib.suppress(StoreError):
+            await self.withheld.load()
+        if what == "qa" and self._qa is not None:
+            await happens(self._qa.until_open(), OPEN_SECONDS)
+        await self._feeders[what].run()
+
+    def _note_turns(self) -> None:
+        """Take the news, from any thread, that the question-and-answer store changed."""
+        # before the loop runs nothing need be told: it begins with a look at everything
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):
+                # the loop is closed: the next start sees what changed
+                self._loop.call_soon_threadsafe(self._feeders["qa"].hint)
 
     def demand(self) -> list[int]:
         """Ask for a look at all sources now; return the tickets that `settled` takes."""
@@ -295,64 +326,3 @@ class AgentConversations:
         # vectors in memory first: a question that is asked now must not find what was purged
         self.search.forget_vectors()
         self.embedding_loop.break_off()
-
-
-class QaFeed:
-    """Feeds the questions and answers of one agent."""
-
-    def __init__(self, agent: str, shared: WorkspaceQa, withheld: WithheldConversations, made: MadeFeeder) -> None:
-        self._shared = shared
-        self._withheld = withheld
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self.feeder = made(
-            source=SourceWithoutWithheld(QaConversations(shared.store.sessions, agent), withheld),
-            settings=FeedSettings(),
-        )
-        shared.store.sessions.subscribe(self._note_turns)
-
-    async def run(self) -> None:
-        """Feed until cancelled, once the files of sessions were looked at."""
-        self._loop = asyncio.get_running_loop()
-        await _load_withheld(self._withheld)
-        await happens(self._shared.until_open(), OPEN_SECONDS)
-        await self.feeder.run()
-
-    def _note_turns(self) -> None:
-        """Take the news, from any thread, that the question-and-answer store changed."""
-        # before the loop runs nothing need be told: it begins with a look at everything
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):
-                # the loop is closed: the next start sees what changed
-                self._loop.call_soon_threadsafe(self.feeder.hint)
-
-
-class TranscriptFeed:
-    """Feeds the transcripts of one agent, and follows the events of their folders."""
-
-    def __init__(
-        self, agent: Agent, withheld: WithheldConversations, made: MadeFeeder, watch: Callable[[], None]
-    ) -> None:
-        settings = agent.memory_search
-        self.transcripts = TranscriptConversations(
-            agent.id,
-            indexed_folders(agent),
-            rule=settings.sync.sessions.rule(),
-            withheld=withheld,
-            grace=settings.sync.root_grace_seconds,
-            max_bytes=agent.memory.sessions.max_bytes,
-        )
-        self._withheld = withheld
-        self.feeder = made(
-            source=SourceWithoutWithheld(self.transcripts, withheld), settings=feed_settings(settings), on_look=watch
-        )
-
-    async def run(self) -> None:
-        """Feed until cancelled."""
-        await _load_withheld(self._withheld)
-        await self.feeder.run()
-
-
-async def _load_withheld(withheld: WithheldConversations) -> None:
-    # until that is known nothing may be read; where it cannot be known, the loop says so
-    with contextlib.suppress(StoreError):
-        await withheld.load()

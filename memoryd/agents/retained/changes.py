@@ -14,7 +14,7 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
+from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions, ReflectUse
 from memoryd.agents.retained.recall import AgentRecall
@@ -348,8 +348,7 @@ class Retained(Struct, frozen=True, kw_only=True):
     capture: AgentCapture
     """What is learned of what is said to it."""
     documents: AgentDocuments
-    document_edits: AgentDocumentEdits
-    replacing: AgentReplacing
+    document_edits: AgentReplacing
     transfer: AgentTransfer
 
     @property

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.agents.retained.documents import NOT_OWN, NOT_OWN_HINT, AgentDocumentEdits
@@ -53,10 +52,8 @@ _OWNERS_HINT = (
 )
 
 
-class AgentReplacing(Struct, frozen=True, kw_only=True):
-    """Replaces memories of one agent, and settles the disagreements within reach of its owner."""
-
-    edits: AgentDocumentEdits
+class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
+    """Replaces memories of one agent, too, and settles the disagreements within reach of its owner."""
 
     async def replace(
         self,
@@ -77,9 +74,9 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         `LineEditing.replace` does.
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        self.edits.editing.journal.check_writable()
-        async with self.edits.editing.journal.one_at_a_time:
-            book = await self.edits.documents.now()
+        self.editing.journal.check_writable()
+        async with self.editing.journal.one_at_a_time:
+            book = await self.documents.now()
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
             meant = await asyncio.to_thread(
                 partial(self._meant_memory, book, newer, name, admitted, is_exact=is_in_place)
@@ -87,7 +84,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
             self._check(meant.memory, admitted, stater)
             stands_in = partial(with_missing_parts, old=meant.memory, is_in_place=is_in_place)
             line, notes = await self._line(replace(said, default_kind=meant.memory.kind), stater, stands_in)
-            if not self.edits.documents.recall.visibility(admitted).admits(line.attributes.scope):
+            if not self.documents.recall.visibility(admitted).admits(line.attributes.scope):
                 raise InvalidRequest(_BEYOND.format(line.attributes.scope), hint=_BEYOND_HINT)
             plan = await asyncio.to_thread(_plan, book, meant, line, is_in_place=is_in_place)
             return await self._write(book, meant, plan, notes, stater, newer.get(meant.memory.id, ()))
@@ -101,7 +98,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         *,
         is_exact: bool,
     ) -> Replaced:
-        known = {one.id: one for one in within(book, self.edits.documents.recall.visibility(admitted))}
+        known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
         try:
             return replaced(known, newer, name, is_exact=is_exact)
         except ValueError as exc:
@@ -109,7 +106,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
 
     def _check(self, memory: Memory, admitted: Admitted, stater: Admitted) -> None:
         """Raise Denied for who may not replace a memory."""
-        if not self.edits.is_own(memory.scope, admitted):
+        if not self.is_own(memory.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if is_of_owner(memory) and not stater.is_owner:
             raise Denied(_OWNERS, hint=_OWNERS_HINT.format(short_id(memory.id)))
@@ -117,7 +114,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
     async def _line(
         self, said: MemoryDraft, stater: Admitted, stands_in: Callable[[RetainedLine], RetainedLine]
     ) -> tuple[RetainedLine, list[str]]:
-        retaining = self.edits.retaining
+        retaining = self.retaining
         stated, notes = retaining.stated(said, stater, stands_in)
         unknown_names = await retaining.unknown_names([stated], stater)
         return stated, [*notes, *unknown_names, *await retaining.release_forgotten([stated], is_owner=stater.is_owner)]
@@ -131,20 +128,20 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         stater: Admitted,
         newer: Sequence[MemoryId],
     ) -> tuple[RetainReply, bool]:
-        edits, old = self.edits, book.memories[plan.old]
-        done = await edits.editing.replace(
-            old, plan, plan.paths(book), edits.retaining.retaining.log(), agent=edits.asker(stater)
+        old = book.memories[plan.old]
+        done = await self.editing.replace(
+            old, plan, plan.paths(book), self.retaining.retaining.log(), agent=self.asker(stater)
         )
         # what it said is not captured again, whoever wrote it
-        await edits.stated.note([old.text, plan.line.text])
+        await self.stated.note([old.text, plan.line.text])
         is_written = bool(done.written.changes)
         told = [SAME]
         if is_written:
-            told = [*_notes(meant, plan, newer), *await edits.editing.journal.revoke([old.line], ())]
+            told = [*_notes(meant, plan, newer), *await self.editing.journal.revoke([old.line], ())]
         reply = retain_reply(
             done.retention,
             filter(None, (*notes, *told, *done.notes, *(one.note for one in done.written.changes))),
-            is_searchable=not is_written or await is_searchable(edits.documents.index),
+            is_searchable=not is_written or await is_searchable(self.documents.index),
             replaced=plan.old,
             written=done.written,
         )
@@ -166,8 +163,8 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
 
         Raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does.
         """
-        self.edits.editing.journal.check_writable()
-        async with self.edits.editing.journal.one_at_a_time:
+        self.editing.journal.check_writable()
+        async with self.editing.journal.one_at_a_time:
             book, pairs = await self._disagreements(admitted)
             pair = _find_pair(name, pairs)
             if pair.doubt is Doubt.COPY:
@@ -180,7 +177,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
                 settlement = settlement_of(pair, names[keep], book.own.memories)
             except ValueError as exc:
                 raise InvalidRequest(str(exc), hint="memoryctl retain states it") from exc
-            written = await self.edits.editing.relate(book.memories[settlement.memory], settlement.of)
+            written = await self.editing.relate(book.memories[settlement.memory], settlement.of)
         return SettledReply(**self._pair(pair, book), keep=keep, changes=list(written.numbers))
 
     def _pair(self, pair: Disagreement, book: Book) -> DisagreementReply:
@@ -200,13 +197,13 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         What came first of a day is known of one log alone, and each of the two has another one for their own.
         """
         newer, older = book.memories[pair.newer], book.memories[pair.older]
-        own = (self.edits.documents.agent.team or TeamSection()).person or ""
+        own = (self.documents.agent.team or TeamSection()).person or ""
         people = [person_of(one.sources[0].path) or own for one in (newer, older)]
         is_known = newer.recorded != older.recorded or people[0] == people[1]
         return _AGES if is_known else (people[0], people[1])
 
     async def _disagreements(self, admitted: Admitted) -> tuple[Book, Sequence[Disagreement]]:
-        book, recall = await self.edits.documents.now(), self.edits.documents.recall
+        book, recall = await self.documents.now(), self.documents.recall
         filters = RecallFilters(visibility=recall.visibility(admitted))
         return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -19,19 +19,18 @@ from memoryd.domain.embedding import Choice
 from memoryd.domain.media import MODELS
 from memoryd.embed.current import ModelPhase, PhaseRecord, ProviderFallback
 from memoryd.embed.embedding import Embedding
-from memoryd.embed.local.worker_process import WorkerState
+from memoryd.embed.local.worker_process import WorkerKeeper
 from memoryd.embed.protocol import EmbedderIdentity
 from memoryd.files.scanner import RootReport, RootState
 from memoryd.index.state import Publish, SyncState
 from memoryd.index.watcher import FileWatcher
-from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.agent import AgentQmd
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.changes import TeamReply
 from memoryd.replies.conversations import QaStatsReply
-from memoryd.replies.models import OutstandingReply, RemoteReply
+from memoryd.replies.models import OutstandingReply, RemoteReply, RerankerReply, TextModelReply
 from memoryd.replies.status import ConversationsReply, DegradedReply, LedgerReply, WatcherReply
-from memoryd.rerank.reranking import RerankerState, Reranking
+from memoryd.rerank.reranking import Reranking
 from memoryd.search.protocol import Fallback
 from memoryd.sessions.turn_taking import TurnTaking
 from memoryd.store.ledger.ledger import Ledger
@@ -72,9 +71,9 @@ class AgentState(Struct, frozen=True, kw_only=True):
     identity: EmbedderIdentity | None
     """None while there is no embedder."""
     provider_fallback: ProviderFallback | None
-    reranker: RerankerState | None
+    reranker: RerankerReply | None
     """None: nothing is reranked."""
-    text: TextModelState | None = None
+    text: TextModelReply | None = None
     """Who labels memories and writes prose; None: nobody."""
     qmd: QmdState | None
     troubles: Mapping[str, str] = {}
@@ -134,10 +133,10 @@ def degradations(state: AgentState) -> Iterator[Degradation]:
     reasons = {
         "index": state.index_trouble or state.sync.trouble,
         "privacy": _doubt_about_privacy(state),
-        "embedder": _model_trouble(state.embedder, *_FINE),
+        "embedder": None if (model := state.embedder).phase in _FINE else model.reason or model.phase,
         "provider": out and f"{out.substitute} stands in for {out.failed}: {out.reason}",
-        "reranker": state.reranker and _model_trouble(state.reranker, *_FINE, ModelPhase.WARMING),
-        "text model": state.text and _model_trouble(state.text, *_FINE, ModelPhase.WARMING),
+        "reranker": state.reranker and _model_trouble(state.reranker),
+        "text model": state.text and _model_trouble(state.text),
         "embedding": state.embedding_trouble,
         "multimodal": _WITHOUT_MEDIA.format(state.choice.rule) if is_without_media else "",
         "watcher": "" if watcher["ok"] else watcher["reason"],
@@ -148,8 +147,8 @@ def degradations(state: AgentState) -> Iterator[Degradation]:
     yield from _folder_degradations(state)
 
 
-def _model_trouble(model: PhaseRecord | RerankerState | TextModelState, *fine: ModelPhase) -> str:
-    return "" if model.phase in fine else model.reason or model.phase.value
+def _model_trouble(model: RerankerReply | TextModelReply) -> str | None:
+    return None if model["state"] in (*_FINE, ModelPhase.WARMING) else model["reason"] or model["state"]
 
 
 def _doubt_about_privacy(state: AgentState) -> str:
@@ -220,14 +219,14 @@ DegradationsOf = Callable[[str], Sequence[Degradation]]
 
 
 class MemoryStatus(Struct, frozen=True):
-    """The memory of one agent; `worker` is None without a process of ours, `remote` if no text leaves the machine.
+    """The memory of one agent; `workers` are the processes of its models, `remote` is None if no text leaves here.
 
     `qa` is None where questions and answers are off.
     """
 
     state: AgentState
     figures: IndexStats
-    worker: WorkerState | None
+    workers: Mapping[str, WorkerKeeper[Any]]
     remote: RemoteReply | None
     degraded: list[DegradedReply]
     ledger: LedgerReply
@@ -275,6 +274,12 @@ class AgentParts(Struct, frozen=True, kw_only=True):
     team: Callable[[], TeamReply] | None
     """How its exchange with a team does; None: it is in none."""
     team_trouble: Callable[[], str]
+
+    @property
+    def workers(self) -> dict[str, WorkerKeeper[Any]]:
+        """The processes that run its models, by what they are for."""
+        kept = {"embedder": self.embedding.local, "reranker": self.reranking, "text model": self.text}
+        return {name: one.worker for name, one in kept.items() if one is not None and one.worker is not None}
 
     def state(self, place: PathState) -> AgentState:
         """Return what the parts say of themselves now; `place` is where the path of the workspace leads."""
@@ -366,10 +371,8 @@ class StatusBoard:
         described = []
         for parts, place, ledger, qa, said in zip(agents, places, counted, qas, conversations, strict=True):
             state, embedding, counts = parts.state(place), parts.embedding, figures[parts.counter]
-            local = embedding.local.worker if embedding.local is not None else None
-            worker = None if local is None else local.state()
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
-            described.append(MemoryStatus(state, counts, worker, remote, degraded, ledger, qa, said))
+            described.append(MemoryStatus(state, counts, parts.workers, remote, degraded, ledger, qa, said))
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:

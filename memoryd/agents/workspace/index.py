@@ -11,10 +11,9 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.agents.workspace.models import TextModels
+from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import (
-    Journals,
     Ledgers,
     WorkspaceRules,
     embedding_loop_settings,
@@ -60,8 +59,7 @@ class Surroundings(Struct, frozen=True):
     lookup: Lookup
     publish: Publish
     ledgers: Ledgers
-    journals: Journals
-    text_models: TextModels
+    models: ModelParts
     qas: Mapping[str, WorkspaceQa]
     """By the ids of agents; none for those whose questions and answers are off."""
     agents: Sequence[Agent]

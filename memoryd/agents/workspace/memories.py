@@ -83,7 +83,7 @@ def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: S
         ledgers=ledgers,
         book=book,
         journal=_journal(agents[0], index, around),
-        text=around.text_models.of(agents[0]),
+        text=around.models.writing(agents[0]),
         tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
         stated=StatementHashes(
@@ -121,7 +121,7 @@ def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRo
 
 
 def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:
-    journal = around.journals.of(agent, index.rules)
+    journal = around.ledgers.journal(agent, index.rules)
     journal.on_written.append(index.demand)
     journal.knows.append(lambda path: path in index.indexer.known_paths)
     return journal

@@ -12,7 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memoryd.agents.events import NamedLoop
 from memoryd.config.agents import Agent
@@ -174,16 +174,10 @@ class WorkspaceRules:
 
     def rules(self) -> ScanRules:
         """Return by which rules to look. Blocks: reads the ignore files."""
-        ruling = self.ruling()
         return ScanRules(
+            **asdict(self.ruling()),
             workspace=self.workspace,
             folders_by_prefix=folders_by_prefix(() if self._team is None else team_roots(self._team)),
-            is_ignored=ruling.is_ignored,
-            has_patterns=ruling.has_rules,
-            hold=ruling.hold,
-            notice=ruling.notice,
-            may_hide=ruling.may_hide,
-            is_current=ruling.is_current,
             excluded_folder=self._index_folder,
             max_file_bytes=self.max_file_bytes,
             follow_symlinks=self._settings.follow_symlinks,
@@ -218,13 +212,16 @@ class ScanSchedule(Struct, eq=False):
 
 
 class Ledgers:
-    """Has the ledger of each agent; nothing is opened or made before it is needed."""
+    """Has the ledger of each agent and the journal of each workspace; nothing is opened or made before it is needed."""
 
     def __init__(self, agents: Sequence[Agent], executor: Executor) -> None:
         workspaces = [Path(os.path.realpath(agent.workspace)) for agent in agents]
         self._ledgers: dict[Path, tuple[str, Ledger]] = {}
         """Each with the first agent that has it."""
         self._of_workspace: dict[Path, dict[Ledger, None]] = {}
+        self._journals: dict[Path, tuple[str, Journal]] = {}
+        """By workspace, each with the first agent that asked for it."""
+        self._executor = executor
         for agent, own in zip(agents, workspaces, strict=True):
             for name, one in ((agent.id, agent), (f"{agent.id} before", agent.former)):
                 place = _place(one)
@@ -258,9 +255,23 @@ class Ledgers:
         """Return the ledger of an agent, and that which it had before, if there is one."""
         return [self.of(agent), *filter(None, [self.before(agent)])]
 
+    def journal(self, agent: Agent, rules: WorkspaceRules) -> Journal:
+        """Return what writes into the workspace of these rules: that of the first agent that asks for it."""
+        place = rules.workspace
+        if place not in self._journals:
+            journal = Journal(
+                files=NoteFiles(place, rules.rules, configured=agent.workspace),
+                changes=ChangeLog(self.of(agent), str(place)),
+                executor=self._executor,
+                is_read_only=agent.memory.read_only,
+            )
+            self._journals[place] = agent.id, journal
+        return self._journals[place][1]
+
     def loops(self) -> list[NamedLoop]:
-        """Name the loops that delete what has expired."""
-        return [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
+        """Name the loops that delete what has expired, and those that look at what a kill left."""
+        expiring: list[NamedLoop] = [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
+        return [*expiring, *((f"changes {name}", journal.run) for name, journal in self._journals.values())]
 
     def watched_parts(self) -> list[LivingPart]:
         """Name the writers."""
@@ -280,29 +291,3 @@ def _place(agent: Agent) -> Path:
     """Return where the ledger really lies, by whatever symlinks the folder is named."""
     path = agent.ledger_path
     return Path(os.path.realpath(path.parent)) / path.name
-
-
-class Journals(Struct, eq=False):
-    """Makes the journal of a workspace for the first agent that asks for it; the others get the same."""
-
-    ledgers: Ledgers
-    executor: Executor
-    _journals: dict[Path, tuple[str, Journal]] = {}
-    """By workspace, each with the first agent that asked for it."""
-
-    def of(self, agent: Agent, rules: WorkspaceRules) -> Journal:
-        """Return what writes into the workspace of these rules."""
-        place = rules.workspace
-        if place not in self._journals:
-            journal = Journal(
-                files=NoteFiles(place, rules.rules, configured=agent.workspace),
-                changes=ChangeLog(self.ledgers.of(agent), str(place)),
-                executor=self.executor,
-                is_read_only=agent.memory.read_only,
-            )
-            self._journals[place] = agent.id, journal
-        return self._journals[place][1]
-
-    def loops(self) -> list[NamedLoop]:
-        """Name the loops that look at what a kill left."""
-        return [(f"changes {name}", journal.run) for name, journal in self._journals.values()]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
 from memoryd.agents.memories import AgentMemory, AgentSync
 from memoryd.agents.retained.changes import AgentChanges, Retained
-from memoryd.agents.retained.documents import AgentDocumentEdits, AgentDocuments
+from memoryd.agents.retained.documents import AgentDocuments
 from memoryd.agents.retained.entities import AgentEntities
 from memoryd.agents.retained.opinions import AgentOpinions
 from memoryd.agents.retained.recall import AgentRecall
@@ -91,7 +91,7 @@ def _agent_parts(
         index=shared.index,
         embedding=embedding,
         reranking=shared.reranking,
-        text=shared.around.text_models.of(agent),
+        text=shared.around.models.writing(agent),
         qmd=own.qmd,
         qa=own.qa.counter,
         turn_taking=own.taking,
@@ -157,7 +157,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         facts=recall.eligible.facts,
     )
     documents = AgentDocuments(recall=recall, index=shared.index, zone=owner.zone)
-    edits = AgentDocumentEdits(
+    edits = AgentReplacing(
         documents=documents, retaining=retaining, editing=LineEditing(journal), stated=memories.stated
     )
     return Retained(
@@ -188,7 +188,6 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
         recall=recall,
         documents=documents,
         document_edits=edits,
-        replacing=AgentReplacing(edits=edits),
         transfer=AgentTransfer(documents=documents, retaining=retaining, today=owner.today),
         capture=AgentCapture(
             agent=agent.id,

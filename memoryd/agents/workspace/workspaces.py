@@ -17,7 +17,7 @@ from memoryd.agents.workspace.index import Surroundings
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.parts import agent_resources, workspace_resources
 from memoryd.agents.workspace.qa import workspace_qas
-from memoryd.agents.workspace.settings import Journals, Ledgers
+from memoryd.agents.workspace.settings import Ledgers
 from memoryd.agents.workspace.wiring import agent_memory
 from memoryd.config.agents import Agent
 from memoryd.config.paths import probe_dir
@@ -46,13 +46,12 @@ class Workspaces:
         self._watcher = FileWatcher(probe=probe_dir()) if is_watching else None
         models.begin(config.models)
         self._ledgers = Ledgers(self._agents, executor)
-        self._journals = Journals(self._ledgers, executor)
         self._qas = workspace_qas(self._agents)
         self.all = [
             Workspace(
                 agents=group,
-                embedding=models.embedders.of(group[0]),
-                reranking=models.rerankers.of(group[0]),
+                embedding=models.embedding(group[0]),
+                reranking=models.reranking(group[0]),
                 around=Surroundings(
                     executor=executor,
                     limits=config.limits,
@@ -60,8 +59,7 @@ class Workspaces:
                     lookup=self._lookup,
                     publish=publish,
                     ledgers=self._ledgers,
-                    journals=self._journals,
-                    text_models=models.text_models,
+                    models=models,
                     qas=self._qas,
                     agents=self._agents,
                 ),
@@ -96,7 +94,6 @@ class Workspaces:
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
         loops += self._ledgers.loops()
-        loops += self._journals.loops()
         loops += [loop for qa in dict.fromkeys(self._qas.values()) for loop in qa.loops()]
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 

@@ -255,7 +255,7 @@ async def replace(
     retained = memories.retained(admitted)
     # by its id alone, though words may be meant elsewhere
     old = (await retained.documents.memory(memory, admitted)).id
-    reply, is_written = await retained.replacing.replace(
+    reply, is_written = await retained.document_edits.replace(
         old,
         MemoryDraft(text=request.text),
         admitted,
@@ -290,14 +290,14 @@ async def disagreements(
     admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: BehindPair = ""
 ) -> DisagreementsReply:
     """List memories that may contradict each other."""
-    return await memories.retained(admitted).replacing.disagreements(admitted, limit, after)
+    return await memories.retained(admitted).document_edits.disagreements(admitted, limit, after)
 
 
 async def settle(
     disagreement: PairName, request: SettleRequest, admitted: AdmittedByBody, memories: Memories
 ) -> SettledReply:
     """Write which of two memories holds, or that both do."""
-    return await memories.retained(admitted).replacing.settle(disagreement, request.keep, admitted)
+    return await memories.retained(admitted).document_edits.settle(disagreement, request.keep, admitted)
 
 
 CALLS = (

@@ -127,7 +127,7 @@ async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Mem
         return await retained.retaining.retain(said, stater, each=request.each)
     if request.each:
         raise InvalidRequest("replaces: one memory takes the place of one", hint="leave `each` out")
-    reply, _ = await retained.replacing.replace(
+    reply, _ = await retained.document_edits.replace(
         request.replaces, said, admitted, is_in_place=request.in_place, by_agent=request.by_agent
     )
     return reply

@@ -1,6 +1,7 @@
 """`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from memoryd.agents.status.figures import skipped_replies
 from memoryd.agents.status.status import AgentState, MemoryStatus
@@ -12,9 +13,8 @@ from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.current import PhaseRecord
-from memoryd.embed.local.worker_process import WorkerState
+from memoryd.embed.local.worker_process import WorkerKeeper
 from memoryd.files.scanner import RootReport
-from memoryd.llm.protocol import TextModelState
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.daemon import ConfigReply, HeartbeatReply, ProcessReply, UnreachableReply
 from memoryd.replies.models import (
@@ -22,9 +22,6 @@ from memoryd.replies.models import (
     EmbeddingReply,
     ProgressReply,
     RemoteReply,
-    RerankerReply,
-    TextModelReply,
-    WorkerReply,
 )
 from memoryd.replies.search import HealthReply
 from memoryd.replies.status import (
@@ -41,7 +38,6 @@ from memoryd.replies.status import (
     StatusReply,
     VectorReply,
 )
-from memoryd.rerank.reranking import RerankerState
 
 
 async def get_health(memories: Memories) -> HealthReply:
@@ -123,9 +119,9 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         fts=FtsReply(available=True),
         cache=CacheReply(entries=held.vectors, maxEntries=state.settings.cache.kept),
         embedding=_embedding(state, status.remote),
-        embedder=_embedder(state.embedder, status.worker),
-        reranker=None if state.reranker is None else _reranker(state.reranker),
-        llm=None if state.text is None else _text_model(state.text),
+        embedder=_embedder(state.embedder, status.workers.get("embedder")),
+        reranker=state.reranker,
+        llm=state.text,
         database=DatabaseReply(path=str(state.index_path), bytes=held.bytes),
         ledger=status.ledger,
         qmd=None if state.qmd is None else _qmd(state.qmd),
@@ -164,7 +160,7 @@ def _embedding(state: AgentState, remote: RemoteReply | None) -> EmbeddingReply:
     )
 
 
-def _embedder(state: PhaseRecord, worker: WorkerState | None) -> EmbedderReply:
+def _embedder(state: PhaseRecord, worker: WorkerKeeper[Any] | None) -> EmbedderReply:
     progress = state.progress
     return EmbedderReply(
         state=state.phase,
@@ -173,44 +169,7 @@ def _embedder(state: PhaseRecord, worker: WorkerState | None) -> EmbedderReply:
         progress=ProgressReply(doneBytes=progress.done_bytes, totalBytes=progress.total_bytes, step=progress.step)
         if progress
         else None,
-        worker=None if worker is None else _worker(worker),
-    )
-
-
-def _reranker(state: RerankerState) -> RerankerReply:
-    return RerankerReply(
-        state=state.phase,
-        reason=state.reason or None,
-        since=rfc3339(state.since),
-        model=state.model,
-        family=state.family,
-        worker=None if state.worker is None else _worker(state.worker),
-    )
-
-
-def _text_model(state: TextModelState) -> TextModelReply:
-    return TextModelReply(
-        provider=state.provider,
-        model=state.model,
-        state=state.phase,
-        reason=state.reason or None,
-        since=rfc3339(state.since),
-        destination=state.destination,
-        callsToday=state.calls_today,
-        callsPerDay=state.calls_per_day,
-        worker=None if state.worker is None else _worker(state.worker),
-    )
-
-
-def _worker(state: WorkerState) -> WorkerReply:
-    return WorkerReply(
-        phase=state.phase,
-        pid=state.pid,
-        rssBytes=state.rss_bytes,
-        restarts=state.restarts,
-        lastError=state.last_error,
-        gpuLayers=state.gpu_layers,
-        offloads=state.offloads,
+        worker=None if worker is None else worker.state(),
     )
 
 

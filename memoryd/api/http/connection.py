@@ -46,8 +46,6 @@ class ConnectionLimits(Struct, frozen=True):
     header_timeout: timedelta = timedelta(seconds=10)
     write_timeout: timedelta = timedelta(seconds=10)
     idle_timeout: timedelta = timedelta(seconds=300)
-    allow_root: bool = False
-    """Whether root may ask a daemon that is not root's."""
 
 
 class Connections(Struct):
@@ -74,9 +72,6 @@ class Connections(Struct):
         # the kernel hands out the lowest free number, so a high one means that files can hardly be opened any more
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return OUT_OF_FILES if fd >= files - files // _RESERVED_FILES_SHARE else ""
-
-    def is_permitted(self, uid: int) -> bool:
-        return uid == os.geteuid() or (self.limits.allow_root and uid == 0)
 
     def add(self, peer: Peer) -> None:
         self.by_process[peer.pid] += 1
@@ -183,7 +178,7 @@ class Connection(H11Protocol):
         peer = self._listener.peer(sock)
         self.transport = transport
         self._replies = _Replies(transport)
-        if not self._all.is_permitted(peer.uid):
+        if peer.uid != os.geteuid():
             return self._refuse("foreign user", b"")
         full = self._all.why_full(peer, sock.fileno())
         if full:

@@ -410,7 +410,7 @@ async def _reap(worker: "LlamaWorker") -> None:
     """Wait for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
     with suppress(TimeoutError):
         async with asyncio.timeout(REAP_SECONDS):
-            while worker.state().pid is not None:  # noqa: ASYNC110  (the worker has no event to wait for)
+            while worker.state()["pid"] is not None:  # noqa: ASYNC110  (the worker has no event to wait for)
                 await asyncio.sleep(0.01)
 
 

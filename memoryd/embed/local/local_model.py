@@ -80,7 +80,7 @@ class LocalModel(Generic[Worker]):
         if self._refusal is not None:
             return self._refusal
         if self.worker is not None and self.worker.is_given_up:
-            return self.worker.state().last_error or "the worker keeps failing"
+            return self.worker.state()["lastError"] or "the worker keeps failing"
         return None
 
     def phase_and_reason(self) -> tuple[ModelPhase, str]:
@@ -295,7 +295,7 @@ class LlamaWorker(WorkerKeeper[Vector]):
                 (reply,) = await self.ask([Embed(0, Purpose.QUERY, prompt)])
         except TimeoutError:
             late = f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
-            is_ready = self.state().phase is WorkerPhase.READY
+            is_ready = self.phase is WorkerPhase.READY
             raise EmbedderUnavailable(late if is_ready else "the embedding model is warming up") from None
         if isinstance(reply, NoResult):
             raise EmbeddingError(f"no vector for this question: {reply.reason}")

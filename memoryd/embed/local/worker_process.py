@@ -1,4 +1,4 @@
-"""A worker's child process: started on demand, again after failures, stopped when idle, by one table of phases."""
+"""A worker's child process: started on demand, again after failures, stopped when idle."""
 
 import asyncio
 import os
@@ -18,6 +18,7 @@ from memoryd.embed.local.frames import Load, NoResult, WorkerRequest
 from memoryd.embed.local.worker_connection import OnReply, Reply, WorkerConnection, WorkerJob
 from memoryd.errors import MemorydError, ModelError, SidecarError, WorkerDied
 from memoryd.files.reading import file_stat
+from memoryd.replies.models import WorkerReply
 from memoryd.retry import Retry
 from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 
@@ -160,62 +161,6 @@ class WorkerPhase(StrEnum):
     """It failed; the next try comes after the back-off, if somebody asks."""
 
 
-class WorkerEvent(StrEnum):
-    """What moves a worker from phase to phase."""
-
-    HELD_OFF = "held off"
-    """Somebody asks while the back-off still runs."""
-    STARTED = "started"
-    LOADED = "loaded"
-    UNLOADED = "unloaded"
-    FAILED = "failed"
-    ENDED = "ended"
-    """Its loop is cancelled."""
-
-
-_NEXT = {
-    # a loop that was cancelled in its back-off and is run again
-    (WorkerPhase.STOPPED, WorkerEvent.HELD_OFF): WorkerPhase.WAITING,
-    (WorkerPhase.STOPPED, WorkerEvent.STARTED): WorkerPhase.STARTING,
-    (WorkerPhase.WAITING, WorkerEvent.STARTED): WorkerPhase.STARTING,
-    (WorkerPhase.WAITING, WorkerEvent.ENDED): WorkerPhase.STOPPED,
-    (WorkerPhase.STARTING, WorkerEvent.LOADED): WorkerPhase.READY,
-    (WorkerPhase.STARTING, WorkerEvent.FAILED): WorkerPhase.WAITING,
-    (WorkerPhase.STARTING, WorkerEvent.ENDED): WorkerPhase.STOPPED,
-    (WorkerPhase.READY, WorkerEvent.UNLOADED): WorkerPhase.STOPPED,
-    (WorkerPhase.READY, WorkerEvent.FAILED): WorkerPhase.WAITING,
-    (WorkerPhase.READY, WorkerEvent.ENDED): WorkerPhase.STOPPED,
-}
-
-_IGNORED = {
-    # the usual case: after a failure it waits already when somebody asks
-    (WorkerPhase.WAITING, WorkerEvent.HELD_OFF),
-    # cancelled before anybody asked, or after it was unloaded
-    (WorkerPhase.STOPPED, WorkerEvent.ENDED),
-}
-
-
-def next_phase(phase: WorkerPhase, event: WorkerEvent) -> WorkerPhase:
-    """Return the phase after `event`; raises KeyError for a pair that cannot happen."""
-    return phase if (phase, event) in _IGNORED else _NEXT[phase, event]
-
-
-class WorkerState(Struct, frozen=True):
-    """What status shows of the worker."""
-
-    phase: WorkerPhase
-    pid: int | None
-    rss_bytes: int
-    restarts: int
-    last_error: str | None
-    is_given_up: bool = False
-    """Whether it failed so often that only a probe now and then is tried."""
-    gpu_layers: int | None = None
-    """How many layers a graphics card was asked to compute; None: as many as fit."""
-    offloads: bool | None = None
-    """Whether this build of llama.cpp can use one; None: no model was loaded yet."""
-
-
 class WorkerKeeper(Generic[Reply]):
     """Lives of one worker, one after the other. Works while its `run` runs."""
 
@@ -223,7 +168,7 @@ class WorkerKeeper(Generic[Reply]):
         self._kept = kept
         self._name = kept.job.name
         self._retry = retry or Retry()
-        self._phase = WorkerPhase.STOPPED
+        self.phase = WorkerPhase.STOPPED
         self._wanted = asyncio.Event()
         self._start: asyncio.Future[WorkerConnection[Reply]] | None = None
         self._life: WorkerLife[Reply] | None = None
@@ -233,24 +178,23 @@ class WorkerKeeper(Generic[Reply]):
         self._tried_file: FileStat | None = None
         self._offloads: bool | None = None
 
-    def state(self) -> WorkerState:
+    def state(self) -> WorkerReply:
         """Return what status shows; cheap."""
         pid = self._life.pid if self._life else None
-        return WorkerState(
-            phase=self._phase,
+        return WorkerReply(
+            phase=self.phase,
             pid=pid,
-            rss_bytes=_resident(pid),
+            rssBytes=_resident(pid),
             restarts=max(0, self._lives - 1),
-            last_error=str(self._failure) if self._failure else None,
-            is_given_up=self.is_given_up,
-            gpu_layers=self._kept.order.gpu_layers,
+            lastError=str(self._failure) if self._failure else None,
+            gpuLayers=self._kept.order.gpu_layers,
             offloads=self._offloads,
         )
 
     @property
     def is_given_up(self) -> bool:
         """Tell whether it failed so often that only a probe now and then is tried."""
-        return self._phase is not WorkerPhase.READY and self._retry.is_open
+        return self.phase is not WorkerPhase.READY and self._retry.is_open
 
     async def warm(self) -> None:
         """Start the worker and wait for it; raises ModelError if the file is at fault, else what the job says."""
@@ -292,17 +236,17 @@ class WorkerKeeper(Generic[Reply]):
             self._has_ended = True
             self._wanted.clear()
             self._withdraw(self._unavailable(f"the {self._name} worker is stopped"))
-            self._step(WorkerEvent.ENDED)
+            self.phase = WorkerPhase.STOPPED
 
     async def _hold_off(self) -> None:
         while (wait := self._retry.wait()) > 0:
-            self._step(WorkerEvent.HELD_OFF)
+            self.phase = WorkerPhase.WAITING
             await asyncio.sleep(min(wait, _FILE_CHECK))
             if isinstance(self._failure, ModelError) and await asyncio.to_thread(self._kept.stamp) != self._tried_file:
                 self._retry.forget()
 
     async def _live(self) -> None:
-        self._step(WorkerEvent.STARTED)
+        self.phase = WorkerPhase.STARTING
         self._tried_file = await asyncio.to_thread(self._kept.stamp)
         self._retry.tried()
         self._lives += 1
@@ -316,7 +260,7 @@ class WorkerKeeper(Generic[Reply]):
                 self._life = None
 
     def _note_loaded(self, connection: WorkerConnection[Reply]) -> None:
-        self._step(WorkerEvent.LOADED)
+        self.phase = WorkerPhase.READY
         log.info("model loaded", job=self._name, model=self._kept.model.name, pid=self._life and self._life.pid)
         if self._offloads is None and self._kept.order.gpu_layers and not connection.offloads:
             log.warning("no graphics card is used: llama-cpp-python is built without one", job=self._name)
@@ -331,11 +275,11 @@ class WorkerKeeper(Generic[Reply]):
             self._retry.succeeded()
         self._wanted.clear()
         if failure is None:
-            self._step(WorkerEvent.UNLOADED)
+            self.phase = WorkerPhase.STOPPED
             log.info("model unloaded", job=self._name, model=self._kept.model.name)
             self._withdraw(self._unavailable(f"the {self._name} model was unloaded"))
             return
-        self._step(WorkerEvent.FAILED)
+        self.phase = WorkerPhase.WAITING
         self._failure = failure
         wait = self._retry.failed()
         log.warning("worker failed", job=self._name, error=str(failure), retry_in=wait)
@@ -354,12 +298,12 @@ class WorkerKeeper(Generic[Reply]):
 
     async def _ready_connection(self, *, is_patient: bool = False) -> WorkerConnection[Reply]:
         connection = self._life.connection if self._life is not None else None
-        if self._phase is WorkerPhase.READY and connection is not None:
+        if self.phase is WorkerPhase.READY and connection is not None:
             return connection
         if self._has_ended:
             raise self._unavailable(f"the {self._name} worker is stopped")
         self._wanted.set()
-        wait = 0.0 if self._phase is WorkerPhase.STARTING else self._retry.wait()
+        wait = 0.0 if self.phase is WorkerPhase.STARTING else self._retry.wait()
         if wait > 0 and isinstance(self._failure, ModelError):
             # a new one: an exception raised again and again keeps every traceback
             raise ModelError(str(self._failure), hint=self._failure.hint)
@@ -378,9 +322,6 @@ class WorkerKeeper(Generic[Reply]):
         error = self._kept.job.unavailable(reason)
         error.hint = hint
         return error
-
-    def _step(self, event: WorkerEvent) -> None:
-        self._phase = next_phase(self._phase, event)
 
 
 def _resident(pid: int | None) -> int:

@@ -19,7 +19,7 @@ from msgspec.json import encode as json_encode
 
 from memoryd.embed.protocol import Purpose
 from memoryd.embed.remote.providers import GeminiWire, Input, OpenAiWire, RawVector, VoyageWire, indexed_rows, list_rows
-from memoryd.files.writing import make_private_folder, replace_file
+from memoryd.files.writing import write_private
 
 log = structlog.get_logger(__name__)
 
@@ -280,9 +280,8 @@ class JobFolder(Struct, frozen=True):
 
     def save(self, job: BatchJob) -> None:
         """Write a job, whole or not at all."""
-        make_private_folder(self.folder)
         # a job that was paid for must outlast a loss of power
-        replace_file(self._path(job), json_encode(job), is_durable=True)
+        write_private(self._path(job), json_encode(job), is_durable=True)
 
     def remove(self, job: BatchJob) -> None:
         """Forget a job."""

@@ -26,7 +26,7 @@ from memoryd.embed.protocol import Embedder, EmbedderIdentity, Passage, Purpose,
 from memoryd.embed.remote.settings import HOLD, Credentials
 from memoryd.errors import BudgetSpent, EmbedderUnavailable
 from memoryd.files.reading import read_json_object
-from memoryd.files.writing import make_private_folder, replace_file
+from memoryd.files.writing import write_private
 from memoryd.models.fetching import seconds_until
 from memoryd.retry import Retry
 
@@ -357,8 +357,7 @@ class TokenBudget:
 
     def _write(self, text: str) -> None:
         try:
-            make_private_folder(self._path.parent)
-            replace_file(self._path, text.encode())
+            write_private(self._path, text.encode())
         except OSError as exc:
             log.warning("the tokens of today cannot be noted", reason=str(exc))
 

@@ -28,7 +28,7 @@ from memoryd.domain.sessions.conversation_parts import (
 )
 from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.files.reading import TornReadError, file_stat
-from memoryd.files.writing import FileChangedError, make_private_folder, remove_drafts, replace_file, streamed_file
+from memoryd.files.writing import FileChangedError, make_private_folder, remove_drafts, streamed_file, write_private
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
 from memoryd.sessions.transcripts.reading import read_on
 
@@ -365,8 +365,7 @@ class SessionExports:
             self._note(name, step.exported)
             is_done &= step.exported is None or not step.exported.is_more
         self._expire(files, on_withdraw)
-        make_private_folder(self._settings.record.parent)
-        replace_file(self._settings.record, msgspec.json.encode(ExportRecord(self._folder, self._exported)))
+        write_private(self._settings.record, msgspec.json.encode(ExportRecord(self._folder, self._exported)))
         self._report(problems)
         return is_done
 

@@ -52,11 +52,6 @@ def one_of(term: str, dates: Sequence[WrittenDate] = ()) -> str:
     return f"({' OR '.join([found, *spelled])})" if spelled else found
 
 
-def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
-    """Return the expression that finds any of the terms, phrases and dates, empty without any."""
-    return " OR ".join(weighed_phrases(terms, phrases, dates))
-
-
 def weighed_phrases(terms: Sequence[str], phrases: Sequence[Phrase], dates: Sequence[WrittenDate]) -> list[str]:
     """Return the phrases that find any of the terms, phrases and dates, each as often as it counts.
 

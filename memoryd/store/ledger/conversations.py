@@ -159,7 +159,7 @@ def withhold(db: apsw.Connection, agent: str, one: WithheldName, key: bytes) -> 
 
 def put_withheld(db: apsw.Connection, agent: str, one: WithheldName) -> None:
     """Put a row; a mark does not make what was forgotten a mere mark."""
-    given = (agent, one.kind, one.name, int(one.is_forgotten), one.head_bytes, one.head_hash, one.since)
+    given = (agent, one.kind, one.name, one.is_forgotten, one.head_bytes, one.head_hash, one.since)
     db.execute(_PUT, given)
 
 
@@ -270,10 +270,9 @@ def _connected(path: Path) -> apsw.Connection:
     return connection
 
 
-def _mark(
-    agent: str, kind: str, name: str, since: float, is_forgotten: int, head_bytes: int, head_hash: bytes
-) -> tuple[str, WithheldName]:
-    is_sound = is_forgotten in (0, 1) and head_bytes >= 0 and len(head_hash) == (_HASH_BYTES if head_bytes else 0)
-    if not (agent and name and is_sound):
+def _mark(agent: str, *row: object) -> tuple[str, WithheldName]:
+    one = struct_of(WithheldName, row)
+    is_sound = one.head_bytes >= 0 and len(one.head_hash) == (_HASH_BYTES if one.head_bytes else 0)
+    if not (agent and one.name and is_sound):
         raise DamagedDatabase("a row of it is damaged")
-    return agent, WithheldName(WithheldKind(kind), name, since, bool(is_forgotten), head_bytes, head_hash)
+    return agent, one

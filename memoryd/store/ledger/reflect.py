@@ -14,9 +14,9 @@ from msgspec import Struct
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
 from memoryd.domain.memories.machines import TimedStep
-from memoryd.domain.memories.reflect.opinions import Label, Step, chained
+from memoryd.domain.memories.reflect.opinions import Step, chained
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
-from memoryd.store.database_file import reads, writes
+from memoryd.store.database_file import reads, struct_of, writes
 from memoryd.store.ledger.ledger import WorkspaceRows
 
 _EPOCH = date(1970, 1, 1)
@@ -41,8 +41,6 @@ AND (opinion IN (SELECT value FROM json_each(?2)) OR evidence IN (SELECT value F
 """
 _NUMBERS = "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id"
 _RENUMBER = "UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?"
-
-Values = tuple[str, str, str, str, int, str, float, float, float]
 
 
 class OpinionSteps(WorkspaceRows):
@@ -110,10 +108,9 @@ def _steps(db: apsw.Connection, statement: str, given: tuple[str, ...]) -> Seque
     return tuple(_step(values) for values in db.execute(statement, given))
 
 
-def _step(values: Values) -> Step:
-    opinion, evidence, label, labelled_by, day, run, base, before, after = values
-    head = (MemoryId(opinion), MemoryId(evidence), Label(label), labelled_by, _EPOCH + timedelta(days=day))
-    return Step(*head, run=run, base=base, before=before, after=after)
+def _step(values: Sequence[Any]) -> Step:
+    *head, day, run, base, before, after = values
+    return struct_of(Step, (*head, _EPOCH + timedelta(days=day), run, base, before, after))
 
 
 _PUT = """

@@ -202,8 +202,8 @@ class QueuedMessages(WorkspaceRows):
         """Note a message at a time in seconds since 1970; return False where too many are noted."""
         if db.execute(_COUNT_AWAITED, (self._workspace,)).get >= AWAITED_MAX:
             return False
-        head = (*self._key(one.place), one.scope, one.channel)
-        db.execute(_PUT_AWAITED, (*head, int(one.is_direct), int(one.is_owners), now))
+        said = (one.scope, one.channel, one.is_direct, one.is_owners)
+        db.execute(_PUT_AWAITED, (*self._key(one.place), *said, now))
         return True
 
     async def drop(self, places: Collection[MessagePlace]) -> None:
@@ -227,14 +227,8 @@ class QueuedMessages(WorkspaceRows):
 
     def _found(self, db: apsw.Connection) -> list[QueuedMessage]:
         return [
-            QueuedMessage(
-                place=MessagePlace(*place),
-                scope=scope,
-                channel=channel,
-                is_direct=bool(is_direct),
-                is_owners=bool(is_owners),
-            )
-            for *place, scope, channel, is_direct, is_owners in db.execute(_ALL_AWAITED, (self._workspace,))
+            struct_of(QueuedMessage, (MessagePlace(agent, session, seq), *said))
+            for agent, session, seq, *said in db.execute(_ALL_AWAITED, (self._workspace,))
         ]
 
     def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
@@ -289,7 +283,7 @@ class ShownSpanRows(WorkspaceRows):
         """Note spans, and drop those that are too old or too many."""
         for row in rows:
             span = row.span
-            packed = (span.whole, _packed(span.words), _packed(span.runs), int(span.is_negated))
+            packed = (span.whole, _packed(span.words), _packed(span.runs), span.is_negated)
             db.execute(_PUT_DELIVERED, (self._workspace, row.agent, row.session, *packed, row.at))
         db.execute(_EXPIRE_DELIVERED, (self._workspace, now - RETENTION_SECONDS))
         db.execute(_BOUND_SPANS, (self._workspace, SHOWN_MAX))

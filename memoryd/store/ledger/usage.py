@@ -163,5 +163,5 @@ def _row(workspace: str, memory: MemoryId, usage: Usage) -> tuple[str | float | 
     judged = usage.judged
     if judged is None:
         return ()
-    judgement = (judged.at, judged.importance, int(judged.is_pinned), int(usage.is_earned), usage.elsewhere)
+    judgement = (judged.at, judged.importance, judged.is_pinned, usage.is_earned, usage.elsewhere)
     return (workspace, memory, usage.access_count, usage.touched_at, usage.tier.value, *judgement)

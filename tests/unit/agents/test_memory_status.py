@@ -47,7 +47,7 @@ def status(state: AgentState, figures: IndexStats = FIGURES) -> MemoryStatus:
         refusedAnswers=0,
         history=history,
     )
-    return MemoryStatus(state, figures, None, None, [], ledger)
+    return MemoryStatus(state, figures, {}, None, [], ledger)
 
 
 def test_passage_is_embedded_if_it_neither_lacks_its_vector_nor_was_refused() -> None:

@@ -57,7 +57,7 @@ class Desk:
 
 
 def cut(yields: int) -> Cut:
-    rules = ScanRules(Path("/"), lambda _path: False)
+    rules = ScanRules(Path("/"), is_ignored=lambda _path: False)
     work = ScanCycle(Scan(), Reader((), rules, ChunkSettings(400, 80), {}, Path("/")), {}, {}, is_forced=False)
     return Cut(LARGE, work, asyncio.get_running_loop().create_future(), threading.Event(), yields)
 

@@ -19,7 +19,7 @@ from memoryd.files.scanner import ScanRules
 
 FIRST, SECOND = date(2026, 11, 2), date(2026, 11, 3)
 RULES = ScanRules(
-    Path("/home/ben/notes"), lambda _: False, folders_by_prefix={"ana:": Path("/state/teams/acme/notes/ana")}
+    Path("/home/ben/notes"), is_ignored=lambda _: False, folders_by_prefix={"ana:": Path("/state/teams/acme/notes/ana")}
 )
 
 

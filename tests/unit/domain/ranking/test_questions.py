@@ -9,8 +9,8 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.ranking.questions import Question, parse_question
 from memoryd.domain.text.dates import WrittenDate
 from memoryd.domain.text.words import index_text
-from memoryd.store.index.words import all_phrases, any_of, any_phrase
-from tests.unit.domain.text.test_words import TOKENIZER
+from memoryd.store.index.words import all_phrases, any_phrase
+from tests.unit.domain.text.test_words import TOKENIZER, any_of
 
 NOW = datetime(2026, 10, 18, 12, tzinfo=UTC)
 NOISE = st.text(st.sampled_from('ab -"“”:*path:since:30d until source:memory\x00漢字()'), max_size=60)

@@ -1,15 +1,17 @@
 import unicodedata
+from collections.abc import Sequence
 
 import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.domain.text.dates import dates_in
+from memoryd.domain.text.dates import WrittenDate, dates_in
 from memoryd.domain.text.words import (
     _ACCENT,
     _SILENT,
     NOT_STEMMED,
+    Phrase,
     identifier_parts,
     index_text,
     indexed_words,
@@ -18,10 +20,15 @@ from memoryd.domain.text.words import (
     normalised,
     query_terms,
 )
-from memoryd.store.index.words import any_of
+from memoryd.store.index.words import weighed_phrases
 from tests.waiting import soon
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'"
+
+
+def any_of(terms: Sequence[str], phrases: Sequence[Phrase] = (), dates: Sequence[WrittenDate] = ()) -> str:
+    """Return the expression that finds any of the terms, phrases and dates, empty without any."""
+    return " OR ".join(weighed_phrases(terms, phrases, dates))
 
 
 def finds(question: str, text: str) -> bool:
