@@ -144,7 +144,7 @@ class AgentReplacing(Struct, frozen=True, kw_only=True):
         reply = retain_reply(
             done.retention,
             filter(None, (*notes, *told, *done.notes, *(one.note for one in done.written.changes))),
-            is_searchable=not is_written or await is_searchable(edits.documents.index),
+            is_searchable=not is_written or await is_searchable(edits.documents.index, done.written.paths),
             replaced=plan.old,
             written=done.written,
         )
