@@ -59,10 +59,10 @@ class BatchReader(Struct, kw_only=True):
     ) -> list[RelativePath]:
         """Read files and commit what they hold, until it is over; return those that changed meanwhile."""
         again: list[RelativePath] = []
-        batches = list(work.batches(paths, most_bytes))
-        readings = await self._read(work, batches[0] if batches else [])
-        for following in [*batches[1:], []]:
-            batch = [] if is_over() else following
+        batches = work.batches(paths, most_bytes)
+        readings = await self._read(work, next(batches, []))
+        while readings:
+            batch = [] if is_over() else next(batches, [])
             # one thread writes while another reads ahead; if the commit fails, what is read ahead is dropped with it
             ahead, _ = await asyncio.gather(self._read(work, batch), self.committer.commit(readings, work))
             again += [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
@@ -72,8 +72,6 @@ class BatchReader(Struct, kw_only=True):
                 if work.is_forced or not self._rest.get(reading.path):
                     self._rest.pop(reading.path, None)
             readings = ahead
-            if not batch:
-                break
         return again
 
     async def read_rest(
@@ -83,7 +81,9 @@ class BatchReader(Struct, kw_only=True):
 
         At least for the seconds `least`, and for one batch: however often somebody asks, there is an end.
         """
-        self._rest = {path: forced for path, forced in queued(self._rest, later, work).items() if path not in without}
+        self._rest = queued(self._rest, later, work)
+        for path in without:
+            self._rest.pop(path, None)
         self._left, until = work.seen.files, time.monotonic() + least
         again: list[RelativePath] = []
         for is_forced in {*self._rest.values()}:

@@ -130,6 +130,8 @@ async def test_note_that_nobody_asks_for_is_read_before_many_that_wait(
         stage.indexer.triggers.demand()
         await eventually_async(lambda: crowd.is_watched and stage.indexer.state.pending_files >= MANY)
         stage.write("memory/new.md", "The quetzal.\n")
+        triggers = stage.indexer.triggers
+        await eventually_async(lambda: triggers.unseen.is_waiting and triggers.is_due(triggers.ticket))
         gate.permits.release(FEW)
         await eventually_async(lambda: "memory/new.md" in stage.files)
         assert stage.indexer.state.pending_files > MANY / 4
