@@ -213,9 +213,13 @@ class Indexer:
         # what was told since the look began is younger than the question, unless no plan came of it
         return self._count_pending(self.triggers.unseen.changes if self.triggers.has_failed else NOTHING)
 
+    def look_soon(self, *, is_watched: bool) -> int:
+        """Have what changed read as for a question, also behind links; return the ticket of that."""
+        return self.triggers.ask(is_watched=is_watched and not self._reporter.has_links)
+
     async def holds(self, paths: Set[RelativePath], seconds: float, *, is_watched: bool) -> bool:
         """Have these documents read within these seconds; tell whether the index has them as they are on disk now."""
-        ticket = self.triggers.ask(is_watched=is_watched)
+        ticket = self.look_soon(is_watched=is_watched)
         try:
             async with asyncio.timeout(seconds):
                 await self.triggers.answered(ticket)

@@ -155,10 +155,11 @@ class ScanTriggers:
     def has_news(self) -> bool:
         """Tell whether somebody asks, beyond what this round answers.
 
-        When a debounce has ended, what events told of is asked for, too, so that it is looked at without all others;
-        these follow when the indexer has time for the hints themselves.
+        When a debounce has ended, the files that events named are asked for, too, so that they are looked at without
+        all others; these follow when the indexer has time for the hints themselves.
         """
-        if self.unseen.is_waiting and (self._debounce.due or NEVER) <= time.monotonic():
+        is_named = self.unseen.is_waiting and not self.unseen.changes.is_vague
+        if is_named and (self._debounce.due or NEVER) <= time.monotonic():
             self.ask(is_watched=True)
         return self._asked > self.ticket
 
