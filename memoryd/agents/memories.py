@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     # who is in no team loads none of it
     from memoryd.agents.team import AgentTeam
 
+_MODEL_HINT = "set memorySearch.provider, or reindex with `force` alone"
 DEFAULT_WAIT = timedelta(seconds=30)
 
 
@@ -126,7 +127,9 @@ async def sync(
 
 
 async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> ReindexReply:
-    """Look at every file again, or make every vector again, in the background."""
+    """Look at every file again, or make every vector again, in the background; raises Disabled if none has vectors."""
+    if embeddings and all(agent.slot.state.phase is ModelPhase.OFF for agent in agents):
+        raise Disabled("there are no vectors to make again: no model is configured that makes them", hint=_MODEL_HINT)
     for agent in agents:
         if embeddings:
             # before the scan is asked for: what that commits wakes the lane, which is to know by then
@@ -285,7 +288,10 @@ class AgentMemories:
         return await sync(chosen, goal, DEFAULT_WAIT if limit is None else limit, is_asking=is_asking)
 
     async def reindex(self, agent: str | None, *, force: bool, embeddings: bool) -> ReindexReply:
-        """Read every file, or make every vector, of the named agent or of all again; raises UnknownAgent."""
+        """Read every file, or make every vector, of the named agent or of all again.
+
+        Raises UnknownAgent, and Disabled where vectors are asked for that nobody makes.
+        """
         return await reindex([memory.sync for memory in self._chosen(agent)], force=force, embeddings=embeddings)
 
     async def status(self, agent: str | None) -> list[MemoryStatus]:

@@ -7,7 +7,7 @@ import asyncio
 import os
 import shlex
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -146,11 +146,10 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
         raise InvalidRequest(str(exc)) from exc
 
 
-async def is_searchable(index: WorkspaceIndex) -> bool:
-    """Have what is on disk read at once, as for a question; return whether the index has it."""
-    is_lacking = await index.indexer.catch_up(INDEXED_SECONDS, is_watched=False)
-    # something is lacking, perhaps another note: wait until all is worked off
-    if is_lacking and not await index.follow(INDEXED_SECONDS):
+async def is_searchable(index: WorkspaceIndex, paths: Iterable[RelativePath]) -> bool:
+    """Have notes that were written just now read at once, as for a question; return whether the index has them."""
+    # what does not lie still, or is too large for a question to wait for it, comes with all that is worked off
+    if not await index.holds(frozenset(paths), INDEXED_SECONDS) and not await index.follow(INDEXED_SECONDS):
         return False
     return not index.why_waiting and index.trouble is None
 
@@ -161,7 +160,8 @@ async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float)
     What the index holds still of files that are gone is left out: an undo may have taken the whole file back.
     """
     until = time.monotonic() + seconds
-    if await index.catch_up(seconds) and (left := until - time.monotonic()) > 0:
+    is_lacking = await index.catch_up(seconds) and not index.indexer.has_rest
+    if is_lacking and (left := until - time.monotonic()) > 0:
         # a note that no question waits for may be the one that was written
         await index.follow(left)
     whole, gone = (await book.now()).own, index.indexer.gone

@@ -21,7 +21,7 @@ from memoryd.domain.media import modality_of
 from memoryd.domain.memories.entries import MEDIA_CHUNKER, ChunkEntry, ChunkSettings
 from memoryd.domain.memories.line import parsed_line
 from memoryd.domain.syncplan import Known, SyncPlan
-from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle, may_follow, read_under_the_rules
+from memoryd.index.reading import Reader, Reading, ReadStatus, ScanCycle, may_follow, queued, read_under_the_rules
 from memoryd.index.state import FileTable, SyncReporter
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.index.triggers import ScanTriggers
@@ -99,8 +99,7 @@ class LargeNotes(Struct, kw_only=True):
 
     def queue(self, paths: Iterable[RelativePath], work: ScanCycle) -> None:
         """Have those of the paths that are large read, and forget what is no longer on disk."""
-        self._queue = {path: is_forced for path, is_forced in self._queue.items() if path in work.seen.files}
-        self._queue |= {path: work.is_forced for path in paths if work.is_large(path) and not self._queue.get(path)}
+        self._queue = queued(self._queue, filter(work.is_large, paths), work)
 
     def drop(self) -> None:
         """Let go of what is cut, and have the cutting end."""

@@ -124,7 +124,9 @@ class EmbeddingLoop:
             self._wake.set()
 
     def start_over(self) -> None:
-        """Forget the vectors of the present space and make them anew."""
+        """Forget the vectors of the present space and make them anew; there are none while no model is wanted."""
+        if self._is_off:
+            return
         self._backlog.must_start_over = True
         self._pause = replace(self._pause, is_asked=True)
         self._wake.set()

@@ -19,16 +19,13 @@ from memoryd.domain.syncplan import Grace, Known, RoundResult, SyncPlan, outcome
 from memoryd.errors import StoreError
 from memoryd.files.roots import ReadMounts, read_mounts
 from memoryd.files.scanner import CurrentRules, ScanRules
+from memoryd.index.batches import BatchReader
 from memoryd.index.committing import Committer, LargeNotes, Purger, Withdrawn
 from memoryd.index.reading import (
     LARGE_BYTES,
     QUERY_BATCH_BYTES,
-    READ_AHEAD_BYTES,
     Reader,
-    Reading,
-    ReadStatus,
     ScanCycle,
-    read_under_the_rules,
     scan_cycle_of,
 )
 from memoryd.index.state import FileTable, IndexEvents, Planned, Planner, SyncReporter, SyncState
@@ -114,6 +111,14 @@ class Indexer:
             chunks=settings.chunks,
             failure_grace=settings.grace.root,
         )
+        self._batches = BatchReader(
+            executor=executor,
+            table=self._table,
+            triggers=self.triggers,
+            reporter=self._reporter,
+            committer=self._committer,
+            pulse=self.pulse,
+        )
         self._large = LargeNotes(
             executor=executor,
             triggers=self.triggers,
@@ -148,6 +153,11 @@ class Indexer:
         return bool(self.withdrawn.paths) and self.state.trouble is not None
 
     @property
+    def has_rest(self) -> bool:
+        """Whether more is to be read than anybody waits for; what changed lately is read before it."""
+        return bool(self._batches.rest)
+
+    @property
     def is_settled(self) -> bool:
         """Whether the index that is open now holds what the last scan saw."""
         return self._is_current() and self.state.last_sync_at is not None and not self.state.is_dirty
@@ -172,7 +182,7 @@ class Indexer:
     def take_over(self, before: "Indexer") -> None:
         """Go on where an indexer of the same notes, which runs no more, has left off."""
         self._reporter.count_from(before.state.generation)
-        if before.triggers.next.is_forced or before._large.is_forced:
+        if before.triggers.next.is_forced or before._large.is_forced or before._batches.is_forced:
             self.triggers.demand(is_forced=True)
         if before._purger.is_owing:
             self._purger.owe()
@@ -202,6 +212,22 @@ class Indexer:
             return max(self._count_pending(self.triggers.unseen.changes), int(not is_watched))
         # what was told since the look began is younger than the question, unless no plan came of it
         return self._count_pending(self.triggers.unseen.changes if self.triggers.has_failed else NOTHING)
+
+    def look_soon(self, *, is_watched: bool) -> int:
+        """Have what changed read as for a question, also behind links; return the ticket of that."""
+        return self.triggers.ask(is_watched=is_watched and not self._reporter.has_links)
+
+    async def holds(self, paths: Set[RelativePath], seconds: float, *, is_watched: bool) -> bool:
+        """Have these documents read within these seconds; tell whether the index has them as they are on disk now."""
+        ticket = self.look_soon(is_watched=is_watched)
+        try:
+            async with asyncio.timeout(seconds):
+                await self.triggers.answered(ticket)
+        except TimeoutError:
+            return False
+        waiting, unread = self._reporter.waiting, self._reporter.unread
+        is_known = not self.triggers.has_failed and not self._reporter.held
+        return is_known and paths.isdisjoint(unread | waiting.unsettled | waiting.emptied)
 
     def _count_pending(self, changes: Changes) -> int:
         waiting, unread = self._reporter.waiting, self._reporter.unread
@@ -251,7 +277,7 @@ class Indexer:
 
     async def _round(self, demand: Demand) -> RoundResult:
         """Look, plan, and do what the plan says; raises StoreError."""
-        is_new = await self._learn()
+        began, is_new = time.monotonic(), await self._learn()
         self.triggers.unseen.begin()
         # what is withheld is released by what a look at all files finds
         look = await self._looking.look(demand, needs_all=is_new or bool(self.withdrawn.paths))
@@ -266,12 +292,15 @@ class Indexer:
         self._note_plan(look, planned)
         try:
             again = await self._execute(
-                todo, scan_cycle_of(todo, seen, reader, planned.known, is_forced=demand.is_forced)
+                todo,
+                scan_cycle_of(todo, seen, reader, planned.known, is_forced=demand.is_forced),
+                # however often somebody asks, half of the time is for what is left
+                0.0 if self._reporter.is_whole else time.monotonic() - began,
             )
         except StoreError:
-            await self._purger.withdraw(todo, reader)
+            await self._purger.withdraw(replace(todo, read=(*{*todo.read, *self._batches.rest},)), reader)
             raise
-        self._reporter.note_done(seen, planned, again=again, queued=self._large.queued)
+        self._reporter.note_done(seen, planned, again=again, queued=self._queued, is_whole=not self._batches.rest)
         if was_withholding and not self.is_withholding:
             self._reporter.note_release()
         if not self._is_current():
@@ -281,7 +310,7 @@ class Indexer:
             todo,
             # a round that leaves words of what is private to the next one has not done what was demanded
             again=bool(again) or self._purger.is_owing,
-            has_queue=bool(self._large.queued),
+            has_queue=bool(self._queued),
             hold_ends_in=None if rules.hold is None else rules.hold.ends_in,
             settle=self._settings.settle,
         )
@@ -294,9 +323,14 @@ class Indexer:
         self._reporter.note_rules(look.rules)
         # together: what was told is counted by the plan from here on
         self.triggers.unseen.end()
-        self._reporter.note_plan(look, planned, self._large.queued)
+        self._reporter.note_plan(look, planned, self._queued)
         # what is not in the plan is in the index as it may be, or not at all
         self.withdrawn.keep({*todo.read, *todo.remove, *(old for old, _ in todo.rename), *todo.missing_since})
+
+    @property
+    def _queued(self) -> Set[RelativePath]:
+        """What is to be read though the present plan may not name it."""
+        return self._large.queued | self._batches.rest
 
     def _is_current(self) -> bool:
         """Tell whether what is known of the index still holds: it may have been found damaged or lost meanwhile."""
@@ -315,10 +349,13 @@ class Indexer:
             self._epoch = epoch
         return is_new
 
-    async def _execute(self, todo: SyncPlan, work: ScanCycle) -> list[RelativePath]:
-        """Do what the plan says; return the files that changed while they were read, or were not renamed after all."""
+    async def _execute(self, todo: SyncPlan, work: ScanCycle, least: float) -> list[RelativePath]:
+        """Do what the plan says, and of what is left as much as there is time for, at least for the seconds `least`.
+
+        Return the files that changed while they were read, or were not renamed after all.
+        """
         # renames first: a new name is read under what the old one held, before a removal could take that away
-        again = await self._read_all(list(work.came_from), work)
+        again = await self._batches.read(list(work.came_from), work)
         again += [old for old in work.came_from.values() if self._table.knows(old)]
         # one that was written anew since the look, as by switching branches, is not hidden: to purge it would cost the
         # vectors of all texts that no note holds just now
@@ -327,34 +364,16 @@ class Indexer:
         self._reporter.note_removed(len(todo.remove))
         again += back
         self._large.queue(todo.read, work)
-        soon, later = work.soon_and_later([path for path in todo.read if path not in self._large.queued])
-        again += await self._read_all(soon, work, QUERY_BATCH_BYTES)
+        small = [path for path in todo.read if path not in self._large.queued]
+        soon, later = work.soon_and_later([path for path in small if self._batches.is_fresh(path, work)])
+        again += await self._batches.read(soon, work, QUERY_BATCH_BYTES)
         await self.triggers.answer()
-        again += await self._read_all(later, work)
-        # after the small ones, which are many and wanted soon
-        again += await self._large.advance(work)
+        again += await self._batches.read_rest(later, work, without=self._large.queued, least=least)
+        if not self._batches.rest:
+            # after the small ones, which are many and wanted soon
+            again += await self._large.advance(work)
         await self._purger.drop_remains(is_asked=self.triggers.next.is_asked)
         return again
-
-    async def _read_all(
-        self, paths: Sequence[RelativePath], work: ScanCycle, most_bytes: int = READ_AHEAD_BYTES
-    ) -> list[RelativePath]:
-        """Read files and commit what they hold; return those that changed meanwhile."""
-        again: list[RelativePath] = []
-        batches = list(work.batches(paths, most_bytes))
-        readings = await self._read(work, batches[0] if batches else [])
-        for following in [*batches[1:], []]:
-            # one thread writes while another reads ahead; if the commit fails, what is read ahead is dropped with it
-            ahead, _ = await asyncio.gather(self._read(work, following), self._committer.commit(readings, work))
-            changing = [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
-            again += changing
-            self.pulse.beat()
-            self._reporter.note_read([reading.path for reading in readings if reading.status is not ReadStatus.AGAIN])
-            readings = ahead
-        return again
-
-    async def _read(self, work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
-        return await in_thread(self._executor, lambda: read_under_the_rules(work, batch))
 
 
 class SnapshotThread(Struct, frozen=True, kw_only=True):
@@ -401,7 +420,8 @@ class SnapshotThread(Struct, frozen=True, kw_only=True):
         """
         state, changes = self.reporter.state, self.triggers.unseen.changes
         is_open = self.reporter.has_again or self.table.held or state.trouble or state.hold
-        if changes.is_vague or len(changes.names) > MAX_NAMES or is_open or state.last_sync_at is None:
+        if changes.is_vague or len(changes.names) > MAX_NAMES or is_open:
             return None
         longest = self.longest_pause(is_remote=bool(state.remote))
-        return None if self.planner.seconds_since_all >= longest else changes.names
+        # while much is left, a look at all files would be most of the work
+        return None if self.reporter.is_whole and self.planner.seconds_since_all >= longest else changes.names

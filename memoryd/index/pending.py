@@ -229,6 +229,8 @@ class Backlog(Struct, kw_only=True):
     _epoch: int = -1
     """The opening of the file that the queue was filled from."""
     _purge_mark: int | None = None
+    _counted: tuple[tuple[int, int, str], int] | None = None
+    """How many passages had no vector at some moment of the file, in the space of a fingerprint."""
     _is_bounded: bool = False
     _deaths: Counter[bytes] = field(default_factory=Counter)
     _sending: Cancellable = field(default_factory=Cancellable)
@@ -240,18 +242,26 @@ class Backlog(Struct, kw_only=True):
         """Return the space that its vectors go to, if anything can be written."""
         self.database.require_writable()
         space = await self.spaces.of(embedder)
-        if space != self.space:
-            # whoever goes back to an earlier model is at work in its space again, and in no other
+        if (space, self.database.epoch) != (self.space, self._epoch):
+            # whoever goes back to an earlier model is at work in its space again, and in no other; in a file that was
+            # made anew a space of the same number was not worked in yet
             space = await self.spaces.open(embedder, time.time())
             self.rescan()
         return space
 
     async def count(self) -> int:
-        """Ask the store how many passages have no vector; without an embedder, nobody knows of any that counts."""
+        """Ask the store how many passages have no vector, once for each change of it.
+
+        Without an embedder, nobody knows of any that counts.
+        """
         vectors, embedder = self.database.vectors, self.slot.embedder
-        # nothing is written for a question: where the space cannot be made, all passages lack their vector
-        space = None if embedder is None else await vectors.find_space(embedder.identity.fingerprint)
-        return await vectors.count_pending(NO_SPACE if space is None else space)
+        fingerprint = "" if embedder is None else embedder.identity.fingerprint
+        moment = (self.database.epoch, self.database.writes, fingerprint)
+        if self._counted is None or self._counted[0] != moment:
+            # nothing is written for a question: where the space cannot be made, all passages lack their vector
+            space = await vectors.find_space(fingerprint)
+            self._counted = moment, await vectors.count_pending(NO_SPACE if space is None else space)
+        return self._counted[1]
 
     async def refill(self, space: int) -> None:
         """Ask the store what is pending: what came since the last look, while the rest waits here or has its vector.

@@ -5,11 +5,9 @@ The chunks of a large document are spooled to disk until they are committed: in 
 
 import tempfile
 import weakref
-from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from enum import StrEnum
-from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -244,12 +242,16 @@ class ScanCycle(Struct, frozen=True):
         return reading.read_as.digest == self.held[reading.path].digest
 
     def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
-        """Part what a question waits for, the smallest files up to `QUERY_BYTES` together, from the others."""
-        by_size = sorted(paths, key=lambda path: self.seen.files[path].size)
-        until = list(accumulate(self.seen.files[path].size for path in by_size))
-        soon = by_size[: bisect_right(until, QUERY_BYTES)]
-        among_soon = set(soon)
-        return soon, [path for path in paths if path not in among_soon]
+        """Part what a question waits for, up to `QUERY_BYTES` together, from the others; what changed last comes first.
+
+        A file that is too large for the room that is left gives way to older ones.
+        """
+        soon, later, room = list[RelativePath](), list[RelativePath](), QUERY_BYTES
+        for path in sorted(paths, key=lambda path: -self.seen.files[path].ctime_ns):
+            size = self.seen.files[path].size
+            (soon if size <= room else later).append(path)
+            room -= size if size <= room else 0
+        return soon, later
 
     def batches(self, paths: Sequence[RelativePath], most_bytes: int) -> Iterator[list[RelativePath]]:
         """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
@@ -263,6 +265,17 @@ class ScanCycle(Struct, frozen=True):
             batch.append(path)
         if batch:
             yield batch
+
+
+def queued(
+    queue: Mapping[RelativePath, bool], paths: Iterable[RelativePath], work: ScanCycle
+) -> dict[RelativePath, bool]:
+    """Return a queue of files with these added, without those that are no longer on disk.
+
+    Each says whether it is to be cut anew whatever it holds; what was to be stays so.
+    """
+    kept = {path: is_forced for path, is_forced in queue.items() if path in work.seen.files}
+    return kept | {path: work.is_forced for path in paths if not kept.get(path)}
 
 
 def scan_cycle_of(

@@ -320,11 +320,15 @@ class SyncReporter:
         """What is still to be read, as of the last look; it changes under whoever keeps it."""
         self.has_again = False
         """Whether some of them are to be read at the next look only."""
+        self.is_whole = True
+        """Whether the last round left nothing to be read, for something newer, that it could have read."""
         self.has_links = False
         """Whether documents may change without an event, as they lie behind links."""
         self._table = table
         self._events = events
         self._grace = grace
+        self._read = 0
+        """How many files were read since the last round of which the log tells."""
 
     def count_from(self, generation: int) -> None:
         """Count the changes that are committed on from those of an indexer before."""
@@ -351,7 +355,7 @@ class SyncReporter:
             self._events.on_commit()
 
     def note_plan(self, look: DiskSnapshot, planned: Planned, queued: Set[RelativePath]) -> None:
-        """Note what is to be done, beside the large files that are `queued`: a plan for some files is none for them."""
+        """Note what is to be done, beside the files that are `queued`: a plan for some files is none for them."""
         todo = planned.todo
         self.waiting, self.has_again = planned.waiting, False
         still_queued = (queued & look.seen.files.keys()) - {*todo.read}
@@ -373,25 +377,37 @@ class SyncReporter:
         """Note that these files were read."""
         self.unread.difference_update(paths)
         self.pace.note(time.monotonic(), len(paths))
+        self._read += len(paths)
         self._update(pending_files=self.state.pending_files - len(paths))
 
     def note_done(
-        self, seen: Scan, planned: Planned, *, again: Sequence[RelativePath], queued: Set[RelativePath]
+        self,
+        seen: Scan,
+        planned: Planned,
+        *,
+        again: Sequence[RelativePath],
+        queued: Set[RelativePath],
+        is_whole: bool,
     ) -> None:
-        """Note the end of a round that leaves files to be read `again`, and large ones `queued`."""
+        """Note the end of a round that leaves files to be read `again`, and others `queued`.
+
+        One that is not whole made way for something newer.
+        """
         todo, files, stay = planned.todo, len(self._table.indexed), f"they stay in the index for {self._grace.root:g} s"
         out_of_sight = f"{planned.out_of_sight} notes are out of sight with their folder or disk; {stay}"
-        self.unread, self.has_again = {*again, *queued}, bool(again)
+        self.unread, self.has_again, self.is_whole = {*again, *queued}, bool(again), is_whole
         self._update(
             skipped=(*seen.skipped, *(SkippedFile(path, why) for path, why in self._table.reasons.items())),
             pending_files=len(again) + len(queued) + self._table.held,
             is_dirty=bool(again or queued) or not todo.is_settled,
-            last_sync_at=datetime.now(UTC),
+            last_sync_at=datetime.now(UTC) if is_whole else self.state.last_sync_at,
             trouble=out_of_sight if planned.out_of_sight else None,
         )
         removed = len(todo.remove)
         if not todo.is_empty:
-            log.info("synced", read=len(todo.read), renamed=len(todo.rename), removed=removed, files=files)
+            # a renamed file is read, too
+            read, self._read = max(0, self._read - len(todo.rename)), 0
+            log.info("synced", read=read, renamed=len(todo.rename), removed=removed, files=files)
             self._events.publish(Event.SYNC, {"state": "finished", "pendingFiles": self.state.pending_files})
         if is_mass_removal(removed, files):
             log.warning("most notes were deleted", files=removed, left=files)

@@ -152,6 +152,17 @@ class ScanTriggers:
         """Tell whether somebody asked after this ticket, or a debounce has ended."""
         return self._asked > ticket or (self._debounce.due or NEVER) <= time.monotonic()
 
+    def has_news(self) -> bool:
+        """Tell whether somebody asks, beyond what this round answers.
+
+        When a debounce has ended, the files that events named are asked for, too, so that they are looked at without
+        all others; these follow when the indexer has time for the hints themselves.
+        """
+        is_named = self.unseen.is_waiting and not self.unseen.changes.is_vague
+        if is_named and (self._debounce.due or NEVER) <= time.monotonic():
+            self.ask(is_watched=True)
+        return self._asked > self.ticket
+
     def turn_to_newcomers(self) -> int:
         """Return the ticket of the last demand, and take the hints for heard."""
         self._debounce.clear()

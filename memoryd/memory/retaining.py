@@ -60,6 +60,11 @@ class WrittenLines(Struct, frozen=True):
         """The changes by which it can be undone."""
         return tuple(one.id for one in self.changes if one.id)
 
+    @property
+    def paths(self) -> tuple[RelativePath, ...]:
+        """The notes that it is in, or was."""
+        return tuple(one.path for one in self.changes)
+
 
 class Retention(Struct, frozen=True):
     """Where the memories stand now, in the order they were given; `added` says of each whether it is new in the log."""

@@ -90,14 +90,14 @@ def _daemon(reply: StatusReply) -> Iterator[tuple[str, str]]:
 
 
 def _agent(agent: AgentStatus) -> Iterator[tuple[str, str | int]]:
-    passages, waiting = agent["passages"], agent["pendingEmbeddings"]
+    passages, embedded, waiting = agent["passages"], agent["embedded"], agent["pendingEmbeddings"]
     yield "files", f"{agent['files']:,}"
     yield "memories", f"{agent['memories']['memories']:,}"
     yield "passages", f"{passages:,}"
     yield "pendingFiles", f"{agent['pendingFiles']:,}"
     yield "pendingEmbeddings", f"{waiting:,}"
     yield "pendingCaptures", f"{agent['pendingCaptures']:,}"
-    yield "done", round(100 * (passages - waiting) / passages) if passages else 100
+    yield "done", round(100 * embedded / (embedded + waiting)) if waiting else 100
     seconds = agent["readingSecondsLeft"] or agent["embeddingSecondsLeft"]
     yield "left", f"about {_span(seconds)} left" if seconds else ""
     yield "state", _state(agent)

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,13 +46,17 @@ class Desk:
 
     async def steps_of_look(self, space: int) -> int:
         """Return how many steps SQLite takes to find what is pending."""
+        return await self.steps_of(lambda: self.backlog.refill(space))
+
+    async def steps_of(self, ask: Callable[[], Awaitable[object]]) -> int:
+        """Return how many steps SQLite takes to read what is asked for."""
         steps: list[int] = []
 
         def note_steps(event: Any) -> None:
             steps.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
 
         await self.database.read(lambda db: db.trace_v2(apsw.SQLITE_TRACE_PROFILE, note_steps))
-        await self.backlog.refill(space)
+        await ask()
         await self.database.read(lambda db: db.trace_v2(0, None))
         return sum(steps)
 
@@ -261,6 +266,39 @@ async def test_start_over_that_is_cancelled_is_still_owed(desk: Desk) -> None:
     with suppress(asyncio.CancelledError):
         await refilling
     assert desk.backlog.must_start_over
+
+
+async def test_file_that_does_not_change_is_counted_once(desk: Desk) -> None:
+    first, second = FakeEmbedder(), FakeEmbedder(name="second")
+    await put_note(desk.database, A, note("rent", "boiler"))
+    await desk.embed(first)
+    assert await desk.backlog.count() == 0
+    # nor if it can only be read
+    await desk.database.close()
+    await desk.database.open_to_read(why="the disk is full")
+    assert await desk.steps_of(desk.backlog.count) > 0
+    for _ in range(3):
+        assert await desk.steps_of(desk.backlog.count) == await desk.backlog.count() == 0
+    await desk.slot.become(ModelPhase.READY, embedder=second)
+    assert await desk.backlog.count() == len(first.embedded)
+    await desk.database.close()
+    await desk.database.open()
+    await put_note(desk.database, B, note("attic"))
+    assert await desk.backlog.count() > len(first.embedded)
+
+
+async def test_space_of_a_file_that_was_made_anew_says_when_it_was_worked_in(desk: Desk) -> None:
+    embedder = FakeEmbedder()
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(embedder)
+    await desk.database.close()
+    for part in desk.database.path.parent.glob("index.sqlite*"):
+        part.unlink()
+    await desk.database.open()
+    await put_note(desk.database, A, note("rent"))
+    await desk.embed(embedder)
+    since = await desk.database.read(lambda db: db.execute("SELECT created_at FROM spaces").get)
+    assert time.time() - since < 60
 
 
 async def test_vectors_for_a_file_that_was_lost_go_to_no_space_of_the_new_one(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from memoryd.domain.documents import RelativePath
 from memoryd.index.file_events import InotifyEvents
 from memoryd.index.reading import Spool
 from memoryd.index.watcher import FileWatcher
@@ -256,6 +257,17 @@ async def test_what_links_lead_to_is_looked_at_since_nobody_watches_it(
         chain.unlink()
         chain.symlink_to(elsewhere / "two")
         assert await asking.found("quetzal two") == ([cited], 0)
+
+
+async def test_note_that_was_written_behind_a_link_is_held(tmp_path: Path, workspace: Path) -> None:
+    path, elsewhere = RelativePath("memory/linked/note.md"), workspace / "projects" / "deep"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "note.md").write_text("The quetzal.\n")
+    (workspace / "memory" / "linked").symlink_to(elsewhere)
+    async with asked(tmp_path, workspace, follow_symlinks=True) as asking:
+        (elsewhere / "note.md").write_text("The ibex, which is longer.\n")
+        assert await asking.stage.indexer.holds({path}, 20, is_watched=asking.is_watched)
+        assert await asking.stage.found("ibex") == [path]
 
 
 async def test_without_links_nothing_is_looked_at_where_they_would_be_followed(tmp_path: Path, workspace: Path) -> None:

@@ -79,6 +79,24 @@ async def test_passages_are_indexed_by_hash_when_a_model_is_wanted(tmp_path: Pat
         assert await stage.database.read(lambda db: db.execute(has_index).get)
 
 
+async def test_vectors_are_not_made_anew_for_a_demand_of_the_time_when_no_model_was_wanted(
+    tmp_path: Path, workspace: Path
+) -> None:
+    first = FakeEmbedder()
+    async with staged(workspace, tmp_path / "state", embedder=first) as stage:
+        await stage.embed()
+        once = len(first.embedded)
+    async with staged(workspace, tmp_path / "state", phase=ModelPhase.OFF) as stage:
+        await stage.sync()
+        stage.embedding_loop.start_over()
+        await stage.slot.become(ModelPhase.READY, embedder=first)
+        await stage.embed()
+        assert len(first.embedded) == once
+        stage.embedding_loop.start_over()
+        await stage.embed()
+        assert len(first.embedded) == 2 * once
+
+
 async def test_restart_goes_on_where_it_stopped(tmp_path: Path, workspace: Path) -> None:
     first = FakeEmbedder()
     async with staged(workspace, tmp_path / "state", embedder=first) as stage:

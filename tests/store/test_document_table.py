@@ -117,6 +117,17 @@ class TestDocuments:
         assert done.removed == len(before) - done.kept
         await database.write(check_consistency)
 
+    async def test_number_of_a_chunk_is_never_that_of_another(self, database: Database) -> None:
+        given: set[int] = set()
+        for topic in ("rent", "boiler", "attic"):
+            # the highest numbers go each time, by an edit and with the whole note
+            await put_note(database, A, note(topic))
+            await put_note(database, B, note(topic, "garden"))
+            now = (await chunks_in(database)).keys()
+            assert not now & given
+            given |= now
+            await database.documents.remove([A, B])
+
     async def test_edit_is_found_and_what_it_replaced_is_not(self, database: Database) -> None:
         await put_note(database, A, note("rent"))
         await put_note(database, A, note("boiler"))

@@ -282,6 +282,21 @@ class TestVectors:
             await database.write(fails)
         assert before.gone > 0 == (await database.vectors.take_changes()).gone
 
+    async def test_passage_is_embedded_once_its_text_is_so_wherever_it_stands(
+        self, database: Database, space: int
+    ) -> None:
+        await put_note(database, B, note("rent"))
+        await put_note(database, RelativePath("memory/c.md"), note("rent"))
+        assert await database.vectors.count_embedded("space-1") == 0
+        await embed_all(database, space)
+        assert await database.vectors.count_embedded("space-1") == (await database.documents.counts()).passages
+        for path in (B, RelativePath("memory/c.md")):
+            await put_note(database, path, note("rent", "cellar"))
+        lacking, passages = await database.vectors.count_pending(space), (await database.documents.counts()).passages
+        assert lacking > 0
+        assert await database.vectors.count_embedded("space-1") == passages - 2 * lacking
+        assert await database.vectors.count_embedded("unknown") == 0
+
     async def test_cost_is_of_what_has_no_vector_of_a_fingerprint(self, database: Database, space: int) -> None:
         everything = await database.vectors.pending_cost("unknown")
         assert (everything["files"], everything["passages"]) == (1, await database.vectors.count_pending(space))

@@ -12,6 +12,7 @@ KNOWLEDGE = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.memory.k
 HOOK = "import memoryd.hooks.hook_run"
 HOOKS = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.hooks"
 HELP = "from memoryd.cli.main import run; run(['search', '--help'])"
+INIT = "import memoryd.cli.__main__, memoryd.cli.main, memoryd.cli.local.init, memoryd.cli.local.survey"
 CONFIG = "import memoryd.config.loading.load"
 AT_ONCE = "import sys; sys.argv[1:] = ['{}']; import memoryd.cli.__main__ as it; it.main()"
 
@@ -44,8 +45,9 @@ def loaded(program: str) -> set[str]:
         (HOOK, HEAVY | SERVERS | SLOW, 4),
         (HOOKS, HEAVY | SERVERS, 17),
         (CONFIG, HEAVY | (SERVERS - {"pydantic"}), 50),
+        (INIT, (HEAVY - {"html", "rich"}) | (SERVERS - {"numpy", "pydantic"}), 100),
     ],
-    ids=["daemon", "search", "knowledge", "help", "hook", "hooks", "config"],
+    ids=["daemon", "search", "knowledge", "help", "hook", "hooks", "config", "init"],
 )
 def test_program_loads_nothing_that_it_may_never_use(program: str, without: set[str], ours: int) -> None:
     modules = loaded(program)

@@ -10,7 +10,7 @@ import pytest
 
 from memoryd.errors import Denied, InvalidRequest, TooLarge
 from memoryd.wire import Exit
-from tests.daemon import RunningDaemon, indexed_daemon
+from tests.daemon import RunningDaemon, indexed_daemon, write_config
 from tests.system.over_socket import send
 
 ZONE = "Pacific/Kiritimati"
@@ -25,12 +25,36 @@ def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
         yield running
 
 
+@pytest.fixture
+def busy_daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
+    """One that has far more to read than it has read yet."""
+    workspace = tmp_path / "workspace"
+    for number in range(4000):
+        note = workspace / "memory" / f"part-{number // 500}" / f"note-{number}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        told = "".join(f"Line {line} of {number} tells of the weir, and of who mended it.\n\n" for line in range(40))
+        note.write_text(f"# Note {number}\n\n{told}")
+    config = write_config(tmp_path, workspace, None, memory={"timezone": ZONE})
+    with RunningDaemon(tmp_path, config, workspace) as running:
+        yield running
+
+
 def log_of(daemon: RunningDaemon) -> Path:
     return daemon.workspace / "memory" / f"{datetime.now(ZoneInfo(ZONE)):%Y-%m-%d}.md"
 
 
 def found(daemon: RunningDaemon, words: str) -> list[Any]:
     return list(daemon.client().search(words)["results"])
+
+
+def test_a_memory_is_found_when_the_reply_comes_though_thousands_of_notes_wait(busy_daemon: RunningDaemon) -> None:
+    with busy_daemon.client() as memory:
+        for number in range(3):
+            assert memory.retain(f"W @Peter: grows quinces{number} in Zwettl")["searchable"]
+            answer = memory.search(f"quinces{number}")
+            assert [hit["path"] for hit in answer["results"]] == [f"memory/{log_of(busy_daemon).name}"]
+            # and nobody is told that this is all there is
+            assert answer["health"]["pendingFiles"] > 100
 
 
 def test_a_memory_is_found_when_the_reply_comes(daemon: RunningDaemon) -> None:

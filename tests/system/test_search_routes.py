@@ -206,6 +206,11 @@ def test_switched_off_agent_beside_one_that_is_on(tmp_path: Path, workspace: Pat
             "on": "none",
             "off": "none",
         }
+        # nobody makes vectors, now or later: nothing is owed
+        for agent in ("on", None):
+            with pytest.raises(Disabled):
+                client.reindex(embeddings=True, agent=agent)
+        client.reindex(force=True)
         with pytest.raises(Disabled):
             client.search("GW-4172", agent="off")
         with pytest.raises(Disabled):

@@ -137,9 +137,10 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         for row, by in undone:
             if by and row.writer == WrittenBy.PROPOSAL:
                 await self.proposals.reopen(row.run)
-        if any(by and row.path != NO_FILE for row, by in undone):
+        written = [RelativePath(row.path) for row, by in undone if by and row.path != NO_FILE]
+        if written:
             # who asks next finds what was brought back
-            await is_searchable(self.index)
+            await is_searchable(self.index, written)
         rows = [row for row, _ in undone]
         notes = await self.journal.revoke(lines_undone(rows), {row.path for row in rows}, is_dry_run=is_dry_run)
         replies = [UndoneReply(change=_change_reply(row), undoneBy=by or None) for row, by in undone]
@@ -166,7 +167,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             path=made.path,
             changed=made.is_written,
             change=made.id or None,
-            searchable=not made.is_written or await is_searchable(self.index),
+            searchable=not made.is_written or await is_searchable(self.index, [made.path]),
             notes=list(filter(None, notes)),
         )
 
@@ -216,7 +217,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 except MemorydError as exc:
                     raise with_undo_hint(exc, done) from exc
         changes = [one.id for one in done if one.is_written]
-        searchable = await is_searchable(self.index)
+        searchable = await is_searchable(self.index, [path, original])
         return ConflictSettledReply(
             path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable
         )

@@ -361,7 +361,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             "deleted": True,
             "changes": list(written.numbers),
             "run": written.run or None,
-            "searchable": await is_searchable(self.documents.index),
+            "searchable": await is_searchable(self.documents.index, written.paths),
             "notes": [*await revoke()],
         }
 
@@ -372,7 +372,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         if change.importance is not None:
             rights.check_importance(change.importance, is_owner=admitted.is_owner)
         written = await self.editing.change(memory, change, agent=self.asker(admitted))
-        is_found = not written.changes or await is_searchable(self.documents.index)
+        is_found = not written.changes or await is_searchable(self.documents.index, written.paths)
         return MemoryEditReply(
             memory=await self.documents.get(memory.id, admitted),
             changed=bool(written.changes),

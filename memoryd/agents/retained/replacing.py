@@ -141,7 +141,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         reply = retain_reply(
             done.retention,
             filter(None, (*notes, *told, *done.notes, *(one.note for one in done.written.changes))),
-            is_searchable=not is_written or await is_searchable(self.documents.index),
+            is_searchable=not is_written or await is_searchable(self.documents.index, done.written.paths),
             replaced=plan.old,
             written=done.written,
         )

@@ -276,7 +276,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         notes += await self._doubts(retention)
         if retention.change.note:
             notes.append(retention.change.note)
-        return retain_reply(retention, notes, is_searchable=await is_searchable(self.index))
+        return retain_reply(retention, notes, is_searchable=await is_searchable(self.index, [retention.path]))
 
     async def _doubts(self, retention: Retention) -> list[str]:
         """Say which standing memories the new ones may contradict, where that is known soon."""

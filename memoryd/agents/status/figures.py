@@ -41,7 +41,9 @@ class IndexStats(Struct, frozen=True):
 
     held: Counts = Counts()
     lacking: int = 0
-    """Passages without a vector."""
+    """Texts and files without a vector."""
+    embedded: int = 0
+    """Passages with one, of which several may have the same text."""
     outstanding: OutstandingReply | None = None
     """What is still to be sent to a provider; None if nothing is sent anywhere."""
     flagged: Sequence[tuple[str, str]] = ()
@@ -66,12 +68,17 @@ class IndexCounter(Struct, kw_only=True, eq=False):
         self._figures = IndexStats(
             held=await _or_last(documents.counts(), last.held),
             lacking=await _or_last(self.embedding_loop.count(), last.lacking),
+            embedded=await _or_last(self._embedded(), last.embedded),
             outstanding=await _or_last(_outstanding(self.database, self.embedding), last.outstanding),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
             unseen=await _or_last(self._unseen(), last.unseen),
             memories=await _or_last(self.database.memories.counts(), last.memories),
         )
         return self._figures
+
+    async def _embedded(self) -> int:
+        fingerprint = _fingerprint(self.embedding)
+        return await self.database.vectors.count_embedded(fingerprint) if fingerprint else 0
 
     async def _unseen(self) -> tuple[SkippedFile, ...]:
         fingerprint = _fingerprint(self.embedding)

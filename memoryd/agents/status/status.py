@@ -236,10 +236,8 @@ class MemoryStatus(Struct, frozen=True):
     @property
     def embedded(self) -> int:
         """Return how many passages have a vector in the space of the present embedder; 0 without one."""
-        if self.state.identity is None:
-            return 0
-        # the figures are counted one after the other, while the embedding loop goes on: their difference may be below 0
-        return max(0, self.figures.held.passages - self.figures.lacking - len(self.figures.unseen))
+        # the figures are counted one after the other, while notes come and go
+        return 0 if self.state.identity is None else min(self.figures.embedded, self.figures.held.passages)
 
     @property
     def pending_embeddings(self) -> int:

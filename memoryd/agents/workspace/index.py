@@ -221,10 +221,21 @@ class WorkspaceIndex:
 
         It costs next to nothing where the watcher knows that nothing changed. Without events the disk is looked at.
         """
+        return await self.indexer.catch_up(seconds, is_watched=self._hears_all())
+
+    def look_soon(self) -> None:
+        """Have what was just written here read at once; nobody waits for it."""
+        self.indexer.look_soon(is_watched=self._hears_all())
+
+    async def holds(self, paths: Set[RelativePath], seconds: float) -> bool:
+        """Have these notes, which were just written here, read within these seconds; return whether they were."""
+        return await self.indexer.holds(paths, seconds, is_watched=self._hears_all())
+
+    def _hears_all(self) -> bool:
+        """Take what events tell now; tell whether that is all that changed until now."""
         is_watched = self.watcher is not None and self.watcher.hear(str(self.database.path))
         # what other machines change is no event
-        is_watched = is_watched and not self.indexer.state.remote
-        return await self.indexer.catch_up(seconds, is_watched=is_watched)
+        return is_watched and not self.indexer.state.remote
 
     async def rescan(self, paths: Set[RelativePath], seconds: float) -> bool:
         """Have the disk looked at within these seconds, since documents are not what the index has, whatever was told.

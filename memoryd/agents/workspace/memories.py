@@ -122,7 +122,7 @@ def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRo
 
 def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:
     journal = around.ledgers.journal(agent, index.rules)
-    journal.on_written.append(index.demand)
+    journal.on_written.append(index.look_soon)
     journal.knows.append(lambda path: path in index.indexer.known_paths)
     return journal
 

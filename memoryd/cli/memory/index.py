@@ -21,7 +21,7 @@ from memoryd.replies.status import AgentStatus, ConversationsReply
 from memoryd.wire import Exit, SyncGoal
 
 if TYPE_CHECKING:
-    from memoryd.cli.local.survey import Prospect, SpokenProspect
+    from memoryd.cli.local.prospects import Prospect, SpokenProspect
 
 
 @click.command("index")
@@ -50,7 +50,7 @@ def _prospects(invocation: Invocation) -> "list[Prospect]":
     except DaemonNotRunning:
         note("memoryd is not running: counted on disk, as if nothing were embedded yet")
         # this pulls in the reading and cutting of notes, which nothing else here needs
-        from memoryd.cli.local.survey import prospects
+        from memoryd.cli.local.prospects import prospects
 
         return prospects(invocation)
 

@@ -100,8 +100,10 @@ FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_ch
 WHERE c.file_id = ? ORDER BY c.ordinal
 """
 _MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
+# no number a second time: SQLite would give the highest one anew once its row is gone
 _INSERT_CHUNK = """
-INSERT INTO chunks (file_id, ordinal, start_line, end_line, heading, text, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, heading, text, hash)
+VALUES (1 + max((SELECT ifnull(max(id), 0) FROM chunks), (SELECT id FROM last_chunk)), ?, ?, ?, ?, ?, ?, ?)
 """
 _INSERT_MEMORY = "INSERT INTO memory_chunks (chunk_id, memory) VALUES (?, ?)"
 _INSERT_SCOPE = "INSERT INTO scoped_chunks (chunk_id, scope) VALUES (?, ?)"

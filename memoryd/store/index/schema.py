@@ -161,6 +161,12 @@ FROM earlier_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector)
 """
 _FLOATS = {"vector": "packed(v.vector)", "length": "4 * s.dimensions"}
 _PACKED = {"vector": "v.vector", "length": "4 + s.dimensions + (s.dimensions + 1) / 2"}
+# of this connection, which alone writes: a question that has the number of a chunk must not read another one by it
+_NOTE_LAST_CHUNK = """
+CREATE TEMP TABLE last_chunk (id INTEGER NOT NULL);
+INSERT INTO last_chunk VALUES (0);
+CREATE TEMP TRIGGER chunk_went AFTER DELETE ON main.chunks BEGIN UPDATE last_chunk SET id = max(id, old.id); END;
+"""
 _MEMORIES = """
 SELECT c.text, f.path, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.chunk_id JOIN files f ON f.id = c.file_id
 """
@@ -171,11 +177,12 @@ def prepare_index(connection: apsw.Connection) -> None:
     if connection.pragma("application_id") == APPLICATION_ID:
         _bring_here(connection, version_of(connection.pragma("user_version")))
         check_tables(connection)
-        return
-    with connection:
-        connection.execute(_TABLES_SQL + _WORDS_SQL)
-        connection.pragma("application_id", APPLICATION_ID)
-        connection.pragma("user_version", INDEX_VERSION)
+    else:
+        with connection:
+            connection.execute(_TABLES_SQL + _WORDS_SQL)
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("user_version", INDEX_VERSION)
+    connection.execute(_NOTE_LAST_CHUNK)
 
 
 def _bring_here(connection: apsw.Connection, version: int) -> None:

@@ -160,6 +160,7 @@ NO_SPACE = 0
 UNKNOWN = 2**62
 """More passages than there can be."""
 
+_FIND_SPACE = "SELECT id FROM spaces WHERE fingerprint = ?"
 # the latest of its provider, though the clock was set back
 _INSERT_SPACE = """
 INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at)
@@ -204,6 +205,9 @@ JOIN passages p ON p.id = w.id JOIN chunks c ON c.id = p.chunk_id JOIN files f O
 ORDER BY p.stop = 0, p.id DESC
 """
 _COUNT_PENDING = f"SELECT count(DISTINCT p.hash) {_PENDING}"
+_COUNT_EMBEDDED = """
+SELECT count(*) FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = ? AND v.hash = p.hash)
+"""
 _SELECT_USED = """
 SELECT DISTINCT hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
 """
@@ -258,7 +262,7 @@ class Vectors(IndexTable):
     @reads
     def find_space(self, db: apsw.Connection, fingerprint: str) -> int | None:
         """Return the vector space of this fingerprint, None if there is none."""
-        row = db.execute("SELECT id FROM spaces WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        row = db.execute(_FIND_SPACE, (fingerprint,)).fetchone()
         return None if row is None else int(row[0])
 
     @writes
@@ -317,6 +321,12 @@ class Vectors(IndexTable):
         """Count the distinct texts and files without a vector in the space."""
         count: int = db.execute(_COUNT_PENDING.format(which=_ALL), {"space": space}).get
         return count
+
+    @reads
+    def count_embedded(self, db: apsw.Connection, fingerprint: str) -> int:
+        """Count the passages with a vector of this fingerprint: of equal ones, which share it, each."""
+        space = db.execute(_FIND_SPACE, (fingerprint,)).get
+        return 0 if space is None else int(db.execute(_COUNT_EMBEDDED, (space,)).get)
 
     @reads
     def pending_cost(self, db: apsw.Connection, fingerprint: str) -> OutstandingReply:
