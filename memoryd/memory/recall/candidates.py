@@ -30,7 +30,8 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.unasked.concepts import PART_OF_NAME, Descriptions, words_beside
+from memoryd.domain.memories.unasked.concepts import words_beside
+from memoryd.domain.memories.unasked.descriptions import PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message

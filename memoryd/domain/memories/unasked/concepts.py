@@ -1,27 +1,17 @@
-"""Words of one meaning, in English, German and Chinese, and what the lines of a workspace call somebody or something.
+"""Words of one meaning, in English, German and Chinese.
 
 A message says *wife* where a line says *spouse*, 老公 where it says 丈夫. Each row is one concept, of common words. A
 concept is a word among others: how rarely the notes hold it says how much it tells, so that a wide one (food) tells
 little and a narrow one (a key) much.
-
-The words that only one person's notes use, their own lines explain: "Jitka is Tomas's wife", "Miso the cat". So a
-message that says *my wife* leads to what is known of her. A description is read only from a line about one entity that
-begins with its name, and only as far as its noun goes.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NewType, TypeVar
+from typing import NewType
 
-from msgspec import Struct
-
-from memoryd.domain.counters import grouped
-from memoryd.domain.expressions import caseless, expression, word_set
-from memoryd.domain.memories.book import Book, Memory, changed_memories
-from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.kinds import MemoryId
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
+from memoryd.domain.expressions import expression, word_set
+from memoryd.domain.text.words import UNSPACED_RUN
 
 Concept = NewType("Concept", int)
 
@@ -31,9 +21,9 @@ husband spouse partner hubby married | 老公 丈夫 爱人 我先生
 son boy lad | 儿子
 daughter girl | 女儿 闺女
 child children kid kids baby toddler twin twins teenager teen son daughter boy girl lad | 孩子 小孩 娃 宝宝 儿子 女儿
-mother mum mom mummy mommy mam mama | 妈妈 母亲 我妈 老妈
-father dad daddy papa | 爸爸 父亲 我爸 老爸
-parents folks mother father | 父母 爸妈
+mother mum mom mummy mommy mam mama | 妈妈 母亲 我妈 老妈 妈
+father dad daddy papa | 爸爸 父亲 我爸 老爸 爸
+parents folks mother mum mom father dad | 父母 爸妈 爸爸 妈妈 父亲 母亲 爸 妈
 brother bro | 哥哥 弟弟 兄弟
 sister sis | 姐姐 妹妹
 grandmother grandma granny gran nana nan | 奶奶 外婆 姥姥
@@ -198,7 +188,7 @@ muss mussen soll sollen gibt liegt liegen steht bitte mehr alles etwas wieder no
 nehmen nehme nimm
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
-_WORD = expression(r"[a-z]+(?:-[a-z]+)*")
+WORD = expression(r"[a-z]+(?:-[a-z]+)*")
 _UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 _VALUES: Mapping[str, re.Pattern[str]] = {
     "email": expression(r"\w@\w+\.\w"),
@@ -214,7 +204,7 @@ def concepts_in(text: str, *, beside: Collection[str] = (), in_german: bool = Tr
     Those are roots of words, and words of scripts without spaces. `in_german`: German words count, too.
     """
     small, table = _folded(text), _table()
-    words = set(map(root_of, _WORD.findall(small)))
+    words = set(map(root_of, WORD.findall(small)))
     if UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))
     words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
@@ -231,7 +221,7 @@ def _folded(text: str) -> str:
 def significant_words(text: str) -> frozenset[str]:
     """Return the words by which a text speaks of concepts, as `concepts_in` takes those beside another one."""
     small = _folded(text)
-    spaced = {root_of(word) for word in _WORD.findall(small)}
+    spaced = {root_of(word) for word in WORD.findall(small)}
     # a single sign is no word of the index, which has pairs: both may have it and share nothing else
     pairs = (word for word in _unspaced_words().findall(small) if len(word) > 1)
     return frozenset(word for word in {*spaced, *pairs} if word in _table())
@@ -307,147 +297,3 @@ def _unspaced_words() -> re.Pattern[str]:
     # the longest first: 糖尿病 is more than 糖
     unspaced = (word for word in _table() if UNSPACED_RUN.search(word))
     return re.compile("|".join(sorted(unspaced, key=len, reverse=True)))
-
-
-NAMED, PART_OF_NAME, KIN, DESCRIBED = 1.0, 0.8, 0.75, 0.7
-"""How surely a message means an entity: by its name, by a part of it, by what it is to somebody, by its description."""
-Key = TypeVar("Key", str, Concept)
-MAX_ALIKE = 2
-"""What is said of more entities than these means none of them."""
-_SHORTEST_PART = 4
-_NO_NOUNS = STOP_WORDS | WEAK_WORDS
-_IS = caseless(
-    r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
-    r"(?P<noun>[^,.;:()]{1,60})"
-)
-_BEHIND_NOUN = caseless(
-    r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
-)
-_OF_SOME = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
-_NAME = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"
-_NOUN_IS_NAME = expression(
-    rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}(?: [a-z-]{{2,20}}){{0,2}}) is (?P<name>{_NAME})"
-)
-_NOUN_AND_NAME = expression(
-    rf"(?:\b[Mm]y|\b[Oo]ur|\b[Hh]is|\b[Hh]er|\b[Tt]heir|\b[Tt]he|\w['’]s) (?P<noun>[a-z-]{{2,20}}) (?P<name>{_NAME})"
-)
-"""\"Owen's mother Gwen turns seventy\"."""
-_IS_CHINESE = expression(r"(?P<name>[^，。；,;:：]{1,20}?)是(?P<noun>[^，。；,;:：]{1,20})")
-
-
-_Description = tuple[EntitySlug, tuple[str, ...], frozenset[Concept]]
-"""Whom one line calls something, and what: roots of English words or a Chinese noun, and concepts. The entity may be a
-phrase of signs without spaces that ends with the name."""
-
-
-class Descriptions(Struct, frozen=True):
-    """The descriptions of all entities of a book; `of` makes those of a later one."""
-
-    book: Book = Book()
-    read: Mapping[MemoryId, tuple[_Description, ...]] = {}
-    words: Mapping[str, frozenset[EntitySlug]] = {}
-    concepts: Mapping[Concept, frozenset[EntitySlug]] = {}
-    parts: Mapping[str, frozenset[EntitySlug]] = {}
-
-    def of(self, book: Book) -> "Descriptions":
-        """Return those of a later book; what did not change is not read again."""
-        changed = changed_memories(self.book, book)
-        read = {one: found for one, found in self.read.items() if one not in changed}
-        for one in changed & book.memories.keys():
-            if found := tuple(descriptions_in(book.memories[one], book.aliases)):
-                read[one] = found
-        return _gather(book, read)
-
-    def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
-        """Return the entities that a message means, with how surely; `named` are those that it names in full."""
-        meant = dict.fromkeys(named, NAMED)
-        roots = {root_of(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
-        kin = [concept for concept in concepts_in(text) if is_of_people(concept)]
-        for sure, entities in (
-            (PART_OF_NAME, _few_of(self.parts, roots)),
-            (KIN, _few_of(self.concepts, kin)),
-            (DESCRIBED, _few_of(self.words, [*roots, *self._nouns_in(text)])),
-        ):
-            for entity in entities:
-                meant.setdefault(entity, sure)
-        return meant
-
-    def _nouns_in(self, text: str) -> list[str]:
-        return [word for word in self.words if not word.isascii() and word in text]
-
-    def calling(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
-        """Return the words of a message by which it may mean each of the entities: they say only whom."""
-        significant = sorted(word for word in significant_words(text) if not word.isascii())
-        pieces = dict.fromkeys([*_WORD.findall(text.lower()), *self._nouns_in(text), *significant])
-        return {entity: " ".join(piece for piece in pieces if self._calls(piece, entity)) for entity in entities}
-
-    def _calls(self, word: str, entity: EntitySlug) -> bool:
-        return entity in self.words.get(root_of(word), ()) or any(
-            entity in self.concepts.get(concept, ()) for concept in concepts_in(word) if is_of_people(concept)
-        )
-
-
-def _few_of(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> Iterator[EntitySlug]:
-    """Yield the entities behind each of the keys that has not too many."""
-    for key in keys:
-        if len(entities := table.get(key, ())) <= MAX_ALIKE:
-            yield from sorted(entities)
-
-
-def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) -> Iterator[_Description]:
-    """Yield what a memory calls the one entity that it is about, and others that it names."""
-    entities = {aliases.get(slug, slug) for slug in memory.slugs}
-    text = memory.text
-    is_unspaced = UNSPACED_RUN.search(text[:20]) is not None
-    match = (_IS_CHINESE if is_unspaced else _IS).match(text)
-    if match is not None and len(entities) == 1:
-        (entity,), name = entities, match["name"].lower()
-        if entity in name or not set(entity.split("-")).isdisjoint(name.replace(",", " ").split()):
-            yield _describe(entity, match["noun"])
-    if is_unspaced:
-        # 合伙人是老聂: the noun stands first, and whom it means behind it
-        if match is not None:
-            yield _describe(EntitySlug(match["noun"]), match["name"])
-        return
-    for pattern in (_NOUN_IS_NAME, _NOUN_AND_NAME):
-        for match in pattern.finditer(text):
-            yield _describe(slug_of(match["name"]), match["noun"])
-
-
-def _describe(entity: EntitySlug, noun: str) -> _Description:
-    if UNSPACED_RUN.search(noun):
-        last = noun.rsplit("的", 1)[-1]
-        return entity, (last,), concepts_in(last)
-    # the elder of the twins is a twin
-    words = _WORD.findall(_BEHIND_NOUN.sub("", _OF_SOME.sub(" ", f" {noun.lower()}")))
-    own = entity.split("-")
-    roots = tuple(root_of(word) for word in words if len(word) > 2 and word not in own and word not in _NO_NOUNS)
-    return entity, roots, concepts_in(words[-1]) if words else frozenset()
-
-
-def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> Descriptions:
-    words, parts = list[tuple[str, EntitySlug]](), list[tuple[str, EntitySlug]]()
-    concepts = list[tuple[Concept, EntitySlug]]()
-    for name, roots, spoken in (description for described in read.values() for description in described):
-        if entity := _known(name, book):
-            words += [(root, entity) for root in roots]
-            concepts += [(concept, entity) for concept in spoken]
-    for entity in book.by_entity:
-        # a name may be what somebody is to its owner: Mum, 婆婆
-        concepts += [(concept, entity) for concept in concepts_in(entity.replace("-", " "))]
-        if "-" in entity:
-            parts += [(root_of(piece), entity) for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
-    return Descriptions(book, read, _grouped(words), _grouped(concepts), _grouped(parts))
-
-
-def _known(entity: EntitySlug, book: Book) -> EntitySlug:
-    """Return the entity of the book that a name or the end of a phrase means; empty for none."""
-    slug = book.aliases.get(entity, entity)
-    if slug in book.by_entity:
-        return slug
-    ends = (entity[at:] for at in range(1, len(entity) - 1)) if UNSPACED_RUN.match(entity) else ()
-    return next((EntitySlug(end) for end in ends if end in book.by_entity), EntitySlug(""))
-
-
-def _grouped(pairs: Iterable[tuple[Key, EntitySlug]]) -> dict[Key, frozenset[EntitySlug]]:
-    return {key: frozenset(entities) for key, entities in grouped(pairs).items()}

@@ -81,12 +81,12 @@ _LAST_OUTPUT = (
 )
 _COMMAND = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
-    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
+    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.{{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _EDITS = caseless(
     r"(?:(?:please|pls|ok|okay|now|and|then|can|could|would|you|just|also)[\s,]+){0,4}"
-    r"(?:rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
+    r"(?:re-?(?:run|do|try|start|build|load|send|open|generate|compile|install)|rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
     r"|make the [\w-]+ (?:red|green|blue|black|white|gr[ae]y|bold|italic|round|sticky|clickable|responsive|\w+er))\b"
 )
 """An order about the work at hand, where a word of a note may stand by chance: `rename the folder to src`."""
@@ -116,7 +116,8 @@ _UNIT = (
     r"|met(?:re|er)s?|cm"
     r"|centimet(?:re|er)s?|mm|lbs?|pounds?|ounces?|oz|kg|kilos?|grams?|g|stone|lit(?:re|er)s?|ml|gallons?"
     r"|pints?|cups?|tbsp|tsp"
-    r"|dollars?|euros?|usd|eur|gbp|yuan|rmb|crowns?|mph|kph|hours?|minutes?|seconds?|days?|weeks?|bytes?|kb|mb|gb|tb)"
+    r"|dollars?|euros?|usd|eur|gbp|yuan|rmb|crowns?|mph|kph|hours?|minutes?|seconds?|days?|weeks?|bytes?|kb|mb|gb|tb"
+    r"|nm|nautical miles?|knots?|kn|acres?|hectares?|(?:kilo|mega)?watts?|kwh?|volts?|amps?|hz|psi|bar)"
 )
 _ARITHMETIC = expression(
     rf"{_NUMBER}\s*[a-z%°]{{0,12}}\s*(?:times|plus|minus|divided by|multiplied by)\s*{_NUMBER}"
@@ -127,6 +128,8 @@ _ARITHMETIC = expression(
     rf"|{_NUMBER}\s*(?:%|percent|per cent)\s+of\b|\b(?:square|cube) root\b|平方根|百分之"
     rf"|\b(?:convert|how (?:many|much))\b.{{0,40}}{_UNIT}.{{0,30}}\b(?:in|to|into|is|are)\b.{{0,20}}\b{_UNIT}\b"
     rf"|(?:^|\s){_NUMBER}\s*{_UNIT}.{{0,15}}\b(?:in|to|into|as)\b\s*{_UNIT}\b"
+    rf"|{_NUMBER}\s*{_UNIT}\b.{{0,20}}{_NUMBER}\s*{_UNIT}\b.{{0,20}}\bhow (?:long|far|fast|many|much|big|heavy|high)\b"
+    rf"|\bhow (?:long|far|fast|many|much|big|heavy|high)\b.{{0,20}}{_NUMBER}\s*{_UNIT}\b.{{0,20}}{_NUMBER}\s*{_UNIT}\b"
     r"|[一二两三四五六七八九十百千\d]+(?:公里|千米|米|厘米|毫米|英里|英尺|英寸|斤|公斤|千克|克|磅|两|吨|升|毫升"
     r"|亩|公顷|度|美元|欧元|块|元|小时|分钟|秒|天).{0,4}(?:等于|是|换算|合|折合|有)多少"
     r"|等于(?:几|多少)|\d.{0,12}\d.{0,16}(?:几|多少)",
@@ -156,7 +159,7 @@ _GENERIC_FIRST = caseless(
     r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
     r"|\b(?:erzahle?|sage?|gib|zeige?|schreibe?|erklare?|hilf|kannst du) (?:mir|uns)\b"
     r"|\b(?:wie|was|wo) kann (?:ich|man)\b|\bcan i\b"
-    r"|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我"
+    r"|\bi (?:wonder|guess)\b|(?:帮|替|告诉|给|教)我"
 )
 _DEICTIC = caseless(
     r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
@@ -213,7 +216,9 @@ _WITHOUT_SUBJECT = caseless(
 _OF_CODE = expression(
     r"\b(?:excel|javascript|typescript|java|python|golang|regexp?|css|html|latex|vba|sql|bash|tcp|udp|http|json|yaml"
     r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
-    r"|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
+    r"|git|pytest|junit|pandas|numpy|polars|matplotlib|docker(?:file)?|kubectl|npm|webpack|django"
+    r"|powershell|makefile|(?:google )?(?:spread)?sheets? (?:formula|function)|pivot tables?|vlookup"
+    r"|google sheets|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
     re.IGNORECASE | re.ASCII,
 )
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")

@@ -1,6 +1,6 @@
 """Whom a message means without a name: by what lines of the workspace call somebody."""
 
-from memoryd.domain.memories.unasked.concepts import DESCRIBED, KIN, NAMED, PART_OF_NAME, Descriptions
+from memoryd.domain.memories.unasked.descriptions import DESCRIBED, KIN, NAMED, PART_OF_NAME, Descriptions
 from tests.unit.domain.memories.books import book_from
 
 NOTES = {
