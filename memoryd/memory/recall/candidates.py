@@ -6,6 +6,7 @@ evidence earns a place.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from itertools import islice
 
 from msgspec import Struct
@@ -31,7 +32,7 @@ from memoryd.domain.memories.recall_order import (
     verdict_of,
 )
 from memoryd.domain.memories.unasked.concepts import words_beside
-from memoryd.domain.memories.unasked.descriptions import PART_OF_NAME, Descriptions
+from memoryd.domain.memories.unasked.descriptions import DESCRIBED, PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message
@@ -257,7 +258,8 @@ def read(
     """
     entities = descriptions.meant_by(text, named)
     names_entity = any(sure >= PART_OF_NAME for sure in entities.values())
-    message = failure_message(text) if is_failure else read_message(text, names_entity=names_entity)
+    read_text = partial(read_message, names_entity=names_entity, means_entity=max(entities.values(), default=0.0) >= DESCRIBED)
+    message = failure_message(text) if is_failure else read_text(text)
     return ReadMessage(
         message, entities, words_beside(" ".join(message.parts), WORDS_BESIDE), descriptions.calling(text, entities)
     )

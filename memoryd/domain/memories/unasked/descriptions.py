@@ -23,11 +23,14 @@ from memoryd.domain.memories.unasked.concepts import (
     is_of_people,
     root_of,
     significant_words,
+    width_weight,
 )
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 NAMED, PART_OF_NAME, KIN, DESCRIBED = 1.0, 0.8, 0.75, 0.7
 """How surely a message means an entity: by its name, by a part of it, by what it is to somebody, by its description."""
+OF_A_KIND, NARROW_KIN = 0.65, 2.5
+"""The same of a wide word, such as *baby*, and from what a concept weighs on it is none."""
 Key = TypeVar("Key", str, Concept)
 MAX_ALIKE = 2
 """What is said of more entities than these means none of them."""
@@ -91,10 +94,12 @@ class Descriptions(Struct, frozen=True):
         meant = dict.fromkeys(named, NAMED)
         roots = {root_of(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS}
         kin = [concept for concept in concepts_in(text) if is_of_people(concept)]
+        narrow = [concept for concept in kin if width_weight(concept) >= NARROW_KIN]
         for sure, entities in (
             (PART_OF_NAME, _few_of(self.parts, roots)),
-            (KIN, _few_of(self.concepts, kin)),
+            (KIN, _few_of(self.concepts, narrow)),
             (DESCRIBED, _few_of(self.words, [*roots, *self._nouns_in(text)])),
+            (OF_A_KIND, _few_of(self.concepts, kin)),
         ):
             for entity in entities:
                 meant.setdefault(entity, sure)

@@ -63,8 +63,8 @@ NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
 NEAR_ALONE = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
-CLEARLY_NEAR = 2.3
-"""A meaning that includes an item of which it is unknown whether it was asked for."""
+CLEARLY_NEAR, CLEARLY_NEAR_TOLD = 2.3, 3.0
+"""A meaning that includes an item of which it is unknown whether it was asked for; and where nothing is asked."""
 RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
 """For what limits or likes the one who is named, for a value of the kind that is asked for, and for one's own doing."""
 OF_DAYS = 5.0
@@ -77,8 +77,13 @@ RARE = 6.4
 SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
-_SAYS_NOTHING = word_set("remember forget 记住 statt ab um im ins der das dem")
-"""`Remember that`, with which many memories begin, and German words that a search may mean: a certificate in DER."""
+_SAYS_NOTHING = word_set("""
+remember forget 记住 statt ab um im ins der das dem
+im ive id youre youve theyre weve hes shes thats whats wheres whens whos hows whys theres heres lets dont doesnt didnt
+isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt
+""")
+"""`Remember that`, with which many memories begin, German words that a search may mean (a certificate in DER), and
+function words without their apostrophe, which no list of common words has."""
 _GERMAN_TALK = word_set("""
 merk merke dir vergiss denk denke daran stell warum wieso worauf
 nicht noch schon wieder bis mit nach bei beim aus auf zu zur zum vor vom von seit ohne gegen durch uber unter zwischen
@@ -111,6 +116,8 @@ _OWN_DOING = expression(
     r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
 )
 """A question of what the one who asks does, and its verb: *where do I work*."""
+_WHY = expression(r"\b(?:why|how come|warum|wieso)\b|为什么|为啥|为何")
+_REASON = expression(r"\b(?:because|since|so|due to|therefore|reason|weil|damit|deshalb)\b|因为|由于|所以|因此")
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 _COUNT = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
 _KINDS = (
@@ -210,6 +217,8 @@ class MessageEvidence:
         # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
         is_general = message.aim is Aim.GENERAL
         self._concepts = concepts_in(self._text, in_german=not is_general)
+        self._asks = asks(self._text)
+        self._asks_why = message.is_of_world and _WHY.search(small) is not None
         self._significant = significant_words(self._text)
         self._wanted = [value for asks, value in _KINDS if asks.search(small)]
         self._doings = _OWN_DOING.findall(small)
@@ -260,16 +269,20 @@ class MessageEvidence:
         near = self._near(item.cosine, has_other=has_other)
         more = self._more(small, entity, words + meant + near, matches) + (OF_DAYS * item.of_days if has_other else 0.0)
         score = words + entity + meant + near + more
+        # why hens moult, a line that is about hens and nothing else does not tell
+        has_more = bool(words or meant or near) or _REASON.search(small) is not None
         kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
         because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
-        return Worth(score, part, self._is_enough(score, meant, near, matches, small), because)
+        is_enough = (has_more or not self._asks_why) and self._is_enough(score, meant, near, matches, small)
+        return Worth(score, part, is_enough, because)
 
     def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
         aim = self._message.aim
-        if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
-            return True
-        if aim is Aim.OPEN and score >= MIN_OF_VALUE and self._is_asked_for(matches):
-            return True
+        if aim is Aim.OPEN:
+            if near >= (CLEARLY_NEAR if self._asks else CLEARLY_NEAR_TOLD):
+                return True
+            if self._asks and score >= MIN_OF_VALUE and (self._answers(small) or self._is_asked_for(matches)):
+                return True
         if aim is not Aim.GENERAL:
             return score >= MIN[aim]
         # 图书馆 has the sign of a book in it: of one word in common a concept says no more
@@ -282,7 +295,7 @@ class MessageEvidence:
         """Tell whether the message asks by a name, a code, a word of a trade, or two words that each say something."""
         weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
         is_told_apart = max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1
-        return is_told_apart and asks(self._text)
+        return is_told_apart
 
     def _words_of(self, matches: Collection[str], least: float = 0.0) -> int:
         """Return how many words weigh more: of a script without spaces, pairs of signs that overlap are one."""

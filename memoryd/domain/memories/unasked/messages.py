@@ -125,6 +125,7 @@ _ARITHMETIC = expression(
     rf"|{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b.{{0,30}}\bhow (?:many|much)\b|\bhow (?:many"
     rf"|much)\b.{{0,30}}{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b"
     rf"|{_NUMBER}\s*(?:[-+*/×÷^x]|times|plus|minus|divided by|over|乘以?|除以|加上?|减去?)\s*{_NUMBER}"
+    rf"|{_NUMBER}\s*(?:[a-z]{{1,12}}\s)?(?:split|shared?|divided)\s(?:by|between|among|into)\s{_NUMBER}"
     rf"|{_NUMBER}\s*(?:%|percent|per cent)\s+of\b|\b(?:square|cube) root\b|平方根|百分之"
     rf"|\b(?:convert|how (?:many|much))\b.{{0,40}}{_UNIT}.{{0,30}}\b(?:in|to|into|is|are)\b.{{0,20}}\b{_UNIT}\b"
     rf"|(?:^|\s){_NUMBER}\s*{_UNIT}.{{0,15}}\b(?:in|to|into|as)\b\s*{_UNIT}\b"
@@ -167,10 +168,10 @@ _DEICTIC = caseless(
     r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|heute|morgen|gestern|ubermorgen|vorgestern|(?:letzte|nachste|diese)[nrsm]? \w+|(?:mon|diens|donners|frei|sams"
     r"|sonn)tags?|mittwochs?|nochmal|wieder|oma|opa|mama|papa"
-    r"|again|usual|remind|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
+    r"|again|usual|remind|as you know|you know (?:how|what|which|where|who|when)|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
     r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|[表堂][哥弟姐妹]|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
-    r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来"
+    r"|下次|之前|又|还|老地方|来着|你(?:也|都)?知道的|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
 _QUESTIONS = caseless(
     r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
@@ -191,7 +192,7 @@ _ASKS = expression(
     r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
-    r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
+    r"|.{1,30}(?:为什么|为啥|为何)|.{0,200}(?:是什么|是谁|什么是|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
     r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
@@ -243,10 +244,15 @@ class UnaskedMessage(Struct, frozen=True):
     parts: tuple[str, ...] = ()
     aim: Aim = Aim.OWN
     silence: SkipReason | None = None
+    is_of_world: bool = False
+    """Whether it asks as anybody asks about the world, whatever it names: *why do hens moult?*"""
 
 
-def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
-    """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows."""
+def read_message(text: str, *, names_entity: bool, means_entity: bool = False) -> UnaskedMessage:
+    """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows.
+
+    `means_entity`: it says in other words whom, such as *the landlord*, which anybody may say of any.
+    """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
         return UnaskedMessage(silence=SkipReason.NO_CONTENT)
@@ -265,7 +271,13 @@ def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
-    return UnaskedMessage(tuple(parts), _aim_of(spoken, names_entity=names_entity))
+    aim = _aim_of(spoken, names_entity=names_entity)
+    is_of_world = _ASKS.match(spoken) is not None and not _is_of_own(spoken)
+    if means_entity and aim is Aim.OPEN:
+        aim = Aim.STATED if _is_statement(spoken) else Aim.OWN
+    elif means_entity and aim is Aim.GENERAL and is_of_world and not _OF_CODE.search(spoken):
+        aim = Aim.OPEN
+    return UnaskedMessage(tuple(parts), aim, is_of_world=is_of_world)
 
 
 def _is_idle(text: str) -> bool:
@@ -328,16 +340,21 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
     own = Aim.STATED if _is_statement(text) else Aim.OWN
     if names_entity:
         return own
-    bare = _GENERIC_FIRST.sub(" ", text)
     # an order about what is there already: "add that …", "run it again"
     is_order = len(text) <= LONGEST_ORDER and _COMMAND.match(text)
     if is_order or (_OF_CODE.search(text) and not _OF_US.search(text)):
         return Aim.GENERAL
-    if _FIRST_PERSON.search(bare) or _DEICTIC.search(bare):
+    if _is_of_own(text):
         return own
     if _ASKS.match(text):
         return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
     return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
+
+
+def _is_of_own(text: str) -> bool:
+    """Tell whether a text says *I*, speaks of a day told from today, or reminds of what was said before."""
+    bare = _GENERIC_FIRST.sub(" ", text)
+    return (_FIRST_PERSON.search(bare) or _DEICTIC.search(bare)) is not None
 
 
 def asks(text: str) -> bool:
