@@ -257,8 +257,13 @@ def read(
     `is_failure`: it is what a failure asks.
     """
     entities = descriptions.meant_by(text, named)
-    names_entity = any(sure >= PART_OF_NAME for sure in entities.values())
-    read_text = partial(read_message, names_entity=names_entity, means_entity=max(entities.values(), default=0.0) >= DESCRIBED)
+    names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
+    read_text = partial(
+        read_message,
+        names_entity=False in names,
+        names_noun=True in names,
+        means_entity=max(entities.values(), default=0.0) >= DESCRIBED,
+    )
     message = failure_message(text) if is_failure else read_text(text)
     return ReadMessage(
         message, entities, words_beside(" ".join(message.parts), WORDS_BESIDE), descriptions.calling(text, entities)

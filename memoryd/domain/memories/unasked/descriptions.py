@@ -5,7 +5,9 @@ message that says *my wife* leads to what is known of her. A description is read
 begins with its name, and only as far as its noun goes.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TypeVar
 
 from msgspec import Struct
@@ -35,7 +37,8 @@ Key = TypeVar("Key", str, Concept)
 MAX_ALIKE = 2
 """What is said of more entities than these means none of them."""
 _SHORTEST_PART = 4
-_SMALL_WORD = expression(r"\b[a-z]{4,}\b")
+_LOOKED_AT = 20
+"""Lines of an entity that tell how its name is written."""
 _NO_NOUNS = STOP_WORDS | WEAK_WORDS
 _IS = caseless(
     r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
@@ -79,6 +82,8 @@ class Descriptions(Struct, frozen=True):
     words: Mapping[str, frozenset[EntitySlug]] = {}
     concepts: Mapping[Concept, frozenset[EntitySlug]] = {}
     parts: Mapping[str, frozenset[EntitySlug]] = {}
+    nouns: frozenset[EntitySlug] = frozenset()
+    """Entities whose own lines write their names small: *hens*."""
 
     def of(self, book: Book) -> "Descriptions":
         """Return those of a later book; what did not change is not read again."""
@@ -176,7 +181,7 @@ def _describe(entity: EntitySlug, noun: str) -> _Description:
 
 def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> Descriptions:
     words, parts = list[tuple[str, EntitySlug]](), list[tuple[str, EntitySlug]]()
-    concepts = list[tuple[Concept, EntitySlug]]()
+    concepts, nouns = list[tuple[Concept, EntitySlug]](), set[EntitySlug]()
     for name, roots, spoken in (description for described in read.values() for description in described):
         if entity := _known(name, book):
             words += [(root, entity) for root in roots]
@@ -184,13 +189,22 @@ def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> De
     for entity in book.by_entity:
         # a name may be what somebody is to its owner: Mum, 婆婆
         concepts += [(concept, entity) for concept in concepts_in(entity.replace("-", " "))]
+        pieces = [piece for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
+        lines = (book.memories[key].text for key in book.by_entity[entity])
+        # what its own lines write small is a noun, and no name
+        small = _small_words(lines, pieces) if pieces and entity.isascii() else frozenset[str]()
+        if pieces and small.issuperset(pieces):
+            nouns.add(entity)
         if "-" in entity:
-            own = {word for key in book.by_entity[entity] for word in _SMALL_WORD.findall(book.memories[key].text)}
-            pieces = [piece for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
-            # what its own lines write small is a noun, and no name
-            parts += [(root_of(piece), entity) for piece in pieces if piece not in own]
-            words += [(root_of(piece), entity) for piece in pieces if piece in own and piece not in _NO_NOUNS]
-    return Descriptions(book, read, _grouped(words), _grouped(concepts), _grouped(parts))
+            parts += [(root_of(piece), entity) for piece in pieces if piece not in small]
+            words += [(root_of(piece), entity) for piece in small - _NO_NOUNS]
+    return Descriptions(book, read, _grouped(words), _grouped(concepts), _grouped(parts), frozenset(nouns))
+
+
+def _small_words(lines: Iterable[str], words: Iterable[str]) -> frozenset[str]:
+    """Return those of some words that stand in lines without a capital, in the plural or not."""
+    text = "\n".join(islice(lines, _LOOKED_AT))
+    return frozenset(word for word in words if re.search(rf"(?<![@.\w]){re.escape(word.removesuffix('s'))}s?(?![@.]?\w)", text))
 
 
 def _known(entity: EntitySlug, book: Book) -> EntitySlug:

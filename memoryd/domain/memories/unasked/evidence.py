@@ -35,6 +35,8 @@ MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GE
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
 MIN_OF_VALUE = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
+MIN_OF_NOBODY = 5.0
+"""The same of a statement, for what is about nobody whom it means: a word of small talk stands in many a line."""
 MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
 SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
@@ -105,6 +107,11 @@ _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
 )
+_TIMES = expression(
+    r"(?:周|星期|礼拜)[一二三四五六日天末]|[今明昨后前]天|早上|上午|中午|下午|傍晚|晚上|夜里|周末|[月年][底初]|最近"
+    r"|刚才|时间|时候|小时|分钟|以前|以后|第[一二三]"
+)
+"""Pairs that stand everywhere in talk, as English words of times do."""
 _LIMIT = expression(
     r"\b(?:never|not|no|nothing|nobody|only|must|cannot|can't|allergic|allergy|avoid|without|except|always|vegan"
     r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|只|过敏|必须|一定|别|忌"
@@ -273,10 +280,14 @@ class MessageEvidence:
         has_more = bool(words or meant or near) or _REASON.search(small) is not None
         kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
         because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
-        is_enough = (has_more or not self._asks_why) and self._is_enough(score, meant, near, matches, small)
+        is_enough = (has_more or not self._asks_why) and self._is_enough(
+            score, meant, near, matches, small, is_of_meant=entity > 0
+        )
         return Worth(score, part, is_enough, because)
 
-    def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
+    def _is_enough(
+        self, score: float, meant: float, near: float, matches: Collection[str], small: str, *, is_of_meant: bool
+    ) -> bool:
         aim = self._message.aim
         if aim is Aim.OPEN:
             if near >= (CLEARLY_NEAR if self._asks else CLEARLY_NEAR_TOLD):
@@ -284,7 +295,7 @@ class MessageEvidence:
             if self._asks and score >= MIN_OF_VALUE and (self._answers(small) or self._is_asked_for(matches)):
                 return True
         if aim is not Aim.GENERAL:
-            return score >= MIN[aim]
+            return score >= (MIN_OF_NOBODY if aim is Aim.STATED and not is_of_meant else MIN[aim])
         # 图书馆 has the sign of a book in it: of one word in common a concept says no more
         is_meant = meant >= 1 and not any(map(UNSPACED_RUN.match, matches))
         has_two = self._words_of(matches, SIGNIFICANT) + is_meant + (near >= SIGNIFICANT_NEAR) >= 2
@@ -394,6 +405,8 @@ def term_weight(term: str, weight: float) -> float:
         # a small number stands in many lines, and says nothing of what it counts
         return weight if len(term) > 2 else 0.0
     if UNSPACED_RUN.match(term):
+        if _TIMES.fullmatch(term):
+            return weight * WEAK_WORD
         weak = sum(sign in _PARTICLES for sign in term)
         return weight * (WEAK_SIGN if len(term) == 1 else (1.0, WEAK_SIGN, WEAK_SIGNS)[min(weak, 2)])
     if len(term) == 1:

@@ -126,6 +126,7 @@ _ARITHMETIC = expression(
     rf"|much)\b.{{0,30}}{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b"
     rf"|{_NUMBER}\s*(?:[-+*/×÷^x]|times|plus|minus|divided by|over|乘以?|除以|加上?|减去?)\s*{_NUMBER}"
     rf"|{_NUMBER}\s*(?:[a-z]{{1,12}}\s)?(?:split|shared?|divided)\s(?:by|between|among|into)\s{_NUMBER}"
+    rf"|{_NUMBER}\s(?:[a-z]+\s){{0,2}}[x×*]\s{_NUMBER}"
     rf"|{_NUMBER}\s*(?:%|percent|per cent)\s+of\b|\b(?:square|cube) root\b|平方根|百分之"
     rf"|\b(?:convert|how (?:many|much))\b.{{0,40}}{_UNIT}.{{0,30}}\b(?:in|to|into|is|are)\b.{{0,20}}\b{_UNIT}\b"
     rf"|(?:^|\s){_NUMBER}\s*{_UNIT}.{{0,15}}\b(?:in|to|into|as)\b\s*{_UNIT}\b"
@@ -189,10 +190,11 @@ _DEFINITE = caseless(
 )
 _ASKS = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
-    r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
+    r"(?:(?:what|who|when|where|how)['’]?s|what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
-    r"|.{1,30}(?:为什么|为啥|为何)|.{0,200}(?:是什么|是谁|什么是|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
+    r"|.{1,30}(?:为什么|为啥|为何)|.{1,30}是(?:怎么|如何|什么|用什么).{1,6}的\W{0,5}\Z"
+    r"|.{0,30}(?:一般|通常|平均).{0,20}(?:几|多[少久长大高重]|吗)|一[只个头条匹棵台辆].{1,20}(?:几|多[少久长大高重])|.{0,200}(?:是什么|是谁|什么是|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
     r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
@@ -214,6 +216,11 @@ _WITHOUT_SUBJECT = caseless(
     r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)"
 )
 """A statement of the speaker that leaves *I* out: "didn't sleep", "off to bed", "heading home"."""
+_AGREEMENT = caseless(
+    r"(?:yes|yep|yeah|yup|ok|okay|sure|good|great|right|fine|perfect|brilliant|lovely|nice|cool|done|agreed)\b"
+    r"(?! (?:but|now|can|could|please|so|then))[\s,.!]"
+)
+"""What begins so answers the agent."""
 _OF_CODE = expression(
     r"\b(?:excel|javascript|typescript|java|python|golang|regexp?|css|html|latex|vba|sql|bash|tcp|udp|http|json|yaml"
     r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
@@ -223,6 +230,13 @@ _OF_CODE = expression(
     re.IGNORECASE | re.ASCII,
 )
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
+
+
+_OF_ANY = caseless(
+    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
+    r"|一般|通常|平均|(?:^|\W)一[只个头条匹棵台辆]"
+)
+"""What asks of all things of a kind, and so of none that the memory knows."""
 
 
 class Aim(StrEnum):
@@ -248,10 +262,13 @@ class UnaskedMessage(Struct, frozen=True):
     """Whether it asks as anybody asks about the world, whatever it names: *why do hens moult?*"""
 
 
-def read_message(text: str, *, names_entity: bool, means_entity: bool = False) -> UnaskedMessage:
+def read_message(
+    text: str, *, names_entity: bool, means_entity: bool = False, names_noun: bool = False
+) -> UnaskedMessage:
     """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows.
 
-    `means_entity`: it says in other words whom, such as *the landlord*, which anybody may say of any.
+    `means_entity`: it says in other words whom, such as *the landlord*, which anybody may say of any; `names_noun`:
+    what it names is called by a word of the language, such as *hens*, of which anybody may ask.
     """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
@@ -261,9 +278,12 @@ def read_message(text: str, *, names_entity: bool, means_entity: bool = False) -
     spoken = _without_pasted(plain)
     if not spoken:
         return UnaskedMessage(silence=SkipReason.PASTED_OUTPUT)
+    is_of_world = _ASKS.match(spoken) is not None and not _is_of_own(spoken)
+    is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
+    is_of_any = is_of_world and _OF_ANY.search(spoken) is not None
+    names_entity = (names_entity and not is_of_any) or (names_noun and not is_of_world and not is_sum)
     if not names_entity and _is_about_style(spoken):
         return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
-    is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
     if is_sum and not names_entity:
         return UnaskedMessage(silence=SkipReason.ARITHMETIC)
     parts = [part for part in _clauses(spoken) if not _is_idle(part)]
@@ -272,7 +292,6 @@ def read_message(text: str, *, names_entity: bool, means_entity: bool = False) -
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
     aim = _aim_of(spoken, names_entity=names_entity)
-    is_of_world = _ASKS.match(spoken) is not None and not _is_of_own(spoken)
     if means_entity and aim is Aim.OPEN:
         aim = Aim.STATED if _is_statement(spoken) else Aim.OWN
     elif means_entity and aim is Aim.GENERAL and is_of_world and not _OF_CODE.search(spoken):
@@ -364,5 +383,7 @@ def asks(text: str) -> bool:
 
 def _is_statement(text: str) -> bool:
     """Tell whether a text asks for nothing: no mark or word of a question, and a subject before its verb."""
-    has_subject = UNSPACED_RUN.search(text) or _SUBJECT.match(text) or _WITHOUT_SUBJECT.match(text)
+    has_subject = UNSPACED_RUN.search(text) or any(
+        form.match(text) for form in (_SUBJECT, _WITHOUT_SUBJECT, _AGREEMENT)
+    )
     return bool(has_subject and not asks(text))
