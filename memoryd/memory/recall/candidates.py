@@ -35,7 +35,7 @@ from memoryd.domain.memories.unasked.concepts import words_beside
 from memoryd.domain.memories.unasked.descriptions import DESCRIBED, PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
-from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message
+from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, has_pronoun, read_message
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise
@@ -250,13 +250,24 @@ class ReadMessage(Struct, frozen=True):
 
 
 def read(
-    text: str, book: Book, descriptions: Descriptions, named: Collection[EntitySlug], *, is_failure: bool = False
+    text: str,
+    book: Book,
+    descriptions: Descriptions,
+    named: Collection[EntitySlug],
+    *,
+    before: Sequence[tuple[str, Collection[EntitySlug]]] = (),
+    is_failure: bool = False,
 ) -> ReadMessage:
     """Read a message that was said with a book of memories; `named` are the entities that it names in full.
 
-    `is_failure`: it is what a failure asks.
+    `before` are messages before it with those that they name, the latest at the end. `is_failure`: it is what a
+    failure asks.
     """
     entities = descriptions.meant_by(text, named)
+    if has_pronoun(text) and max(entities.values(), default=0.0) < DESCRIBED:
+        # whom he or she is, the last message says that speaks of somebody
+        meant = (descriptions.meant_by(*one) for one in reversed(before))
+        entities |= dict.fromkeys(next(filter(None, meant), ()), DESCRIBED)
     names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
     read_text = partial(
         read_message,

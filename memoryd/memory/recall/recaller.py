@@ -323,8 +323,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         asking = _asked_for(query, book)
         reading = None
         if query.said:
-            named = sorted(asking.entities)
-            reading = read(query.said, book, eligible.facts.descriptions, named, is_failure=query.is_failure)
+            named, descriptions = sorted(asking.entities), eligible.facts.descriptions
+            before = [(one, _named_in(one, book, query)) for one in query.said_before]
+            reading = read(query.said, book, descriptions, named, before=before, is_failure=query.is_failure)
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
@@ -441,15 +442,19 @@ def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
     return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
-def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
-    text, filters, today = query.question.text, query.memory_filters, query.today
+def _named_in(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
+    """Return the entities that a text names, and those that are given with a question."""
+    filters = query.memory_filters
     # an entity that is given is one that is asked about
     given = sorted(filters.entities or ())
     found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in given)])
     # a name that only lines of others hold is a word like any other
-    entities = [
-        slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
-    ]
+    return [slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)]
+
+
+def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
+    text, today = query.question.text, query.today
+    entities = _named_in(text, book, query)
     names: list[str] = [*book.slugs_of(entities), *(book.pages[slug].name for slug in entities if slug in book.pages)]
     days = query_days(text, today)
     if days is not None and days.span.first < today and days.span.last == date.max:

@@ -229,6 +229,7 @@ _OF_CODE = expression(
     r"|google sheets|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
     re.IGNORECASE | re.ASCII,
 )
+_PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
@@ -368,6 +369,11 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
     if _ASKS.match(text):
         return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
     return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
+
+
+def has_pronoun(text: str) -> bool:
+    """Tell whether a text means somebody whom it does not name."""
+    return _PRONOUN.search(text) is not None
 
 
 def _is_of_own(text: str) -> bool:
