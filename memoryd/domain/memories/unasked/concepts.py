@@ -74,7 +74,7 @@ christmas xmas boxing advent santa holidays easter | 圣诞 圣诞节
 phone phones call calls ring telephone mobile | 电话 手机 打电话
 mail mails email emails letter inbox | 邮件 邮箱 发邮件 信
 address lives live flat street house | 地址 住在 搬家 寄到
-key keys lock locked locksmith | 钥匙 锁 门锁 锁门
+key keys lock locks locked locksmith door | 钥匙 锁 门锁 锁门 开门 进门
 car van vehicle drive drives driving parking park garage petrol | 车 开车 汽车 停车 车位 驾驶
 train trains bus flight fly flights airport station trip travel travelling | 火车 高铁 飞机 机票 机场 车站 出差
 holiday holidays vacation trip travel hotel cottage | 旅行 旅游 度假 酒店 民宿 出去玩 假期 放假
@@ -111,6 +111,88 @@ saturday sat | 周六 星期六 礼拜六
 sunday sun | 周日 周天 星期日 星期天 礼拜日 礼拜天
 wifi router internet network | 路由器 网络 宽带 无线
 """
+_THINGS = """
+generator genny power electricity outage blackout | 发电机 停电 断电
+gas cooker hob oven stove | 燃气 煤气 灶台 炉子
+leak leaks leaking tap stopcock valve plumbing flooded | 漏水 水阀 龙头 总阀
+toilet loo drain drains | 厕所 马桶
+washing laundry detergent | 洗衣 洗衣机 洗衣液
+fridge freezer refrigerator | 冰箱 冷冻 冷库
+sofa couch settee furniture armchair wardrobe | 沙发 家具 衣柜
+stairs staircase lift elevator upstairs | 楼梯 电梯
+roof gutter gutters loft attic | 屋顶 阁楼 漏雨
+tool tools drill hammer screwdriver saw | 工具 电钻 锤子
+window windows curtain curtains blinds | 窗户 窗帘
+lamp lamps bulb bulbs torch | 灯泡 台灯 手电
+guest guests visitor visitors overnight | 客人 来访 借住 过夜 留宿
+nursery kindergarten childcare babysitter nanny creche | 幼儿园 托班 保姆
+pregnant pregnancy birth midwife maternity | 怀孕 预产期 孕妇 产假
+glasses lenses optician eyesight | 眼镜 隐形眼镜 近视 视力
+hearing deaf | 听力 耳聋 助听器
+lifting heavy carry carrying spine | 重物 搬东西 腰伤
+rash eczema skin | 皮肤 湿疹
+heart cardiac stent pacemaker | 心脏 支架
+nose sinus blocked stuffy | 鼻子 鼻塞 感冒
+headache headaches migraine migraines | 头痛 头疼 偏头痛
+insulin glucose hypo diabetes diabetic | 胰岛素 血糖 糖尿病
+vaccine vaccination jab booster | 疫苗 打针
+hurt hurts pain ache sore injury injured | 受伤 扭伤 拉伤
+gluten coeliac celiac wheat bread toast flour pasta | 麸质 面粉 面包
+dairy lactose milk cheese cream butter | 乳糖 牛奶 奶制品
+alcohol beer wine pint drunk sober pub | 喝酒 戒酒 酒驾 白酒 啤酒
+smoke smoker smoking cigarettes | 抽烟 戒烟
+vegetarian vegan meat-free | 吃素 素食
+bike bicycle cycling cyclist | 自行车 骑车 单车
+boat boats ship vessel sail sailing | 轮船 渡轮 帆船
+charge charger charging battery batteries | 充电 电池 充电器
+tyre tyres tire tires puncture | 轮胎 爆胎 后胎 前胎
+petrol diesel fuel | 汽油 加油 柴油
+insurance insured insure policy | 保险 理赔
+passport passports visa visas | 护照 签证 身份证 证件
+licence license permit | 驾照 执照 许可证
+luggage suitcase baggage rucksack | 行李 行李箱 背包
+ticket tickets booking reservation | 门票 车票 订票 预订
+cancel cancels cancelled refund refundable | 取消 退款 退票
+height high tall headroom clearance | 高度 限高 身高
+loan debt owe owes borrow borrowed lend lent | 欠钱 还钱 借给 借钱
+contract contracts agreement signature | 合同 签字 协议
+warranty guarantee receipt | 保修 发票 收据
+shift shifts rota | 排班 夜班 值班 早班 晚班
+leave holidays annual-leave | 请假 年假 休假
+slides presentation deck powerpoint | 演讲 幻灯片
+colour color colours palette blind | 颜色 色盲 配色
+printer print prints printed printing | 打印 打印机
+computer laptop pc | 电脑 笔记本电脑
+alarm alarms alert warning | 报警 警报 告警
+login account accounts access | 登录 账号 权限
+horse horses pony mare saddle farrier | 骑马 马厩 马术
+chicken chickens hen hens coop eggs | 母鸡 鸡蛋 鸡舍
+bee bees hive hives honey | 蜜蜂 蜂箱 蜂蜜
+worm worms worming wormer fleas ticks | 驱虫 跳蚤
+kennels cattery sitter boarding | 寄养 寄存
+dive dives diving diver underwater scuba | 潜水 下水 水下
+swim swims swimming pool | 游泳 泳池
+ski skis skiing snowboard slopes | 滑雪 雪山 雪场
+hike hikes hiking hiker trail | 徒步 爬山 登山
+choir sing sings singing singer | 合唱 唱歌
+drum drums drummer drumming drumsticks | 打鼓 架子鼓
+wedding marry marries bride groom bridesmaid | 婚礼 结婚 伴娘 新郎 新娘 酒席
+funeral died death grave | 葬礼 去世
+party celebrate celebration | 聚会 派对 庆祝
+flower flowers bouquet | 花束 鲜花
+wind winds windy storm gale | 大风 台风 刮风
+hospital clinic ward outpatients | 医院 门诊 挂号 复诊
+appointment appointments appt | 预约
+message messages msg text texts sms whatsapp | 微信 短信 发消息
+closed closes opening opens | 关门 营业 打烊
+quiet noise noisy loud sound | 安静 噪音
+smell smells scent perfume | 气味 香水 油烟
+collect collects pickup fetch | 接送 接孩子
+haircut hairdresser barber hair | 理发 剪头发
+trainee intern apprentice newcomer | 实习生 新人 学徒
+afraid scared fear phobia | 害怕 恐惧
+snack snacks biscuit biscuits crisps sweets | 零食 饼干
+"""
 _WORK = """
 deploy deploys deployed deployment release releases released ship ships rollout | 部署 发布 上线
 rollback revert previous undo restore unship | 回滚 回退 恢复
@@ -137,7 +219,7 @@ homework assignment essay composition | 作业 作文 稿子
 report reports status update summary standup | 汇报 周报 日报 报告
 customer client clients customers | 客户 订单
 """
-_ROWS = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
+_ROWS = tuple(row for part in (_PEOPLE, _LIFE, _THINGS, _WORK) for row in part.strip().split("\n"))
 _GERMAN = """
 wife ehefrau | husband ehemann | son sohn sohne | daughter tochter | child kinder sohn sohne tochter
 mother mutter mutti | father vater | parents eltern | brother bruder | sister schwester schwestern
