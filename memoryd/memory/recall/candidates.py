@@ -31,7 +31,7 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.unasked.concepts import words_beside
+from memoryd.domain.memories.unasked.concepts import relatives_of, words_beside
 from memoryd.domain.memories.unasked.descriptions import DESCRIBED, PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
@@ -45,7 +45,7 @@ from memoryd.domain.text.words import query_terms
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, RecallQuery
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import Ranked
+from memoryd.search.ranking import Ranked, commonness
 
 ARM_DEPTH = 4
 """How many times as many memories as there are places an arm that lifts may bring."""
@@ -232,6 +232,8 @@ def retells(item: RecalledItem, other: RecalledItem) -> bool:
 
 WORDS_BESIDE = 24
 """Other words for what a message says, that are looked for beside its own."""
+RELATIVES = 12
+"""Words of one family with its own, likewise."""
 
 
 class ReadMessage(Struct, frozen=True):
@@ -276,9 +278,9 @@ def read(
         means_entity=max(entities.values(), default=0.0) >= DESCRIBED,
     )
     message = failure_message(text) if is_failure else read_text(text)
-    return ReadMessage(
-        message, entities, words_beside(" ".join(message.parts), WORDS_BESIDE), descriptions.calling(text, entities)
-    )
+    spoken = " ".join(message.parts)
+    beside = (*words_beside(spoken, WORDS_BESIDE), *relatives_of(spoken, commonness)[:RELATIVES])
+    return ReadMessage(message, entities, beside, descriptions.calling(text, entities))
 
 
 class UnaskedFinds(Struct, frozen=True):

@@ -449,7 +449,9 @@ def _named_in(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
     given = sorted(filters.entities or ())
     found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in given)])
     # a name that only lines of others hold is a word like any other
-    return [slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)]
+    return [
+        slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
+    ]
 
 
 def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:

@@ -6,12 +6,13 @@ little and a narrow one (a key) much.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NewType
 
 from memoryd.domain.expressions import expression, word_set
-from memoryd.domain.text.words import UNSPACED_RUN
+from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)
 
@@ -271,6 +272,9 @@ nehmen nehme nimm
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 WORD = expression(r"[a-z]+(?:-[a-z]+)*")
+_DOERS = ("er", "or")
+LEAST_OF_FAMILY, LEAST_OF_COMPOUND, _LONGEST_COMPOUND = 4, 7, 14
+"""Letters of a word that others are made of, of one that two words make, and of two that may be one."""
 _UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 _VALUES: Mapping[str, re.Pattern[str]] = {
     "email": expression(r"\w@\w+\.\w"),
@@ -316,6 +320,48 @@ def words_beside(text: str, most: int) -> tuple[str, ...]:
     others = [word for one in narrow for word in _words_of(_ROWS[one])]
     others += [word for one in narrow for word in _german().get(one, ())]
     return tuple(dict.fromkeys(word for word in others if word not in _folded(text)))[:most]
+
+
+def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]:
+    """Return the words that are looked for beside those of a text since they are of one family with one of them.
+
+    That is who or what does something (*bake*, *baker*), what is written as one word or as two (*dry dock*,
+    *drydock*); `is_word` tells whether the language has a word.
+    """
+    words = [word for word in WORD.findall(_folded(text)) if len(word) >= LEAST_OF_FAMILY and word not in STOP_WORDS]
+    found = [form for word in words if word not in WEAK_WORDS for form in _derived(word)]
+    for word in words:
+        if len(word) >= LEAST_OF_COMPOUND and not is_word(word):
+            found += next((list(halves) for halves in _halves_of(word) if all(map(is_word, halves))), [])
+    found += (one + other for one, other in pairwise(words) if len(one) + len(other) <= _LONGEST_COMPOUND)
+    return tuple(dict.fromkeys(word for word in found if word not in words))
+
+
+def _derived(word: str) -> Iterator[str]:
+    if word.endswith(_DOERS):
+        yield word[:-2]
+        yield word[:-1]
+    elif not word.endswith(("ing", "ed", "s")):
+        yield f"{word}r" if word.endswith("e") else f"{word}er"
+
+
+def _halves_of(word: str) -> Iterator[tuple[str, str]]:
+    for at in range(3, len(word) - 2):
+        yield word[:at], word[at:]
+
+
+def families_in(text: str) -> frozenset[str]:
+    """Return the families of the words of a text: *toast* and *toaster* have one."""
+    return frozenset(map(family_of, WORD.findall(_folded(text))))
+
+
+@lru_cache(4_096)
+def family_of(word: str) -> str:
+    """Return an English word without its usual endings, and without that of who or what does it."""
+    root = root_of(word)
+    if root.endswith(_DOERS) and len(root) > LEAST_OF_FAMILY:
+        return root[:-2]
+    return root[:-1] if root.endswith("e") and len(root) >= LEAST_OF_FAMILY else root
 
 
 def width_weight(concept: Concept) -> float:

@@ -144,7 +144,8 @@ def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) ->
             yield _describe(entity, match["noun"])
     if len(entities) == 1:
         # a name that no line is about leads to the lines of what bears it
-        yield from (_describe(*entities, called["name"] or called["chinese"]) for called in _CALLED.finditer(text))
+        (entity,) = entities
+        yield from (_describe(entity, called["name"] or called["chinese"]) for called in _CALLED.finditer(text))
     if is_unspaced:
         # 合伙人是老聂: the noun stands first, and whom it means behind it
         if match is not None:
@@ -204,7 +205,9 @@ def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> De
 def _small_words(lines: Iterable[str], words: Iterable[str]) -> frozenset[str]:
     """Return those of some words that stand in lines without a capital, in the plural or not."""
     text = "\n".join(islice(lines, _LOOKED_AT))
-    return frozenset(word for word in words if re.search(rf"(?<![@.\w]){re.escape(word.removesuffix('s'))}s?(?![@.]?\w)", text))
+    return frozenset(
+        word for word in words if re.search(rf"(?<![@.\w]){re.escape(word.removesuffix('s'))}s?(?![@.]?\w)", text)
+    )
 
 
 def _known(entity: EntitySlug, book: Book) -> EntitySlug:

@@ -9,7 +9,8 @@ invented persons, in English and Chinese; docs/explanation/memory.md has the fig
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,9 +19,13 @@ from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.unasked.concepts import (
     FULL,
+    LEAST_OF_COMPOUND,
+    LEAST_OF_FAMILY,
     WEAK_WORDS,
     Concept,
     concepts_in,
+    families_in,
+    family_of,
     is_of_people,
     significant_words,
     width_weight,
@@ -35,7 +40,7 @@ MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GE
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
 MIN_OF_VALUE = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
-MIN_OF_NOBODY = 5.0
+MIN_OF_NOBODY = 6.0
 """The same of a statement, for what is about nobody whom it means: a word of small talk stands in many a line."""
 MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
@@ -54,6 +59,8 @@ WEAK_WORD = 0.4
 """Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
 """Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
+OF_FAMILY = 0.6
+"""Of a word that is made of one of the message, or the other way round."""
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
 """Of further pairs of one run of signs, and of what other parts of the message say."""
 INITIALS = 3.5
@@ -217,6 +224,14 @@ class MessageEvidence:
             term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in known.items()
         }
+        spaced = [term for term, weight in self._weights.items() if term.isalpha() and term.isascii() and weight]
+        self._long = {term for term in spaced if len(term) >= LEAST_OF_COMPOUND and self._weights[term] >= RARE}
+        self._pairs = {one + other: (one, other) for one, other in pairwise(spaced) if len(one) > 2 < len(other)}
+        self._families = {
+            family_of(term): (term, min(FULL, OF_FAMILY * self._weights[term]))
+            for term in spaced
+            if len(term) >= LEAST_OF_FAMILY and term not in WEAK_WORDS
+        }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
@@ -261,12 +276,14 @@ class MessageEvidence:
     def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
         small = item.text.lower()
         matches = {term for term in item.terms if self._has_word(term, small, item.text)}
+        matches.update(self._compounds_in(small, matches))
         # what says of an item only whom it is about is evidence of its own
         matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(matches, item.text)
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
+        words += self._relatives(item) if not words else 0.0
         if self._are_few and 0 < words < FULL and self._concepts:
             # a word of two of a few notes weighs little: no less than if one of both said it in another
             same = (concepts_in(item.text) & self._concepts).difference(shared, left_out)
@@ -298,9 +315,27 @@ class MessageEvidence:
             return score >= (MIN_OF_NOBODY if aim is Aim.STATED and not is_of_meant else MIN[aim])
         # 图书馆 has the sign of a book in it: of one word in common a concept says no more
         is_meant = meant >= 1 and not any(map(UNSPACED_RUN.match, matches))
-        has_two = self._words_of(matches, SIGNIFICANT) + is_meant + (near >= SIGNIFICANT_NEAR) >= 2
+        words = self._words_of(matches, SIGNIFICANT)
+        # what has a rare word is near by that word
+        has_two = words + is_meant + (near >= SIGNIFICANT_NEAR and not words) >= 2
         is_all = self._words_of(matches) > 1 and self._holds_all(matches, MAX_WORDS_SHARE)
         return is_all or (score >= MIN[aim] and has_two)
+
+    def _compounds_in(self, small: str, matches: Collection[str]) -> Iterator[str]:
+        """Yield terms of the message that a text writes as two words, and both of two that it writes as one."""
+        if self._long and (missing := self._long.difference(matches)):
+            squeezed = small.replace(" ", "").replace("-", "")
+            yield from (term for term in missing if term in squeezed)
+        for compound, pair in self._pairs.items():
+            if compound in small:
+                yield from pair
+
+    def _relatives(self, item: Item) -> float:
+        """Return what a word of one family with one of the message says: *toaster* of *toast*."""
+        if not self._families:
+            return 0.0
+        held = (self._families[one] for one in families_in(item.text) & self._families.keys())
+        return max((weight for term, weight in held if term not in item.terms), default=0.0)
 
     def _is_asked_for(self, matches: Collection[str]) -> bool:
         """Tell whether the message asks by a name, a code, a word of a trade, or two words that each say something."""

@@ -175,15 +175,15 @@ _DEICTIC = caseless(
     r"|下次|之前|又|还|老地方|来着|你(?:也|都)?知道的|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
 _QUESTIONS = caseless(
-    r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
+    r"[?？]|\b(?:what(?! an?\b)|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
     r"|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
     r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
-    r"|要不要|还是|[回买做准备选推荐挑算]一?下"
+    r"|(?P<verb>[^\W\d_])[不没](?P=verb)|还是|[回买做准备选推荐挑算]一?下"
 )
 _SUBJECT = expression(
     r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
     r"|this|that|there|my|our|his|her|their|the|a|an|ich|wir|er|sie|es|der|die|das|meine?|unsere?)(?:['’]\w+)?\b"
-    r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
+    r"|\w+['’]s (?:\w+ing|been|got|gone)\b|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
 )
 _DEFINITE = caseless(
     r"\bthe (?!last|first|next|same|other|above|rest|thing)\w|\b(?:de[rnm]|die|das|zu[mr]|vom|beim) (?-i:[A-Z])[a-z]"
@@ -234,7 +234,7 @@ _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
 _OF_ANY = caseless(
-    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
+    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z|\bdo (?!(?:the|my|our|your|his|her|their|these|those)\b)\w{2,}s\b|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
     r"|一般|通常|平均|(?:^|\W)一[只个头条匹棵台辆]"
 )
 """What asks of all things of a kind, and so of none that the memory knows."""
@@ -295,7 +295,7 @@ def read_message(
     aim = _aim_of(spoken, names_entity=names_entity)
     if means_entity and aim is Aim.OPEN:
         aim = Aim.STATED if _is_statement(spoken) else Aim.OWN
-    elif means_entity and aim is Aim.GENERAL and is_of_world and not _OF_CODE.search(spoken):
+    elif means_entity and aim is Aim.GENERAL and is_of_world and not is_of_any and not _OF_CODE.search(spoken):
         aim = Aim.OPEN
     return UnaskedMessage(tuple(parts), aim, is_of_world=is_of_world)
 
