@@ -72,6 +72,8 @@ NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
 NEAR_ALONE = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
+NEAREST, NEAREST_RISE = 2, 3.0
+"""So many that are nearest in meaning are told beside what words say, from so many deviations of the model on."""
 CLEARLY_NEAR, CLEARLY_NEAR_TOLD = 2.3, 3.0
 """A meaning that includes an item of which it is unknown whether it was asked for; and where nothing is asked."""
 RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
@@ -263,7 +265,17 @@ class MessageEvidence:
             least = max(least_of_later, SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(best[one.part], BEST))
             least = least if one.score >= first else max(least, MIN_OF_FURTHER)
             included.append(replace(one, is_included=one.is_included and one.score >= least))
-        return included
+        return self._with_nearest(items, included)
+
+    def _with_nearest(self, items: Sequence[Item], worths: Sequence[Worth]) -> list[Worth]:
+        """Include what is nearest in meaning to a message that needs something of one's own, whatever words say."""
+        if self._message.aim is not Aim.OWN or self._noise.usual is None or not self._noise.is_clear:
+            return list(worths)
+        rises = [-math.inf if one.cosine is None else self._noise.rise(one.cosine) for one in items]
+        least = max(NEAREST_RISE, *sorted(rises, reverse=True)[:NEAREST][-1:])
+        return [
+            replace(one, is_included=True) if rise >= least else one for one, rise in zip(worths, rises, strict=True)
+        ]
 
     def _shared(self, text: str) -> frozenset[Concept]:
         return concepts_in(text, beside=self._significant) & self._concepts if self._concepts else frozenset()
@@ -402,7 +414,7 @@ class MessageEvidence:
     def _near(self, cosine: float | None, *, has_other: bool) -> float:
         if cosine is None:
             return 0.0
-        rise = self._noise.deviations(cosine)
+        rise = self._noise.rise(cosine)
         near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         return near if has_other or rise >= self._clear else NEAR_ALONE * near
 

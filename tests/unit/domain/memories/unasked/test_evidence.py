@@ -22,13 +22,14 @@ def weighed(
     cosines: Sequence[float] = (),
     weight: float = 4.0,
     chunks: int = 50,
+    noise: Noise = Noise(0.1, 0.1),
 ) -> list[Worth]:
     """Weigh items, each a text with the terms that it holds; each term of the message weighs 4. `about`: about June."""
     terms = query_terms(text)
     evidence = MessageEvidence(
         read_message(text, names_entity=about),
         idf=Idf(chunks, dict.fromkeys(terms, weight)),
-        noise=Noise(0.1, 0.1),
+        noise=noise,
         clear=4.0,
         entities={JUNE: (1.0, 3)} if about else {},
         names={JUNE: frozenset({"june"})} if about else {},
@@ -180,6 +181,29 @@ def test_rare_word_beside_what_may_be_general_tells_a_value_that_is_asked_for() 
 def test_clear_meaning_is_enough_beside_what_may_be_general() -> None:
     text, held = "somebody painted boathouse pictures", [("Vinegar.", ()), ("Soda.", ())]
     assert [one.is_included for one in weighed(text, held, cosines=[0.35, 0.7])] == [False, True]
+
+
+NEAREST = (("The ladder is in the shed.", ["ladder"]), ("Bo lent me his steps.", []), ("Rain.", []), ("Figs.", []))
+
+
+@pytest.mark.parametrize(
+    ("noise", "told"),
+    [
+        (Noise(0.3, 0.1, usual=(0.1, 0.1)), [True, True, False, False]),
+        (Noise(0.3, 0.1), [True, False, False, False]),
+        (Noise(0.3, 0.1, is_clear=False, usual=(0.1, 0.1)), [True, False, False, False]),
+    ],
+    ids=["far above what is unrelated", "nobody knows how near that comes", "a model that does not tell"],
+)
+def test_what_is_nearest_in_meaning_is_told_beside_what_has_the_words(noise: Noise, told: list[bool]) -> None:
+    for text in ("where did I put my ladder?", "fetch me my ladder"):
+        worths = weighed(text, NEAREST, cosines=[0.2, 0.45, 0.35, 0.1], noise=noise)
+        assert [one.is_included for one in worths] == told, text
+
+
+def test_nothing_is_told_by_its_meaning_alone_where_anybody_could_ask() -> None:
+    noise = Noise(0.3, 0.1, usual=(0.1, 0.1))
+    assert not any(one.is_included for one in weighed("put that in a table", NEAREST, cosines=[0.45] * 4, noise=noise))
 
 
 def test_items_behind_the_third_are_nearly_as_good_as_the_best() -> None:
