@@ -18,8 +18,8 @@ from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.unasked.concepts import (
-    WORD,
     WEAK_WORDS,
+    WORD,
     Concept,
     concepts_in,
     is_of_people,

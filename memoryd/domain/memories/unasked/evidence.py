@@ -44,7 +44,7 @@ MIN_OF_NOBODY = 6.0
 """The same of a statement, for what is about nobody whom it means: a word of small talk stands in many a line."""
 MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
-SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
+SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.4
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
 FIRST_ONES, SHARE_OF_LATER = 3, 0.8
 """So many items come first; each further one is nearly as good as the best."""
@@ -68,7 +68,7 @@ FULL_ENTITY, MIN_ENTITY, FEW_LINES = 3.0, 1.5, 3
 """What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
 MENTIONED = 0.7
 """Of that, for a line which is about another one and names it."""
-NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
+NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.9, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
 NEAR_ALONE = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
@@ -83,7 +83,7 @@ ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 """For two words and more that are so much of what the message's words weigh."""
 RARE = 6.4
 """Of a word that is in no list of common ones, and in hardly another note."""
-SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
+SIGNIFICANT, SIGNIFICANT_NEAR = 3.6, 2.0
 """From this weight on a word, or a meaning, is a kind of evidence of its own."""
 
 _SAYS_NOTHING = word_set("""
