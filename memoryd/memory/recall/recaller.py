@@ -375,7 +375,12 @@ class Recaller(Struct, frozen=True, kw_only=True):
         arms = found.arms if others is None else {**found.arms, LEXICAL: others.arms[LEXICAL]}
         items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
-            items, below = earned(UnaskedFinds(memories, passages, items, ranking), reading, eligible, asking)
+            near = UnaskedFinds(memories, passages, items, ranking)
+            items, below = earned(near, reading, eligible, asking)
+            if (further := reading.following(items, book)) is not None:
+                meant = further.newest_about(book, ARM_DEPTH * query.limit)
+                near = replace(near, memories={**memories, **made.those(meant)})
+                items, below = earned(near, further, eligible, asking)
         if query.is_failure:
             items = helpful_first(items, query.said)
         return RecallDraft(

@@ -230,6 +230,10 @@ _OF_CODE = expression(
     re.IGNORECASE | re.ASCII,
 )
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
+_SPEAKS_TO = caseless(
+    r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
+    r"|speak to|talk to)\b|问|告诉|联系|[打发交][个给]|通知|说一声"
+)
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
@@ -374,6 +378,11 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
 def has_pronoun(text: str) -> bool:
     """Tell whether a text means somebody whom it does not name."""
     return _PRONOUN.search(text) is not None
+
+
+def may_mean_another(text: str) -> bool:
+    """Tell whether a text is about somebody whom it does not name, or asks to speak to somebody."""
+    return has_pronoun(text) or _SPEAKS_TO.search(text) is not None
 
 
 def _is_of_own(text: str) -> bool:
