@@ -424,7 +424,7 @@ def _weighable(one: RecalledItem) -> Item:
     days, terms, cosine = one.placed.lifts.get(Boosts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
     if isinstance(one, RecalledMemory):
         return Item(one.memory.text, terms, cosine, one.memory.slugs, days)
-    return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days)
+    return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
 
 
 def _ranked_by(standing: Worth, placed: RankedCandidate) -> RankedCandidate:

@@ -59,6 +59,8 @@ WEAK_WORD = 0.4
 """Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
 """Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
+IN_PASSAGE = 0.7
+"""Of what stands in a passage: chance puts more words into several lines than into one."""
 OF_FAMILY = 0.6
 """Of a word that is made of one of the message, or the other way round."""
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
@@ -187,6 +189,8 @@ class Item(Struct, frozen=True):
     slugs: Collection[EntitySlug] = ()
     of_days: float = 0.0
     """The lift of the days that the message is about."""
+    is_passage: bool = False
+    """Whether it is several lines of a note, and no memory."""
 
 
 class MessageEvidence:
@@ -280,6 +284,7 @@ class MessageEvidence:
         # what says of an item only whom it is about is evidence of its own
         matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(matches, item.text)
+        words *= IN_PASSAGE if item.is_passage else 1.0
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
