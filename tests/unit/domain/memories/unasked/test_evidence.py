@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.unasked.evidence import GERMAN_MAX, Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.german import GERMAN_MAX
 from memoryd.domain.memories.unasked.messages import Aim, read_message
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
