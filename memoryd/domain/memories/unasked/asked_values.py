@@ -11,7 +11,8 @@ from memoryd.domain.expressions import expression
 
 LIMIT = expression(
     r"\b(?:never|not|no|nothing|nobody|only|must|cannot|can't|allergic|allergy|avoid|without|except|always|vegan"
-    r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|只|过敏|必须|一定|别|忌"
+    r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|(?<![一二两三四五六七八九十百千几\d])只|过敏|必须|一定"
+    r"|(?<![特分级区性个])别(?![的人处])|忌"
 )
 LIKING = expression(r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要")
 _OWN_DOING = expression(

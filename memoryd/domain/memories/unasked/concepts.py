@@ -303,7 +303,7 @@ def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]
     That is who or what does something (*bake*, *baker*), what is written as one word or as two (*dry dock*,
     *drydock*); `is_word` tells whether the language has a word.
     """
-    words = [word for word in WORD.findall(_folded(text)) if len(word) >= LEAST_OF_FAMILY and word not in STOP_WORDS]
+    words = [word for word in WORD.findall(_folded(text)) if len(word) > 2 and word not in STOP_WORDS]
     found = [form for word in words if word not in WEAK_WORDS for form in _derived(word)]
     for word in words:
         if len(word) >= LEAST_OF_COMPOUND and not is_word(word):
@@ -313,6 +313,8 @@ def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]
 
 
 def _derived(word: str) -> Iterator[str]:
+    if len(word) < LEAST_OF_FAMILY:
+        return
     if word.endswith(_DOERS):
         yield word[:-2]
         yield word[:-1]

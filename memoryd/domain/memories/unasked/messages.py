@@ -81,7 +81,8 @@ _LAST_OUTPUT = (
 )
 _COMMAND = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
-    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.{{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
+    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b"
+    rf"(?:(?=(?:(?!, (?:i|he|she|we|they|it)\b).){{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _EDITS = caseless(
