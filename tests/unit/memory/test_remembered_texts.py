@@ -88,7 +88,7 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
 
     drop_remembered_texts()
 
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0, 0, 0]
+    assert [cache.cache_info().currsize for cache in caches] == [0] * len(caches)
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NewType
 
 from memoryd.domain.expressions import expression, word_set
+from memoryd.domain.memories.unasked.german import GERMAN_CONCEPTS
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)
@@ -221,32 +222,6 @@ report reports status update summary standup | 汇报 周报 日报 报告
 customer client clients customers | 客户 订单
 """
 _ROWS = tuple(row for part in (_PEOPLE, _LIFE, _THINGS, _WORK) for row in part.strip().split("\n"))
-_GERMAN = """
-wife ehefrau | husband ehemann | son sohn sohne | daughter tochter | child kinder sohn sohne tochter
-mother mutter mutti | father vater | parents eltern | brother bruder | sister schwester schwestern
-grandmother oma grossmutter | grandfather opa grossvater | aunt tante | uncle onkel | girlfriend freundin
-neighbour nachbar nachbarin nachbarn | boss vorgesetzte | colleague kollege kollegin kollegen
-landlord vermieter vermieterin miete wohnung | teacher lehrer lehrerin schule
-doctor arzt arztin hausarzt hausarztin klinik krankenhaus | dentist zahnarzt zahnarztin zahne
-vet tierarzt tierarztin | lawyer anwalt anwaltin | accountant steuerberater steuerberaterin buchhalter steuer
-cat katze katzen kater | dog hund hunde welpe | plumber klempner | electrician elektriker
-eat essen isst esse gegessen kochen kocht gekocht mahlzeit rezept suppe kuchen abendessen mittagessen fruhstuck \
-obst gemuse vegetarisch vegetarier vegetarierin allergisch allergie unvertraglichkeit fleisch fisch kase milch \
-nusse zucker | drink trinken trinkt trinke kaffee saft wein bier alkohol
-sugar zucker kuchen schokolade diabetiker diabetikerin
-nut nuss nusse haselnusse erdnuss erdnusse walnusse mandeln | seafood garnelen fisch muscheln krabben
-allergy allergisch allergie allergien | medicine medikament medikamente tablette tabletten rezept antibiotika
-ill krank fieber husten erkaltung grippe | birthday geburtstag geschenk geschenke
-christmas weihnachten | phone telefon telefonnummer handynummer | key schlussel | train zug zuge bahnhof flug flughafen
-holiday urlaub ferien reise | table tisch | run laufen lauft
-parcel paket pakete versand | repair reparatur reparieren kaputt | rubbish mull mulltonne abfall
-shoe schuhe kleidung | sleep schlafen schlaft | exam prufung prufungen klausur
-concert konzert konzerte orchester gitarre geige klavier | meeting termin termine besprechung
-heating heizung | garden garten pflanzen | monday montag montags | tuesday dienstag dienstags
-wednesday mittwoch mittwochs | thursday donnerstag donnerstags | friday freitag freitags | saturday samstag samstags
-sunday sonntag sonntags | password passwort passworter kennwort | customer kunde kundin kunden
-"""
-"""German words of a concept, behind the word that its row begins with; none that is English, too."""
 NARROW, WIDE = 8, 24
 """So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
 FULL, MIN = 3.0, 1.5
@@ -328,7 +303,7 @@ def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]
     That is who or what does something (*bake*, *baker*), what is written as one word or as two (*dry dock*,
     *drydock*); `is_word` tells whether the language has a word.
     """
-    words = [word for word in WORD.findall(_folded(text)) if len(word) >= LEAST_OF_FAMILY and word not in STOP_WORDS]
+    words = [word for word in WORD.findall(_folded(text)) if len(word) > 2 and word not in STOP_WORDS]
     found = [form for word in words if word not in WEAK_WORDS for form in _derived(word)]
     for word in words:
         if len(word) >= LEAST_OF_COMPOUND and not is_word(word):
@@ -338,6 +313,8 @@ def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]
 
 
 def _derived(word: str) -> Iterator[str]:
+    if len(word) < LEAST_OF_FAMILY:
+        return
     if word.endswith(_DOERS):
         yield word[:-2]
         yield word[:-1]
@@ -406,7 +383,7 @@ def _german_roots() -> frozenset[str]:
 @cache
 def _german() -> Mapping[Concept, Sequence[str]]:
     rows = {row.split()[0]: Concept(at) for at, row in enumerate(_ROWS)}
-    entries = (entry.split() for line in _GERMAN.strip().split("\n") for entry in line.split("|"))
+    entries = (entry.split() for line in GERMAN_CONCEPTS.strip().split("\n") for entry in line.split("|"))
     return {rows[first]: words for first, *words in entries}
 
 

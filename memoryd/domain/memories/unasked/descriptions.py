@@ -18,8 +18,8 @@ from memoryd.domain.memories.book import Book, Memory, changed_memories
 from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.unasked.concepts import (
-    WORD,
     WEAK_WORDS,
+    WORD,
     Concept,
     concepts_in,
     is_of_people,
@@ -57,7 +57,8 @@ _NOUN_AND_NAME = expression(
 )
 """\"Owen's mother Gwen turns seventy\"."""
 _NOUN_ARE_NAMES = expression(
-    rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}) are (?P<names>{_NAME}(?:, {_NAME}){{0,4}},? and {_NAME})"
+    rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}) are"
+    rf" (?P<names>{_NAME}(?:, {_NAME}){{0,4}},? and {_NAME})"
 )
 _CALLED = expression(
     rf"\b(?:called|named|nicknamed|known as|(?:his|her|its|their) name is) (?P<name>{_NAME})"

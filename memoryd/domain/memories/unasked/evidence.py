@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.unasked.asked_values import LIKING, LIMIT, REASON, WHY, own_doings, values_asked_for
 from memoryd.domain.memories.unasked.concepts import (
     FULL,
     LEAST_OF_COMPOUND,
@@ -30,11 +31,11 @@ from memoryd.domain.memories.unasked.concepts import (
     significant_words,
     width_weight,
 )
+from memoryd.domain.memories.unasked.german import german_weights, is_german
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN, query_terms
+from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
@@ -44,7 +45,7 @@ MIN_OF_NOBODY = 6.0
 """The same of a statement, for what is about nobody whom it means: a word of small talk stands in many a line."""
 MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
-SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
+SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.4
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
 FIRST_ONES, SHARE_OF_LATER = 3, 0.8
 """So many items come first; each further one is nearly as good as the best."""
@@ -59,6 +60,8 @@ WEAK_WORD = 0.4
 """Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
 """Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
+IN_PASSAGE = 0.7
+"""Of what stands in a passage: chance puts more words into several lines than into one."""
 OF_FAMILY = 0.6
 """Of a word that is made of one of the message, or the other way round."""
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
@@ -68,7 +71,7 @@ FULL_ENTITY, MIN_ENTITY, FEW_LINES = 3.0, 1.5, 3
 """What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
 MENTIONED = 0.7
 """Of that, for a line which is about another one and names it."""
-NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
+NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.9, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
 NEAR_ALONE = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
@@ -85,8 +88,8 @@ ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 """For two words and more that are so much of what the message's words weigh."""
 RARE = 6.4
 """Of a word that is in no list of common ones, and in hardly another note."""
-SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
-"""From this weight on a word, or a meaning, is a kind of evidence of its own."""
+SIGNIFICANT, SIGNIFICANT_NEAR, SIGNIFICANT_ASKED = 3.6, 2.0, 2.5
+"""From this weight on a word, or a meaning, is a kind of evidence of its own; a word of what may be asked for."""
 
 _SAYS_NOTHING = word_set("""
 remember forget 记住 statt ab um im ins der das dem
@@ -95,23 +98,6 @@ isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt
 """)
 """`Remember that`, with which many memories begin, German words that a search may mean (a certificate in DER), and
 function words without their apostrophe, which no list of common words has."""
-_GERMAN_TALK = word_set("""
-merk merke dir vergiss denk denke daran stell warum wieso worauf
-nicht noch schon wieder bis mit nach bei beim aus auf zu zur zum vor vom von seit ohne gegen durch uber unter zwischen
-wegen eine einen einem einer eines kein keine keinen mein meine meinen dein deine sein seine ihr ihre unser unsere mich
-dich sich uns euch mir ihm ihn ihnen ich wir ist sind seid habe hab hast habt haben hatte wird werden wurde wurden kann
-kannst konnen konnte darf darfst durfen soll sollen sollte muss musst mussen mochte mochten wollen willst wollte macht
-mach machen mache machst gehen geht gibt geben kommt kommen lass lassen lieber erst mehr immer nur auch aber oder und
-weil wenn dass denn denen dessen deren ichs doch nein eben gerade dann hier wie wer wen wem wann wo wohin woher
-welche welcher welches alles etwas nichts nix viel viele sehr ganz gerne gern bitte danke letzten letzte letztes
-nachste nachsten diese dieser dieses jede jeder jedes nochmal passt weiss glaube finde sag sage sagen heut
-bisschen einfach eigentlich vielleicht ubrigens falsch fertig
-""")
-"""No English words, most of them: whoever says one speaks German."""
-_ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort")
-"""The same of a German sentence alone."""
-GERMAN_MAX = 5.5
-"""Of a word of a German message, of which nobody counted how common it is: all would be as rare as names."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
@@ -121,49 +107,6 @@ _TIMES = expression(
     r"|刚才|时间|时候|小时|分钟|以前|以后|第[一二三]"
 )
 """Pairs that stand everywhere in talk, as English words of times do."""
-_LIMIT = expression(
-    r"\b(?:never|not|no|nothing|nobody|only|must|cannot|can't|allergic|allergy|avoid|without|except|always|vegan"
-    r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|只|过敏|必须|一定|别|忌"
-)
-_LIKING = expression(r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要")
-_OWN_DOING = expression(
-    r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
-    r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
-    r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
-)
-"""A question of what the one who asks does, and its verb: *where do I work*."""
-_WHY = expression(r"\b(?:why|how come|warum|wieso)\b|为什么|为啥|为何")
-_REASON = expression(r"\b(?:because|since|so|due to|therefore|reason|weil|damit|deshalb)\b|因为|由于|所以|因此")
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_COUNT = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
-_KINDS = (
-    (
-        expression(
-            r"\b(?:when|what time|how long|until|how many days|(?:which|what|that|those) days?|deadline|due"
-            r"|wann|wie lange|um wie viel uhr|welche[nrm]? tag)\b"
-            r"|什么时候|几点|哪天|几号|多久|何时|有空|下次|那几天|那天"
-        ),
-        expression(
-            rf"\b(?:\d{{1,2}}[:.]\d\d|\d{{1,2}}(?:st|nd|rd|th)?|noon|midnight|half past|quarter|o'clock"
-            rf"|{_MONTH}|{_COUNT}"
-            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|uhr)\b"
-            r"|[一二三四五六七八九十\d](?:点|月|号|日|时|周|天)"
-            r"|周[一二三四五六日]|星期"
-        ),
-    ),
-    (
-        expression(r"\b(?:where|whereabouts|wo|wohin)\b|哪里|哪儿|在哪|放哪"),
-        expression(
-            r"\b(?:in|at|on|behind|under|above|next to) (?:the|a|my|our)\b"
-            r"|\b(?:im|beim?|hinter|unter|auf|neben) |放在|存在|在.{1,8}(?:里|上|下|层|抽屉|柜)"
-        ),
-    ),
-    (
-        expression(r"\b(?:how (?:many|much)|wie ?viele?)\b|几个|多少|几[位人份篇张次]"),
-        expression(rf"\d|\b(?:{_COUNT})\b|[一二三四五六七八九十百千][个篇张位次份人元块]"),
-    ),
-)
-"""What asks for a value of a kind, and what such values look like."""
 _NUMBERED = expression(
     r"\b(?:number|no\.|nr|room|cue|gate|platform|desk|page|line|pipe|bus|row) ?(\d{1,3})\b|第?(\d{1,3})[号路排]"
 )
@@ -189,6 +132,8 @@ class Item(Struct, frozen=True):
     slugs: Collection[EntitySlug] = ()
     of_days: float = 0.0
     """The lift of the days that the message is about."""
+    is_passage: bool = False
+    """Whether it is several lines of a note, and no memory."""
 
 
 class MessageEvidence:
@@ -221,7 +166,7 @@ class MessageEvidence:
         self._text = " ".join(message.parts)
         small = self._text.lower()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
-        known = _german(idf.weights) if _is_german(small) else idf.weights
+        known = german_weights(idf.weights) if is_german(small) else idf.weights
         self._weights = {
             term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in known.items()
@@ -242,10 +187,10 @@ class MessageEvidence:
         is_general = message.aim is Aim.GENERAL
         self._concepts = concepts_in(self._text, in_german=not is_general)
         self._asks = asks(self._text)
-        self._asks_why = message.is_of_world and _WHY.search(small) is not None
+        self._asks_why = message.is_of_world and WHY.search(small) is not None
         self._significant = significant_words(self._text)
-        self._wanted = [value for asks, value in _KINDS if asks.search(small)]
-        self._doings = _OWN_DOING.findall(small)
+        self._wanted = values_asked_for(small)
+        self._doings = own_doings(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
 
     def of(self, items: Sequence[Item]) -> list[Worth]:
@@ -292,6 +237,7 @@ class MessageEvidence:
         # what says of an item only whom it is about is evidence of its own
         matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(matches, item.text)
+        words *= IN_PASSAGE if item.is_passage else 1.0
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
@@ -306,7 +252,7 @@ class MessageEvidence:
         more = self._more(small, entity, words + meant + near, matches) + (OF_DAYS * item.of_days if has_other else 0.0)
         score = words + entity + meant + near + more
         # why hens moult, a line that is about hens and nothing else does not tell
-        has_more = bool(words or meant or near) or _REASON.search(small) is not None
+        has_more = bool(words or meant or near) or REASON.search(small) is not None
         kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
         because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
         is_enough = (has_more or not self._asks_why) and self._is_enough(
@@ -351,9 +297,8 @@ class MessageEvidence:
 
     def _is_asked_for(self, matches: Collection[str]) -> bool:
         """Tell whether the message asks by a name, a code, a word of a trade, or two words that each say something."""
-        weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
-        is_told_apart = max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1
-        return is_told_apart
+        is_rare = any(self._weights.get(term, 0.0) >= RARE for term in matches)
+        return is_rare or self._words_of(matches, SIGNIFICANT_ASKED) > 1
 
     def _words_of(self, matches: Collection[str], least: float = 0.0) -> int:
         """Return how many words weigh more: of a script without spaces, pairs of signs that overlap are one."""
@@ -422,7 +367,7 @@ class MessageEvidence:
         """Return what the form of a text says for it, where something else does."""
         more = 0.0
         if entity:
-            more += RESTRICTS * bool(_LIMIT.search(small)) + PREFERS * bool(_LIKING.search(small))
+            more += RESTRICTS * bool(LIMIT.search(small)) + PREFERS * bool(LIKING.search(small))
         if entity or other > ANSWERS_FROM:
             more += ANSWERS * self._answers(small)
         more += DOES_SO * any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
@@ -459,23 +404,6 @@ def term_weight(term: str, weight: float) -> float:
     if len(term) == 1:
         return 0.0
     return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
-
-
-def _is_german(small: str) -> bool:
-    """Tell whether a message is German; of a few words, whether more of them are German than English talk."""
-    words = small.split()
-    german = sum(word in _GERMAN_TALK or word in _ALSO_ENGLISH for word in words)
-    english = sum(word in STOP_WORDS and word not in _GERMAN_TALK and word not in _ALSO_ENGLISH for word in words)
-    return german > english or language_of(small) == "de"
-
-
-def _german(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights of the terms of a German message: what talk is made of weighs nothing."""
-    talk = _GERMAN_TALK | _ALSO_ENGLISH
-    return {
-        term: 0.0 if term in talk else min(weight, GERMAN_MAX) if term.isalpha() else weight
-        for term, weight in weights.items()
-    }
 
 
 def parts_first(parts: Iterable[int]) -> list[int]:

@@ -81,12 +81,14 @@ _LAST_OUTPUT = (
 )
 _COMMAND = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
-    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.{{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
+    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b"
+    rf"(?:(?=(?:(?!, (?:i|he|she|we|they|it)\b).){{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _EDITS = caseless(
     r"(?:(?:please|pls|ok|okay|now|and|then|can|could|would|you|just|also)[\s,]+){0,4}"
-    r"(?:re-?(?:run|do|try|start|build|load|send|open|generate|compile|install)|rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
+    r"(?:re-?(?:run|do|try|start|build|load|send|open|generate|compile|install)"
+    r"|rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
     r"|make the [\w-]+ (?:red|green|blue|black|white|gr[ae]y|bold|italic|round|sticky|clickable|responsive|\w+er))\b"
 )
 """An order about the work at hand, where a word of a note may stand by chance: `rename the folder to src`."""
@@ -169,33 +171,37 @@ _DEICTIC = caseless(
     r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|heute|morgen|gestern|ubermorgen|vorgestern|(?:letzte|nachste|diese)[nrsm]? \w+|(?:mon|diens|donners|frei|sams"
     r"|sonn)tags?|mittwochs?|nochmal|wieder|oma|opa|mama|papa"
-    r"|again|usual|remind|as you know|you know (?:how|what|which|where|who|when)|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
+    r"|again|usual|remind|as you know|you know (?:how|what|which|where|who|when)"
+    r"|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
     r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|[表堂][哥弟姐妹]|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
     r"|下次|之前|又|还|老地方|来着|你(?:也|都)?知道的|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
 _QUESTIONS = caseless(
-    r"[?？]|\b(?:what(?! an?\b)|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
-    r"|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
+    r"[?？]|\b(?:what(?! an?\b)|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall"
+    r"|should|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
     r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
     r"|(?P<verb>[^\W\d_])[不没](?P=verb)|还是|[回买做准备选推荐挑算]一?下"
 )
 _SUBJECT = expression(
     r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
     r"|this|that|there|my|our|his|her|their|the|a|an|ich|wir|er|sie|es|der|die|das|meine?|unsere?)(?:['’]\w+)?\b"
-    r"|\w+['’]s (?:\w+ing|been|got|gone)\b|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
+    r"|\w+['’]s (?:\w+ing|been|got|gone)\b"
+    r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
 )
 _DEFINITE = caseless(
     r"\bthe (?!last|first|next|same|other|above|rest|thing)\w|\b(?:de[rnm]|die|das|zu[mr]|vom|beim) (?-i:[A-Z])[a-z]"
 )
 _ASKS = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
-    r"(?:(?:what|who|when|where|how)['’]?s|what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
+    r"(?:(?:what|who|when|where|how)['’]?s"
+    r"|what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
     r"|.{1,30}(?:为什么|为啥|为何)|.{1,30}是(?:怎么|如何|什么|用什么).{1,6}的\W{0,5}\Z"
     r"|.{0,30}(?:一般|通常|平均).{0,20}(?:几|多[少久长大高重]|吗)|一[只个头条匹棵台辆].{1,20}(?:几|多[少久长大高重])|.{0,200}(?:是什么|是谁|什么是|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
     r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
+    r"|.{1,20}怎么(?:区?分|写|读|念|拼|算|翻译)\W{0,5}\Z|.{1,20}是哪个?(?:朝代|国家|年代|世纪|国|年).{0,3}\Z"
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
 )
@@ -226,15 +232,22 @@ _OF_CODE = expression(
     r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
     r"|git|pytest|junit|pandas|numpy|polars|matplotlib|docker(?:file)?|kubectl|npm|webpack|django"
     r"|powershell|makefile|(?:google )?(?:spread)?sheets? (?:formula|function)|pivot tables?|vlookup"
-    r"|google sheets|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
+    r"|google sheets|data ?frames?"
+    r"|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
     re.IGNORECASE | re.ASCII,
 )
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
+_SPEAKS_TO = caseless(
+    r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
+    r"|speak to|talk to)\b|问|告诉|联系|[打发交][个给]|通知|说一声"
+)
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
 _OF_ANY = caseless(
-    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z|\bdo (?!(?:the|my|our|your|his|her|their|these|those)\b)\w{2,}s\b|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
+    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z"
+    r"|\bdo (?!(?:the|my|our|your|his|her|their|these|those)\b)\w{2,}s\b"
+    r"|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
     r"|一般|通常|平均|(?:^|\W)一[只个头条匹棵台辆]"
 )
 """What asks of all things of a kind, and so of none that the memory knows."""
@@ -374,6 +387,11 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
 def has_pronoun(text: str) -> bool:
     """Tell whether a text means somebody whom it does not name."""
     return _PRONOUN.search(text) is not None
+
+
+def may_mean_another(text: str) -> bool:
+    """Tell whether a text is about somebody whom it does not name, or asks to speak to somebody."""
+    return has_pronoun(text) or _SPEAKS_TO.search(text) is not None
 
 
 def _is_of_own(text: str) -> bool:
