@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from memoryd.domain.ranking.calibration import CosineSample, noise_of
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.ranking.vector_space import LEAST, Groups, LanguageMeans, Strangers, is_multilingual, spoken
+from memoryd.domain.ranking.vector_space import (
+    LEAST,
+    Groups,
+    LanguageMeans,
+    Strangers,
+    is_multilingual,
+    spoken,
+    usual_of,
+)
 from memoryd.domain.vector import Matrix, Vector
 from memoryd.errors import StoreUnavailable
 from memoryd.store.index.database import Database, IndexReader
@@ -241,7 +249,9 @@ def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: La
     if strangers is None:
         return noise_of(_cosines(sample, query), None)
     groups = means.groups(strangers.vectors, [strangers.language] * len(strangers.vectors))
-    return noise_of(_cosines(sample, query), _cosines(means.without(strangers.vectors, groups), query), strangers.reach)
+    texts, questions = (means.without(rows, groups) for rows in (strangers.vectors, strangers.questions))
+    noise = noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach)
+    return replace(noise, usual=usual_of(questions @ texts.T))
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:

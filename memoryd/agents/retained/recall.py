@@ -85,6 +85,8 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
     is_failure: bool = False
     """Whether it is what a failed tool asks, and not a message."""
+    said_before: tuple[str, ...] = ()
+    """What was said in the same conversation before the message, the latest at the end."""
     is_for_all: bool = False
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
 
@@ -340,6 +342,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             visibility=filters.visibility,
             said=text if options.is_unasked else "",
             is_failure=options.is_failure,
+            said_before=options.said_before,
         )
 
     async def _filters(

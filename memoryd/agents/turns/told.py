@@ -218,6 +218,8 @@ ASKED_MAX = 2
 """Messages of a session for which something is owed, the latest: more has no place in one prompt."""
 FAILURES_MAX = 32
 TEXT_CHARS = 4_000
+SAID_MAX = 3
+"""Messages of a session that may say whom the next one means by *her*."""
 
 
 class AskedText(Struct, frozen=True):
@@ -255,6 +257,8 @@ class _Session(Struct):
     told_for: Owed = Owed()
     """The messages for which something was told: an agent that compacts what it holds forgets that."""
     failures: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    """What its user said last, the latest at the end."""
 
 
 class UndeliveredAnswers:
@@ -289,6 +293,12 @@ class UndeliveredAnswers:
         session.owed = replace(session.owed.beside(*session.told_for.asked), is_start=True)
         session.sent_for, session.failures = None, ()
 
+    def follow(self, key: str, text: str) -> tuple[str, ...]:
+        """Return what was said in a session before a message, and know that message as said."""
+        session = self._of(key)
+        before, session.said = session.said, (*session.said, text[:TEXT_CHARS])[-SAID_MAX:]
+        return before
+
     def note_told(self, key: str, asked: AskedText) -> None:
         """Note that something was told for a message."""
         session = self._of(key)
@@ -319,7 +329,7 @@ class UndeliveredAnswers:
         """Know no message any more; stable blocks are owed as before."""
         for session in self._sessions.values():
             session.owed, session.sent = Owed(session.owed.is_start), Owed()
-            session.told_for, session.sent_for, session.failures = Owed(), None, ()
+            session.told_for, session.sent_for, session.failures, session.said = Owed(), None, (), ()
 
 
 class UnaskedRecall(Struct, frozen=True):
@@ -346,13 +356,14 @@ class UnaskedRecall(Struct, frozen=True):
         deadline = message.deadline
         if deadline is not None and owed.asked:
             deadline /= 2
-        options = RecallOptions(k=self._k(message.k), deadline=deadline, touches=False)
+        before = () if is_failure else self.sessions.follow(message.key, message.text)
+        options = RecallOptions(k=self._k(message.k), deadline=deadline, touches=False, said_before=before)
         budget = settings.retrieval.max_tokens if message.budget is None else message.budget
         known = "" if message.if_none_match == ANY_ETAG and owed.is_start else message.if_none_match
         wanted, asked = BundleOptions(budget=budget, if_none_match=known), AskedText(message.text, is_failure)
         try:
-            before = await self.owed(owed, message.admitted, deadline)
-            found = await self._of(asked, message.admitted, options, wanted, before)
+            earlier = await self.owed(owed, message.admitted, deadline)
+            found = await self._of(asked, message.admitted, options, wanted, earlier)
         except MemorydError as exc:
             return None, part_reply("failed", str(exc))
         if found.items:

@@ -26,7 +26,8 @@ from memoryd.config.agents import Agent
 from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.llm import Prose
 from memoryd.memory.recall.eligible import EligibleMemories
-from memoryd.memory.recall.recaller import EntityPages, Recaller
+from memoryd.memory.recall.pages import EntityPages
+from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.retaining import LineEditing, Retaining
 from memoryd.qmd.agent import AgentQmd
 from memoryd.search.answer import SearchService

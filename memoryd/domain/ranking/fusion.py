@@ -59,6 +59,19 @@ class Noise(Struct, frozen=True):
     """Deviations above the noise at which a cosine counts in full."""
     is_clear: bool = True
     """Whether the model tells an answer from unrelated texts in the question's language."""
+    usual: tuple[float, float] | None = None
+    """Mean and deviation of the cosines of any question with unrelated texts under this model, where they are known."""
+
+    def rise(self, cosine: float) -> float:
+        """Return how many deviations a cosine stands above what any question has with unrelated texts.
+
+        It tells a message that is about the notes from one that is not, which `deviations` cannot: some text is always
+        far above the others.
+        """
+        if self.usual is None or self.usual[1] <= 0 or not self.is_clear:
+            return self.deviations(cosine)
+        mean, deviation = self.usual
+        return (cosine - mean) / deviation
 
     def deviations(self, cosine: float) -> float:
         """Return how many standard deviations a cosine stands above the mean; 0 where there is no spread."""

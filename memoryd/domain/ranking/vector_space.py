@@ -39,9 +39,19 @@ class Strangers(Struct, frozen=True, dict=True):
         if is_narrow([self]):
             texts, questions = (_turned(rows - self.mean) for rows in (texts, questions))
         cosines = questions @ texts.T
-        others = cosines[~np.eye(len(texts), dtype=bool)].reshape(len(texts), -1)
+        others = _unrelated(cosines)
         rises = (cosines.diagonal() - others.mean(axis=1)) / np.maximum(others.std(axis=1), _TINY)
         return float(rises.mean())
+
+
+def usual_of(cosines: Matrix) -> tuple[float, float]:
+    """Return mean and deviation of the cosines of questions, in rows, with what answers others of them, in columns."""
+    others = _unrelated(cosines)
+    return float(others.mean()), float(others.std())
+
+
+def _unrelated(cosines: Matrix) -> Matrix:
+    return cosines[~np.eye(len(cosines), dtype=bool)].reshape(len(cosines), -1)
 
 
 CLEAR_REACH = 1.5

@@ -150,6 +150,11 @@ def language_of(text: str) -> str:
     return _by_words(sample) if code == _CYRILLIC else code
 
 
+def function_words(language: str) -> frozenset[str]:
+    """Return the most frequent function words of a language, by its code; none of one that is not known."""
+    return frozenset(_FUNCTION_WORDS.get(language, "").split())
+
+
 def _by_script(text: str) -> str:
     counts = {code: sum(map(len, pattern.findall(text))) for code, pattern in _SCRIPTS.items()}
     if counts["ja"] >= _LEAST_KANA * (counts["ja"] + counts["zh"]):

@@ -31,7 +31,7 @@ from memoryd.domain.memories.changes.tombstones import TextMatcher
 from memoryd.domain.memories.kinds import short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
-from memoryd.domain.memories.unasked.concepts import root_of
+from memoryd.domain.memories.unasked.concepts import family_of, root_of
 from memoryd.domain.ranking.snippets import folded
 from memoryd.domain.sessions.making_turns import answer_words
 from memoryd.domain.text.lines import padded
@@ -339,6 +339,7 @@ DROPPED: tuple[Callable[[], None], ...] = (
     folded.cache_clear,
     memory_words.cache_clear,
     parsed_line.cache_clear,
+    family_of.cache_clear,
     root_of.cache_clear,
     stem.cache_clear,
 )

@@ -6,6 +6,7 @@ evidence earns a place.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from itertools import islice
 
 from msgspec import Struct
@@ -30,10 +31,17 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.unasked.concepts import PART_OF_NAME, Descriptions, words_beside
+from memoryd.domain.memories.unasked.concepts import relatives_of, words_beside
+from memoryd.domain.memories.unasked.descriptions import DESCRIBED, NAMED, PART_OF_NAME, Descriptions
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
-from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message
+from memoryd.domain.memories.unasked.messages import (
+    Aim,
+    UnaskedMessage,
+    has_pronoun,
+    may_mean_another,
+    read_message,
+)
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.ranking.fusion import Noise
@@ -43,7 +51,7 @@ from memoryd.domain.text.words import query_terms
 from memoryd.memory.recall.eligible import Eligible
 from memoryd.memory.recall.query import CheckedSource, RecalledItem, RecalledMemory, RecalledPassage, RecallQuery
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import Ranked
+from memoryd.search.ranking import Ranked, commonness
 
 ARM_DEPTH = 4
 """How many times as many memories as there are places an arm that lifts may bring."""
@@ -72,11 +80,15 @@ class CandidateMemories(Struct, frozen=True, eq=False):
         wanted = dict.fromkeys(by_chunk[chunk] for chunk in chunks if chunk in by_chunk)
         if not query.question.is_narrowed:
             wanted |= dict.fromkeys(memory.id for memory in (*self._by_arms(query.limit), *meant))
-        found = {key: one for key in wanted if (one := self.of(memories[key])) is not None}
+        found = self.those(memories[key] for key in wanted)
         for key in current_first(list(found), self.eligible.versions.above):
             if key not in found and (one := self.of(memories[key])) is not None:
                 found[key] = one
         return found
+
+    def those(self, memories: Iterable[Memory]) -> dict[MemoryId, RecalledMemory]:
+        """Return those of some memories that may answer."""
+        return {one.id: found for one in memories if (found := self.of(one)) is not None}
 
     def _by_arms(self, limit: int) -> Iterator[Memory]:
         """Yield the memories that the entity and temporal arms bring, the newest of each first."""
@@ -230,6 +242,10 @@ def retells(item: RecalledItem, other: RecalledItem) -> bool:
 
 WORDS_BESIDE = 24
 """Other words for what a message says, that are looked for beside its own."""
+NAMING, FEW_LINES = 3, 6
+"""Lines of what is told that may name whom a message means, too, and how many may be about one of these."""
+RELATIVES = 12
+"""Words of one family with its own, likewise."""
 
 
 class ReadMessage(Struct, frozen=True):
@@ -241,6 +257,20 @@ class ReadMessage(Struct, frozen=True):
     calling: Mapping[EntitySlug, str] = {}
     """The words by which it means them."""
 
+    def following(self, told: Sequence[RecalledItem], book: Book) -> "ReadMessage | None":
+        """Return the message as what is told completes it; None where that names nobody whom it may mean, too.
+
+        Who is to be asked, or *she*, may be named by the line that answers the rest of it alone.
+        """
+        if not may_mean_another(" ".join(self.message.parts)):
+            return None
+        memories = [one.memory for one in told[:NAMING] if isinstance(one, RecalledMemory)]
+        own = {book.aliases.get(slug, slug) for memory in memories for slug in memory.slugs}
+        named = {slug for memory in memories for slug in book.entities_in(memory.text)} - own - self.entities.keys()
+        # whom many lines are about is the owner, or a whole subject
+        named = {slug for slug in named if len(book.by_entity.get(slug, ())) <= FEW_LINES}
+        return replace(self, entities={**self.entities, **dict.fromkeys(named, NAMED)}) if named else None
+
     def newest_about(self, book: Book, most: int) -> list[Memory]:
         """Return the memories of whom it means, the newest of each first."""
         found = [book.memories[key] for slug in self.entities for key in book.by_entity.get(slug, ())]
@@ -248,18 +278,35 @@ class ReadMessage(Struct, frozen=True):
 
 
 def read(
-    text: str, book: Book, descriptions: Descriptions, named: Collection[EntitySlug], *, is_failure: bool = False
+    text: str,
+    book: Book,
+    descriptions: Descriptions,
+    named: Collection[EntitySlug],
+    *,
+    before: Sequence[tuple[str, Collection[EntitySlug]]] = (),
+    is_failure: bool = False,
 ) -> ReadMessage:
     """Read a message that was said with a book of memories; `named` are the entities that it names in full.
 
-    `is_failure`: it is what a failure asks.
+    `before` are messages before it with those that they name, the latest at the end. `is_failure`: it is what a
+    failure asks.
     """
     entities = descriptions.meant_by(text, named)
-    names_entity = any(sure >= PART_OF_NAME for sure in entities.values())
-    message = failure_message(text) if is_failure else read_message(text, names_entity=names_entity)
-    return ReadMessage(
-        message, entities, words_beside(" ".join(message.parts), WORDS_BESIDE), descriptions.calling(text, entities)
+    if has_pronoun(text) and max(entities.values(), default=0.0) < DESCRIBED:
+        # whom he or she is, the last message says that speaks of somebody
+        meant = (descriptions.meant_by(*one) for one in reversed(before))
+        entities |= dict.fromkeys(next(filter(None, meant), ()), DESCRIBED)
+    names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
+    read_text = partial(
+        read_message,
+        names_entity=False in names,
+        names_noun=True in names,
+        means_entity=max(entities.values(), default=0.0) >= DESCRIBED,
     )
+    message = failure_message(text) if is_failure else read_text(text)
+    spoken = " ".join(message.parts)
+    beside = (*words_beside(spoken, WORDS_BESIDE), *relatives_of(spoken, commonness)[:RELATIVES])
+    return ReadMessage(message, entities, beside, descriptions.calling(text, entities))
 
 
 class UnaskedFinds(Struct, frozen=True):
@@ -377,7 +424,7 @@ def _weighable(one: RecalledItem) -> Item:
     days, terms, cosine = one.placed.lifts.get(Boosts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
     if isinstance(one, RecalledMemory):
         return Item(one.memory.text, terms, cosine, one.memory.slugs, days)
-    return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days)
+    return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
 
 
 def _ranked_by(standing: Worth, placed: RankedCandidate) -> RankedCandidate:

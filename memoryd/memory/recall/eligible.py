@@ -19,7 +19,7 @@ from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.recall_filters import RecallFilters, span_of
 from memoryd.domain.memories.recall_order import INSIDE_SHARE, newer_of
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.domain.memories.unasked.concepts import Descriptions
+from memoryd.domain.memories.unasked.descriptions import Descriptions
 from memoryd.domain.memories.versions import Disagreement, KnownVersions, doubted_by, leading_over
 from memoryd.domain.ranking.filters import Filters, date_in_name
 from memoryd.memory.book import Hidden, HiddenChunks

@@ -53,6 +53,8 @@ class RecallQuery(Query, frozen=True, kw_only=True):
     memory_filters: RecallFilters
     said: str = ""
     """The message as it was said, where nobody asked: what its own evidence earns is recalled, and nothing else."""
+    said_before: tuple[str, ...] = ()
+    """What was said before it in the same conversation: it tells whom a pronoun means."""
     is_failure: bool = False
     """Whether a tool failed and `said` is what that asks: what helps stands first."""
 

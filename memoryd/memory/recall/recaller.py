@@ -6,29 +6,21 @@ Pages of entities that a question names are summarised.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import RelativePath
-from memoryd.domain.expressions import expression
-from memoryd.domain.memories.book import Book, CitedState, EntityPage, MemorySource
+from memoryd.domain.memories.book import Book, CitedState, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.generated import citations_in
-from memoryd.domain.memories.kinds import MemoryId, ShortId
-from memoryd.domain.memories.recall_filters import QueryIntent, RecallFilters, asking_of, is_known_to
+from memoryd.domain.memories.recall_filters import QueryIntent, asking_of, is_known_to
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import query_days
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.lines import PADDING
-from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.errors import SidecarError, StoreError
-from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.recall.answer import RecallDraft, beside_pages, best_of, chosen, visible_items, why_nothing
 from memoryd.memory.recall.candidates import (
     ARM_DEPTH,
@@ -43,10 +35,10 @@ from memoryd.memory.recall.candidates import (
     says_something,
 )
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
+from memoryd.memory.recall.pages import EntityPages
 from memoryd.memory.recall.query import (
     CheckedSource,
     Recalled,
-    RecalledEntity,
     RecalledItem,
     RecalledMemory,
     RecalledPassage,
@@ -78,75 +70,6 @@ from memoryd.search.ranking import Ranked, Recipe, SearchSettings, ranked
 from memoryd.store.index.database import Database
 from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
-
-SUMMARY_CHARS = 600
-MAX_PAGES = 3
-"""Of one question."""
-_PAGE_BYTES = 64 * 1024
-_LINE_CHARS = 2_000
-"""So much of a page, and of a line of it, is read for its summary."""
-_LINK = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
-_COMMENT = expression(r"<!--.{0,200}?-->")
-
-
-class EntityPages(Struct, frozen=True, kw_only=True):
-    """Reads the pages of one workspace; one that is private, gone or late is not told."""
-
-    files: PresentFiles
-    executor: Executor
-
-    async def of(
-        self, entities: Iterable[EntitySlug], book: Book, filters: RecallFilters, seconds: float
-    ) -> tuple[RecalledEntity, ...]:
-        """Return the pages of these entities, as far as they can be read within so many seconds."""
-        named = [
-            (slug, book.pages[slug]) for slug in sorted(entities) if slug in book.pages and filters.admits_entity(slug)
-        ][:MAX_PAGES]
-        if not named or filters.turns_back or not filters.admits_pages:
-            # what a page said then nobody knows
-            return ()
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(seconds):
-                texts = await loop.run_in_executor(self.executor, lambda: [self._text(page) for _, page in named])
-        except TimeoutError:
-            return ()
-        found = (_summed_up(slug, page, text, book, filters) for (slug, page), text in zip(named, texts, strict=True))
-        return tuple(one for one in found if one.summary)
-
-    def _text(self, page: EntityPage) -> str:
-        seen = self.files.look(RelativePath(page.path), None, self.files.moment())
-        if seen.presence is not Presence.OTHER:
-            return ""
-        body = seen.data[: len(seen.data) - len(PADDING)]
-        return body[front_matter_bytes(seen.data) :][:_PAGE_BYTES].decode("utf-8", "replace")
-
-
-def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filters: RecallFilters) -> RecalledEntity:
-    """Return the first lines of a page that the asker may see, and the memories that these rest on."""
-    told, memories, left = list[str](), dict[MemoryId, None](), SUMMARY_CHARS
-    for line, cited in _summary_lines(text):
-        rests_on = [key for one in cited if (key := book.of_short(one)) is not None]
-        # a line that rests on what is beyond the asker's reach tells of it
-        if len(rests_on) < len(cited) or not all(filters.standing(book.memories[one]) for one in rests_on):
-            continue
-        if len(line) > left:
-            break
-        told.append(line)
-        memories |= dict.fromkeys(rests_on)
-        left -= len(line) + 1
-    return RecalledEntity(slug, page.name, page.path, "\n".join(told), tuple(memories))
-
-
-def _summary_lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
-    """Yield the lines that say something, without links, and which memories each links to."""
-    for raw in text.split("\n"):
-        line = _COMMENT.sub("", raw[:_LINE_CHARS]).strip()
-        if not line or line.startswith("#"):
-            continue
-        cited = [memory for memory, _ in citations_in(line)]
-        if plain := _LINK.sub("", line).strip():
-            yield plain, cited
 
 
 class CheckedItems(Struct, frozen=True):
@@ -323,8 +246,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         asking = _asked_for(query, book)
         reading = None
         if query.said:
-            named = sorted(asking.entities)
-            reading = read(query.said, book, eligible.facts.descriptions, named, is_failure=query.is_failure)
+            named, descriptions = sorted(asking.entities), eligible.facts.descriptions
+            before = [(one, _named_in(one, book, query)) for one in query.said_before]
+            reading = read(query.said, book, descriptions, named, before=before, is_failure=query.is_failure)
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
@@ -374,7 +298,12 @@ class Recaller(Struct, frozen=True, kw_only=True):
         arms = found.arms if others is None else {**found.arms, LEXICAL: others.arms[LEXICAL]}
         items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
-            items, below = earned(UnaskedFinds(memories, passages, items, ranking), reading, eligible, asking)
+            near = UnaskedFinds(memories, passages, items, ranking)
+            items, below = earned(near, reading, eligible, asking)
+            if (further := reading.following(items, book)) is not None:
+                meant = further.newest_about(book, ARM_DEPTH * query.limit)
+                near = replace(near, memories={**memories, **made.those(meant)})
+                items, below = earned(near, further, eligible, asking)
         if query.is_failure:
             items = helpful_first(items, query.said)
         return RecallDraft(
@@ -441,15 +370,21 @@ def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
     return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
-def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
-    text, filters, today = query.question.text, query.memory_filters, query.today
+def _named_in(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
+    """Return the entities that a text names, and those that are given with a question."""
+    filters = query.memory_filters
     # an entity that is given is one that is asked about
     given = sorted(filters.entities or ())
     found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in given)])
     # a name that only lines of others hold is a word like any other
-    entities = [
+    return [
         slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
     ]
+
+
+def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
+    text, today = query.question.text, query.today
+    entities = _named_in(text, book, query)
     names: list[str] = [*book.slugs_of(entities), *(book.pages[slug].name for slug in entities if slug in book.pages)]
     days = query_days(text, today)
     if days is not None and days.span.first < today and days.span.last == date.max:

@@ -11,7 +11,7 @@ from memoryd.domain.memories.capture.targets import memory_words
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
-from memoryd.domain.memories.unasked.concepts import root_of
+from memoryd.domain.memories.unasked.concepts import family_of, root_of
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.snippets import folded
 from memoryd.domain.sessions.making_turns import answer_words
@@ -28,7 +28,7 @@ HOLD_TEXT = {
     "domain/memories/capture/targets.py": {"memory_words"},
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
-    "domain/memories/unasked/concepts.py": {"root_of"},
+    "domain/memories/unasked/concepts.py": {"family_of", "root_of"},
     "domain/ranking/snippets.py": {"folded"},
     "domain/sessions/making_turns.py": {"answer_words"},
     "search/ranking.py": {"commonness"},
@@ -80,14 +80,15 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     folded("The quetzalcanary eats 3 figs on Monday")
     parse_line("- W @Peter: The quetzalcanary eats 3 figs on Monday")
     root_of("quetzalcanary")
+    family_of("quetzalcanary")
     memory_words("The quetzalcanary eats 3 figs on Monday", ())
-    caches = (answer_words, commonness, folded, memory_words, parsed_line, root_of)
+    caches = (answer_words, commonness, family_of, folded, memory_words, parsed_line, root_of)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 
     drop_remembered_texts()
 
-    assert [cache.cache_info().currsize for cache in caches] == [0, 0, 0, 0, 0, 0]
+    assert [cache.cache_info().currsize for cache in caches] == [0] * len(caches)
 
 
 def test_no_last_answer_of_any_session_is_held_when_something_was_forgotten() -> None:

@@ -1,26 +1,18 @@
-"""Words of one meaning, in English, German and Chinese, and what the lines of a workspace call somebody or something.
+"""Words of one meaning, in English, German and Chinese.
 
 A message says *wife* where a line says *spouse*, 老公 where it says 丈夫. Each row is one concept, of common words. A
 concept is a word among others: how rarely the notes hold it says how much it tells, so that a wide one (food) tells
 little and a narrow one (a key) much.
-
-The words that only one person's notes use, their own lines explain: "Jitka is Tomas's wife", "Miso the cat". So a
-message that says *my wife* leads to what is known of her. A description is read only from a line about one entity that
-begins with its name, and only as far as its noun goes.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NewType, TypeVar
+from itertools import pairwise
+from typing import NewType
 
-from msgspec import Struct
-
-from memoryd.domain.counters import grouped
-from memoryd.domain.expressions import caseless, expression, word_set
-from memoryd.domain.memories.book import Book, Memory, changed_memories
-from memoryd.domain.memories.entities import EntitySlug, slug_of
-from memoryd.domain.memories.kinds import MemoryId
+from memoryd.domain.expressions import expression, word_set
+from memoryd.domain.memories.unasked.german import GERMAN_CONCEPTS
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)
@@ -31,9 +23,9 @@ husband spouse partner hubby married | 老公 丈夫 爱人 我先生
 son boy lad | 儿子
 daughter girl | 女儿 闺女
 child children kid kids baby toddler twin twins teenager teen son daughter boy girl lad | 孩子 小孩 娃 宝宝 儿子 女儿
-mother mum mom mummy mommy mam mama | 妈妈 母亲 我妈 老妈
-father dad daddy papa | 爸爸 父亲 我爸 老爸
-parents folks mother father | 父母 爸妈
+mother mum mom mummy mommy mam mama | 妈妈 母亲 我妈 老妈 妈
+father dad daddy papa | 爸爸 父亲 我爸 老爸 爸
+parents folks mother mum mom father dad | 父母 爸妈 爸爸 妈妈 父亲 母亲 爸 妈
 brother bro | 哥哥 弟弟 兄弟
 sister sis | 姐姐 妹妹
 grandmother grandma granny gran nana nan | 奶奶 外婆 姥姥
@@ -84,7 +76,7 @@ christmas xmas boxing advent santa holidays easter | 圣诞 圣诞节
 phone phones call calls ring telephone mobile | 电话 手机 打电话
 mail mails email emails letter inbox | 邮件 邮箱 发邮件 信
 address lives live flat street house | 地址 住在 搬家 寄到
-key keys lock locked locksmith | 钥匙 锁 门锁 锁门
+key keys lock locks locked locksmith door | 钥匙 锁 门锁 锁门 开门 进门
 car van vehicle drive drives driving parking park garage petrol | 车 开车 汽车 停车 车位 驾驶
 train trains bus flight fly flights airport station trip travel travelling | 火车 高铁 飞机 机票 机场 车站 出差
 holiday holidays vacation trip travel hotel cottage | 旅行 旅游 度假 酒店 民宿 出去玩 假期 放假
@@ -121,6 +113,88 @@ saturday sat | 周六 星期六 礼拜六
 sunday sun | 周日 周天 星期日 星期天 礼拜日 礼拜天
 wifi router internet network | 路由器 网络 宽带 无线
 """
+_THINGS = """
+generator genny power electricity outage blackout | 发电机 停电 断电
+gas cooker hob oven stove | 燃气 煤气 灶台 炉子
+leak leaks leaking tap stopcock valve plumbing flooded | 漏水 水阀 龙头 总阀
+toilet loo drain drains | 厕所 马桶
+washing laundry detergent | 洗衣 洗衣机 洗衣液
+fridge freezer refrigerator | 冰箱 冷冻 冷库
+sofa couch settee furniture armchair wardrobe | 沙发 家具 衣柜
+stairs staircase lift elevator upstairs | 楼梯 电梯
+roof gutter gutters loft attic | 屋顶 阁楼 漏雨
+tool tools drill hammer screwdriver saw | 工具 电钻 锤子
+window windows curtain curtains blinds | 窗户 窗帘
+lamp lamps bulb bulbs torch | 灯泡 台灯 手电
+guest guests visitor visitors overnight | 客人 来访 借住 过夜 留宿
+nursery kindergarten childcare babysitter nanny creche | 幼儿园 托班 保姆
+pregnant pregnancy birth midwife maternity | 怀孕 预产期 孕妇 产假
+glasses lenses optician eyesight | 眼镜 隐形眼镜 近视 视力
+hearing deaf | 听力 耳聋 助听器
+lifting heavy carry carrying spine | 重物 搬东西 腰伤
+rash eczema skin | 皮肤 湿疹
+heart cardiac stent pacemaker | 心脏 支架
+nose sinus blocked stuffy | 鼻子 鼻塞 感冒
+headache headaches migraine migraines | 头痛 头疼 偏头痛
+insulin glucose hypo diabetes diabetic | 胰岛素 血糖 糖尿病
+vaccine vaccination jab booster | 疫苗 打针
+hurt hurts pain ache sore injury injured | 受伤 扭伤 拉伤
+gluten coeliac celiac wheat bread toast flour pasta | 麸质 面粉 面包
+dairy lactose milk cheese cream butter | 乳糖 牛奶 奶制品
+alcohol beer wine pint drunk sober pub | 喝酒 戒酒 酒驾 白酒 啤酒
+smoke smoker smoking cigarettes | 抽烟 戒烟
+vegetarian vegan meat-free | 吃素 素食
+bike bicycle cycling cyclist | 自行车 骑车 单车
+boat boats ship vessel sail sailing | 轮船 渡轮 帆船
+charge charger charging battery batteries | 充电 电池 充电器
+tyre tyres tire tires puncture | 轮胎 爆胎 后胎 前胎
+petrol diesel fuel | 汽油 加油 柴油
+insurance insured insure policy | 保险 理赔
+passport passports visa visas | 护照 签证 身份证 证件
+licence license permit | 驾照 执照 许可证
+luggage suitcase baggage rucksack | 行李 行李箱 背包
+ticket tickets booking reservation | 门票 车票 订票 预订
+cancel cancels cancelled refund refundable | 取消 退款 退票
+height high tall headroom clearance | 高度 限高 身高
+loan debt owe owes borrow borrowed lend lent | 欠钱 还钱 借给 借钱
+contract contracts agreement signature | 合同 签字 协议
+warranty guarantee receipt | 保修 发票 收据
+shift shifts rota | 排班 夜班 值班 早班 晚班
+leave holidays annual-leave | 请假 年假 休假
+slides presentation deck powerpoint | 演讲 幻灯片
+colour color colours palette blind | 颜色 色盲 配色
+printer print prints printed printing | 打印 打印机
+computer laptop pc | 电脑 笔记本电脑
+alarm alarms alert warning | 报警 警报 告警
+login account accounts access | 登录 账号 权限
+horse horses pony mare saddle farrier | 骑马 马厩 马术
+chicken chickens hen hens coop eggs | 母鸡 鸡蛋 鸡舍
+bee bees hive hives honey | 蜜蜂 蜂箱 蜂蜜
+worm worms worming wormer fleas ticks | 驱虫 跳蚤
+kennels cattery sitter boarding | 寄养 寄存
+dive dives diving diver underwater scuba | 潜水 下水 水下
+swim swims swimming pool | 游泳 泳池
+ski skis skiing snowboard slopes | 滑雪 雪山 雪场
+hike hikes hiking hiker trail | 徒步 爬山 登山
+choir sing sings singing singer | 合唱 唱歌
+drum drums drummer drumming drumsticks | 打鼓 架子鼓
+wedding marry marries bride groom bridesmaid | 婚礼 结婚 伴娘 新郎 新娘 酒席
+funeral died death grave | 葬礼 去世
+party celebrate celebration | 聚会 派对 庆祝
+flower flowers bouquet | 花束 鲜花
+wind winds windy storm gale | 大风 台风 刮风
+hospital clinic ward outpatients | 医院 门诊 挂号 复诊
+appointment appointments appt | 预约
+message messages msg text texts sms whatsapp | 微信 短信 发消息
+closed closes opening opens | 关门 营业 打烊
+quiet noise noisy loud sound | 安静 噪音
+smell smells scent perfume | 气味 香水 油烟
+collect collects pickup fetch | 接送 接孩子
+haircut hairdresser barber hair | 理发 剪头发
+trainee intern apprentice newcomer | 实习生 新人 学徒
+afraid scared fear phobia | 害怕 恐惧
+snack snacks biscuit biscuits crisps sweets | 零食 饼干
+"""
 _WORK = """
 deploy deploys deployed deployment release releases released ship ships rollout | 部署 发布 上线
 rollback revert previous undo restore unship | 回滚 回退 恢复
@@ -147,33 +221,7 @@ homework assignment essay composition | 作业 作文 稿子
 report reports status update summary standup | 汇报 周报 日报 报告
 customer client clients customers | 客户 订单
 """
-_ROWS = tuple(row for part in (_PEOPLE, _LIFE, _WORK) for row in part.strip().split("\n"))
-_GERMAN = """
-wife ehefrau | husband ehemann | son sohn sohne | daughter tochter | child kinder sohn sohne tochter
-mother mutter mutti | father vater | parents eltern | brother bruder | sister schwester schwestern
-grandmother oma grossmutter | grandfather opa grossvater | aunt tante | uncle onkel | girlfriend freundin
-neighbour nachbar nachbarin nachbarn | boss vorgesetzte | colleague kollege kollegin kollegen
-landlord vermieter vermieterin miete wohnung | teacher lehrer lehrerin schule
-doctor arzt arztin hausarzt hausarztin klinik krankenhaus | dentist zahnarzt zahnarztin zahne
-vet tierarzt tierarztin | lawyer anwalt anwaltin | accountant steuerberater steuerberaterin buchhalter steuer
-cat katze katzen kater | dog hund hunde welpe | plumber klempner | electrician elektriker
-eat essen isst esse gegessen kochen kocht gekocht mahlzeit rezept suppe kuchen abendessen mittagessen fruhstuck \
-obst gemuse vegetarisch vegetarier vegetarierin allergisch allergie unvertraglichkeit fleisch fisch kase milch \
-nusse zucker | drink trinken trinkt trinke kaffee saft wein bier alkohol
-sugar zucker kuchen schokolade diabetiker diabetikerin
-nut nuss nusse haselnusse erdnuss erdnusse walnusse mandeln | seafood garnelen fisch muscheln krabben
-allergy allergisch allergie allergien | medicine medikament medikamente tablette tabletten rezept antibiotika
-ill krank fieber husten erkaltung grippe | birthday geburtstag geschenk geschenke
-christmas weihnachten | phone telefon telefonnummer handynummer | key schlussel | train zug zuge bahnhof flug flughafen
-holiday urlaub ferien reise | table tisch | run laufen lauft
-parcel paket pakete versand | repair reparatur reparieren kaputt | rubbish mull mulltonne abfall
-shoe schuhe kleidung | sleep schlafen schlaft | exam prufung prufungen klausur
-concert konzert konzerte orchester gitarre geige klavier | meeting termin termine besprechung
-heating heizung | garden garten pflanzen | monday montag montags | tuesday dienstag dienstags
-wednesday mittwoch mittwochs | thursday donnerstag donnerstags | friday freitag freitags | saturday samstag samstags
-sunday sonntag sonntags | password passwort passworter kennwort | customer kunde kundin kunden
-"""
-"""German words of a concept, behind the word that its row begins with; none that is English, too."""
+_ROWS = tuple(row for part in (_PEOPLE, _LIFE, _THINGS, _WORK) for row in part.strip().split("\n"))
 NARROW, WIDE = 8, 24
 """So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
 FULL, MIN = 3.0, 1.5
@@ -198,7 +246,10 @@ muss mussen soll sollen gibt liegt liegen steht bitte mehr alles etwas wieder no
 nehmen nehme nimm
 """)
 """Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
-_WORD = expression(r"[a-z]+(?:-[a-z]+)*")
+WORD = expression(r"[a-z]+(?:-[a-z]+)*")
+_DOERS = ("er", "or")
+LEAST_OF_FAMILY, LEAST_OF_COMPOUND, _LONGEST_COMPOUND = 4, 7, 14
+"""Letters of a word that others are made of, of one that two words make, and of two that may be one."""
 _UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 _VALUES: Mapping[str, re.Pattern[str]] = {
     "email": expression(r"\w@\w+\.\w"),
@@ -214,7 +265,7 @@ def concepts_in(text: str, *, beside: Collection[str] = (), in_german: bool = Tr
     Those are roots of words, and words of scripts without spaces. `in_german`: German words count, too.
     """
     small, table = _folded(text), _table()
-    words = set(map(root_of, _WORD.findall(small)))
+    words = set(map(root_of, WORD.findall(small)))
     if UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))
     words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
@@ -231,7 +282,7 @@ def _folded(text: str) -> str:
 def significant_words(text: str) -> frozenset[str]:
     """Return the words by which a text speaks of concepts, as `concepts_in` takes those beside another one."""
     small = _folded(text)
-    spaced = {root_of(word) for word in _WORD.findall(small)}
+    spaced = {root_of(word) for word in WORD.findall(small)}
     # a single sign is no word of the index, which has pairs: both may have it and share nothing else
     pairs = (word for word in _unspaced_words().findall(small) if len(word) > 1)
     return frozenset(word for word in {*spaced, *pairs} if word in _table())
@@ -244,6 +295,50 @@ def words_beside(text: str, most: int) -> tuple[str, ...]:
     others = [word for one in narrow for word in _words_of(_ROWS[one])]
     others += [word for one in narrow for word in _german().get(one, ())]
     return tuple(dict.fromkeys(word for word in others if word not in _folded(text)))[:most]
+
+
+def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]:
+    """Return the words that are looked for beside those of a text since they are of one family with one of them.
+
+    That is who or what does something (*bake*, *baker*), what is written as one word or as two (*dry dock*,
+    *drydock*); `is_word` tells whether the language has a word.
+    """
+    words = [word for word in WORD.findall(_folded(text)) if len(word) > 2 and word not in STOP_WORDS]
+    found = [form for word in words if word not in WEAK_WORDS for form in _derived(word)]
+    for word in words:
+        if len(word) >= LEAST_OF_COMPOUND and not is_word(word):
+            found += next((list(halves) for halves in _halves_of(word) if all(map(is_word, halves))), [])
+    found += (one + other for one, other in pairwise(words) if len(one) + len(other) <= _LONGEST_COMPOUND)
+    return tuple(dict.fromkeys(word for word in found if word not in words))
+
+
+def _derived(word: str) -> Iterator[str]:
+    if len(word) < LEAST_OF_FAMILY:
+        return
+    if word.endswith(_DOERS):
+        yield word[:-2]
+        yield word[:-1]
+    elif not word.endswith(("ing", "ed", "s")):
+        yield f"{word}r" if word.endswith("e") else f"{word}er"
+
+
+def _halves_of(word: str) -> Iterator[tuple[str, str]]:
+    for at in range(3, len(word) - 2):
+        yield word[:at], word[at:]
+
+
+def families_in(text: str) -> frozenset[str]:
+    """Return the families of the words of a text: *toast* and *toaster* have one."""
+    return frozenset(map(family_of, WORD.findall(_folded(text))))
+
+
+@lru_cache(4_096)
+def family_of(word: str) -> str:
+    """Return an English word without its usual endings, and without that of who or what does it."""
+    root = root_of(word)
+    if root.endswith(_DOERS) and len(root) > LEAST_OF_FAMILY:
+        return root[:-2]
+    return root[:-1] if root.endswith("e") and len(root) >= LEAST_OF_FAMILY else root
 
 
 def width_weight(concept: Concept) -> float:
@@ -288,7 +383,7 @@ def _german_roots() -> frozenset[str]:
 @cache
 def _german() -> Mapping[Concept, Sequence[str]]:
     rows = {row.split()[0]: Concept(at) for at, row in enumerate(_ROWS)}
-    entries = (entry.split() for line in _GERMAN.strip().split("\n") for entry in line.split("|"))
+    entries = (entry.split() for line in GERMAN_CONCEPTS.strip().split("\n") for entry in line.split("|"))
     return {rows[first]: words for first, *words in entries}
 
 
@@ -307,147 +402,3 @@ def _unspaced_words() -> re.Pattern[str]:
     # the longest first: 糖尿病 is more than 糖
     unspaced = (word for word in _table() if UNSPACED_RUN.search(word))
     return re.compile("|".join(sorted(unspaced, key=len, reverse=True)))
-
-
-NAMED, PART_OF_NAME, KIN, DESCRIBED = 1.0, 0.8, 0.75, 0.7
-"""How surely a message means an entity: by its name, by a part of it, by what it is to somebody, by its description."""
-Key = TypeVar("Key", str, Concept)
-MAX_ALIKE = 2
-"""What is said of more entities than these means none of them."""
-_SHORTEST_PART = 4
-_NO_NOUNS = STOP_WORDS | WEAK_WORDS
-_IS = caseless(
-    r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
-    r"(?P<noun>[^,.;:()]{1,60})"
-)
-_BEHIND_NOUN = caseless(
-    r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
-)
-_OF_SOME = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
-_NAME = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"
-_NOUN_IS_NAME = expression(
-    rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}(?: [a-z-]{{2,20}}){{0,2}}) is (?P<name>{_NAME})"
-)
-_NOUN_AND_NAME = expression(
-    rf"(?:\b[Mm]y|\b[Oo]ur|\b[Hh]is|\b[Hh]er|\b[Tt]heir|\b[Tt]he|\w['’]s) (?P<noun>[a-z-]{{2,20}}) (?P<name>{_NAME})"
-)
-"""\"Owen's mother Gwen turns seventy\"."""
-_IS_CHINESE = expression(r"(?P<name>[^，。；,;:：]{1,20}?)是(?P<noun>[^，。；,;:：]{1,20})")
-
-
-_Description = tuple[EntitySlug, tuple[str, ...], frozenset[Concept]]
-"""Whom one line calls something, and what: roots of English words or a Chinese noun, and concepts. The entity may be a
-phrase of signs without spaces that ends with the name."""
-
-
-class Descriptions(Struct, frozen=True):
-    """The descriptions of all entities of a book; `of` makes those of a later one."""
-
-    book: Book = Book()
-    read: Mapping[MemoryId, tuple[_Description, ...]] = {}
-    words: Mapping[str, frozenset[EntitySlug]] = {}
-    concepts: Mapping[Concept, frozenset[EntitySlug]] = {}
-    parts: Mapping[str, frozenset[EntitySlug]] = {}
-
-    def of(self, book: Book) -> "Descriptions":
-        """Return those of a later book; what did not change is not read again."""
-        changed = changed_memories(self.book, book)
-        read = {one: found for one, found in self.read.items() if one not in changed}
-        for one in changed & book.memories.keys():
-            if found := tuple(descriptions_in(book.memories[one], book.aliases)):
-                read[one] = found
-        return _gather(book, read)
-
-    def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
-        """Return the entities that a message means, with how surely; `named` are those that it names in full."""
-        meant = dict.fromkeys(named, NAMED)
-        roots = {root_of(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS}
-        kin = [concept for concept in concepts_in(text) if is_of_people(concept)]
-        for sure, entities in (
-            (PART_OF_NAME, _few_of(self.parts, roots)),
-            (KIN, _few_of(self.concepts, kin)),
-            (DESCRIBED, _few_of(self.words, [*roots, *self._nouns_in(text)])),
-        ):
-            for entity in entities:
-                meant.setdefault(entity, sure)
-        return meant
-
-    def _nouns_in(self, text: str) -> list[str]:
-        return [word for word in self.words if not word.isascii() and word in text]
-
-    def calling(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
-        """Return the words of a message by which it may mean each of the entities: they say only whom."""
-        significant = sorted(word for word in significant_words(text) if not word.isascii())
-        pieces = dict.fromkeys([*_WORD.findall(text.lower()), *self._nouns_in(text), *significant])
-        return {entity: " ".join(piece for piece in pieces if self._calls(piece, entity)) for entity in entities}
-
-    def _calls(self, word: str, entity: EntitySlug) -> bool:
-        return entity in self.words.get(root_of(word), ()) or any(
-            entity in self.concepts.get(concept, ()) for concept in concepts_in(word) if is_of_people(concept)
-        )
-
-
-def _few_of(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> Iterator[EntitySlug]:
-    """Yield the entities behind each of the keys that has not too many."""
-    for key in keys:
-        if len(entities := table.get(key, ())) <= MAX_ALIKE:
-            yield from sorted(entities)
-
-
-def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) -> Iterator[_Description]:
-    """Yield what a memory calls the one entity that it is about, and others that it names."""
-    entities = {aliases.get(slug, slug) for slug in memory.slugs}
-    text = memory.text
-    is_unspaced = UNSPACED_RUN.search(text[:20]) is not None
-    match = (_IS_CHINESE if is_unspaced else _IS).match(text)
-    if match is not None and len(entities) == 1:
-        (entity,), name = entities, match["name"].lower()
-        if entity in name or not set(entity.split("-")).isdisjoint(name.replace(",", " ").split()):
-            yield _describe(entity, match["noun"])
-    if is_unspaced:
-        # 合伙人是老聂: the noun stands first, and whom it means behind it
-        if match is not None:
-            yield _describe(EntitySlug(match["noun"]), match["name"])
-        return
-    for pattern in (_NOUN_IS_NAME, _NOUN_AND_NAME):
-        for match in pattern.finditer(text):
-            yield _describe(slug_of(match["name"]), match["noun"])
-
-
-def _describe(entity: EntitySlug, noun: str) -> _Description:
-    if UNSPACED_RUN.search(noun):
-        last = noun.rsplit("的", 1)[-1]
-        return entity, (last,), concepts_in(last)
-    # the elder of the twins is a twin
-    words = _WORD.findall(_BEHIND_NOUN.sub("", _OF_SOME.sub(" ", f" {noun.lower()}")))
-    own = entity.split("-")
-    roots = tuple(root_of(word) for word in words if len(word) > 2 and word not in own and word not in _NO_NOUNS)
-    return entity, roots, concepts_in(words[-1]) if words else frozenset()
-
-
-def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> Descriptions:
-    words, parts = list[tuple[str, EntitySlug]](), list[tuple[str, EntitySlug]]()
-    concepts = list[tuple[Concept, EntitySlug]]()
-    for name, roots, spoken in (description for described in read.values() for description in described):
-        if entity := _known(name, book):
-            words += [(root, entity) for root in roots]
-            concepts += [(concept, entity) for concept in spoken]
-    for entity in book.by_entity:
-        # a name may be what somebody is to its owner: Mum, 婆婆
-        concepts += [(concept, entity) for concept in concepts_in(entity.replace("-", " "))]
-        if "-" in entity:
-            parts += [(root_of(piece), entity) for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
-    return Descriptions(book, read, _grouped(words), _grouped(concepts), _grouped(parts))
-
-
-def _known(entity: EntitySlug, book: Book) -> EntitySlug:
-    """Return the entity of the book that a name or the end of a phrase means; empty for none."""
-    slug = book.aliases.get(entity, entity)
-    if slug in book.by_entity:
-        return slug
-    ends = (entity[at:] for at in range(1, len(entity) - 1)) if UNSPACED_RUN.match(entity) else ()
-    return next((EntitySlug(end) for end in ends if end in book.by_entity), EntitySlug(""))
-
-
-def _grouped(pairs: Iterable[tuple[Key, EntitySlug]]) -> dict[Key, frozenset[EntitySlug]]:
-    return {key: frozenset(entities) for key, entities in grouped(pairs).items()}

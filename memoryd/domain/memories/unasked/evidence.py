@@ -9,35 +9,43 @@ invented persons, in English and Chinese; docs/explanation/memory.md has the fig
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.unasked.asked_values import LIKING, LIMIT, REASON, WHY, own_doings, values_asked_for
 from memoryd.domain.memories.unasked.concepts import (
     FULL,
+    LEAST_OF_COMPOUND,
+    LEAST_OF_FAMILY,
     WEAK_WORDS,
     Concept,
     concepts_in,
+    families_in,
+    family_of,
     is_of_people,
     significant_words,
     width_weight,
 )
+from memoryd.domain.memories.unasked.german import german_weights, is_german
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
-from memoryd.domain.text.languages import language_of
-from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN, query_terms
+from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 MIN: Mapping[Aim, float] = {Aim.OWN: 1.4, Aim.STATED: 3.0, Aim.OPEN: 7.0, Aim.GENERAL: 8.2}
 """What must speak for an item, by what the message is about; of what is general, two kinds of evidence must."""
 MIN_OF_VALUE = 5.4
 """The same of what may be general, for a value of the kind that is asked for: a rare word alone is no answer."""
+MIN_OF_NOBODY = 6.0
+"""The same of a statement, for what is about nobody whom it means: a word of small talk stands in many a line."""
 MIN_OF_FURTHER = 2.5
 """The same for each item but the best, whatever the message is about."""
-SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.5
+SHARE_OF_BEST, SHARE_OF_PART = 0.45, 0.4
 """Of the evidence of the best item, and of the best for the same part of the message, that each other must have."""
 FIRST_ONES, SHARE_OF_LATER = 3, 0.8
 """So many items come first; each further one is nearly as good as the best."""
@@ -52,6 +60,10 @@ WEAK_WORD = 0.4
 """Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
 WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
 """Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
+IN_PASSAGE = 0.7
+"""Of what stands in a passage: chance puts more words into several lines than into one."""
+OF_FAMILY = 0.6
+"""Of a word that is made of one of the message, or the other way round."""
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
 """Of further pairs of one run of signs, and of what other parts of the message say."""
 INITIALS = 3.5
@@ -59,12 +71,14 @@ FULL_ENTITY, MIN_ENTITY, FEW_LINES = 3.0, 1.5, 3
 """What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
 MENTIONED = 0.7
 """Of that, for a line which is about another one and names it."""
-NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.5, 0.8, 3.5
+NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.9, 0.8, 3.5
 """Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
 NEAR_ALONE = 0.5
 """Of that, where nothing else speaks for the item and its meaning is not clear."""
-CLEARLY_NEAR = 2.3
-"""A meaning that includes an item of which it is unknown whether it was asked for."""
+NEAREST, NEAREST_RISE = 2, 3.0
+"""So many that are nearest in meaning are told beside what words say, from so many deviations of the model on."""
+CLEARLY_NEAR, CLEARLY_NEAR_TOLD = 2.3, 3.0
+"""A meaning that includes an item of which it is unknown whether it was asked for; and where nothing is asked."""
 RESTRICTS, PREFERS, ANSWERS, DOES_SO = 0.9, 0.6, 0.8, 1.5
 """For what limits or likes the one who is named, for a value of the kind that is asked for, and for one's own doing."""
 OF_DAYS = 5.0
@@ -74,73 +88,25 @@ ALL_WORDS, ALL_WORDS_SHARE, MAX_WORDS_SHARE = 2.0, 0.6, 0.8
 """For two words and more that are so much of what the message's words weigh."""
 RARE = 6.4
 """Of a word that is in no list of common ones, and in hardly another note."""
-SIGNIFICANT, SIGNIFICANT_NEAR = 2.5, 2.0
-"""From this weight on a word, or a meaning, is a kind of evidence of its own."""
+SIGNIFICANT, SIGNIFICANT_NEAR, SIGNIFICANT_ASKED = 3.6, 2.0, 2.5
+"""From this weight on a word, or a meaning, is a kind of evidence of its own; a word of what may be asked for."""
 
-_SAYS_NOTHING = word_set("remember forget 记住 statt ab um im ins der das dem")
-"""`Remember that`, with which many memories begin, and German words that a search may mean: a certificate in DER."""
-_GERMAN_TALK = word_set("""
-merk merke dir vergiss denk denke daran stell warum wieso worauf
-nicht noch schon wieder bis mit nach bei beim aus auf zu zur zum vor vom von seit ohne gegen durch uber unter zwischen
-wegen eine einen einem einer eines kein keine keinen mein meine meinen dein deine sein seine ihr ihre unser unsere mich
-dich sich uns euch mir ihm ihn ihnen ich wir ist sind seid habe hab hast habt haben hatte wird werden wurde wurden kann
-kannst konnen konnte darf darfst durfen soll sollen sollte muss musst mussen mochte mochten wollen willst wollte macht
-mach machen mache machst gehen geht gibt geben kommt kommen lass lassen lieber erst mehr immer nur auch aber oder und
-weil wenn dass denn denen dessen deren ichs doch nein eben gerade dann hier wie wer wen wem wann wo wohin woher
-welche welcher welches alles etwas nichts nix viel viele sehr ganz gerne gern bitte danke letzten letzte letztes
-nachste nachsten diese dieser dieses jede jeder jedes nochmal passt weiss glaube finde sag sage sagen heut
-bisschen einfach eigentlich vielleicht ubrigens falsch fertig
+_SAYS_NOTHING = word_set("""
+remember forget 记住 statt ab um im ins der das dem
+im ive id youre youve theyre weve hes shes thats whats wheres whens whos hows whys theres heres lets dont doesnt didnt
+isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt
 """)
-"""No English words, most of them: whoever says one speaks German."""
-_ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort")
-"""The same of a German sentence alone."""
-GERMAN_MAX = 5.5
-"""Of a word of a German message, of which nobody counted how common it is: all would be as rare as names."""
+"""`Remember that`, with which many memories begin, German words that a search may mean (a certificate in DER), and
+function words without their apostrophe, which no list of common words has."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
 )
-_LIMIT = expression(
-    r"\b(?:never|not|no|nothing|nobody|only|must|cannot|can't|allergic|allergy|avoid|without|except|always|vegan"
-    r"|vegetarian|limited|unless)\b|不能|不要|不吃|不喝|不发|不可|不得|不了|禁|只|过敏|必须|一定|别|忌"
+_TIMES = expression(
+    r"(?:周|星期|礼拜)[一二三四五六日天末]|[今明昨后前]天|早上|上午|中午|下午|傍晚|晚上|夜里|周末|[月年][底初]|最近"
+    r"|刚才|时间|时候|小时|分钟|以前|以后|第[一二三]"
 )
-_LIKING = expression(r"\b(?:loves?|likes?|prefers?|wants?|hates?|enjoys?|favou?rite|drinks?|eats?)\b|喜欢|爱|讨厌|想要")
-_OWN_DOING = expression(
-    r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
-    r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
-    r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
-)
-"""A question of what the one who asks does, and its verb: *where do I work*."""
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_COUNT = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred"
-_KINDS = (
-    (
-        expression(
-            r"\b(?:when|what time|how long|until|how many days|(?:which|what|that|those) days?|deadline|due"
-            r"|wann|wie lange|um wie viel uhr|welche[nrm]? tag)\b"
-            r"|什么时候|几点|哪天|几号|多久|何时|有空|下次|那几天|那天"
-        ),
-        expression(
-            rf"\b(?:\d{{1,2}}[:.]\d\d|\d{{1,2}}(?:st|nd|rd|th)?|noon|midnight|half past|quarter|o'clock"
-            rf"|{_MONTH}|{_COUNT}"
-            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|uhr)\b"
-            r"|[一二三四五六七八九十\d](?:点|月|号|日|时|周|天)"
-            r"|周[一二三四五六日]|星期"
-        ),
-    ),
-    (
-        expression(r"\b(?:where|whereabouts|wo|wohin)\b|哪里|哪儿|在哪|放哪"),
-        expression(
-            r"\b(?:in|at|on|behind|under|above|next to) (?:the|a|my|our)\b"
-            r"|\b(?:im|beim?|hinter|unter|auf|neben) |放在|存在|在.{1,8}(?:里|上|下|层|抽屉|柜)"
-        ),
-    ),
-    (
-        expression(r"\b(?:how (?:many|much)|wie ?viele?)\b|几个|多少|几[位人份篇张次]"),
-        expression(rf"\d|\b(?:{_COUNT})\b|[一二三四五六七八九十百千][个篇张位次份人元块]"),
-    ),
-)
-"""What asks for a value of a kind, and what such values look like."""
+"""Pairs that stand everywhere in talk, as English words of times do."""
 _NUMBERED = expression(
     r"\b(?:number|no\.|nr|room|cue|gate|platform|desk|page|line|pipe|bus|row) ?(\d{1,3})\b|第?(\d{1,3})[号路排]"
 )
@@ -166,6 +132,8 @@ class Item(Struct, frozen=True):
     slugs: Collection[EntitySlug] = ()
     of_days: float = 0.0
     """The lift of the days that the message is about."""
+    is_passage: bool = False
+    """Whether it is several lines of a note, and no memory."""
 
 
 class MessageEvidence:
@@ -198,10 +166,18 @@ class MessageEvidence:
         self._text = " ".join(message.parts)
         small = self._text.lower()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
-        known = _german(idf.weights) if _is_german(small) else idf.weights
+        known = german_weights(idf.weights) if is_german(small) else idf.weights
         self._weights = {
             term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in known.items()
+        }
+        spaced = [term for term, weight in self._weights.items() if term.isalpha() and term.isascii() and weight]
+        self._long = {term for term in spaced if len(term) >= LEAST_OF_COMPOUND and self._weights[term] >= RARE}
+        self._pairs = {one + other: (one, other) for one, other in pairwise(spaced) if len(one) > 2 < len(other)}
+        self._families = {
+            family_of(term): (term, min(FULL, OF_FAMILY * self._weights[term]))
+            for term in spaced
+            if len(term) >= LEAST_OF_FAMILY and term not in WEAK_WORDS
         }
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
@@ -210,9 +186,11 @@ class MessageEvidence:
         # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
         is_general = message.aim is Aim.GENERAL
         self._concepts = concepts_in(self._text, in_german=not is_general)
+        self._asks = asks(self._text)
+        self._asks_why = message.is_of_world and WHY.search(small) is not None
         self._significant = significant_words(self._text)
-        self._wanted = [value for asks, value in _KINDS if asks.search(small)]
-        self._doings = _OWN_DOING.findall(small)
+        self._wanted = values_asked_for(small)
+        self._doings = own_doings(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
 
     def of(self, items: Sequence[Item]) -> list[Worth]:
@@ -232,7 +210,17 @@ class MessageEvidence:
             least = max(least_of_later, SHARE_OF_BEST * min(first, BEST), SHARE_OF_PART * min(best[one.part], BEST))
             least = least if one.score >= first else max(least, MIN_OF_FURTHER)
             included.append(replace(one, is_included=one.is_included and one.score >= least))
-        return included
+        return self._with_nearest(items, included)
+
+    def _with_nearest(self, items: Sequence[Item], worths: Sequence[Worth]) -> list[Worth]:
+        """Include what is nearest in meaning to a message that needs something of one's own, whatever words say."""
+        if self._message.aim is not Aim.OWN or self._noise.usual is None or not self._noise.is_clear:
+            return list(worths)
+        rises = [-math.inf if one.cosine is None else self._noise.rise(one.cosine) for one in items]
+        least = max(NEAREST_RISE, *sorted(rises, reverse=True)[:NEAREST][-1:])
+        return [
+            replace(one, is_included=True) if rise >= least else one for one, rise in zip(worths, rises, strict=True)
+        ]
 
     def _shared(self, text: str) -> frozenset[Concept]:
         return concepts_in(text, beside=self._significant) & self._concepts if self._concepts else frozenset()
@@ -245,12 +233,15 @@ class MessageEvidence:
     def _worth(self, item: Item, shared: Collection[Concept], rarity: Mapping[Concept, float]) -> Worth:
         small = item.text.lower()
         matches = {term for term in item.terms if self._has_word(term, small, item.text)}
+        matches.update(self._compounds_in(small, matches))
         # what says of an item only whom it is about is evidence of its own
         matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(matches, item.text)
+        words *= IN_PASSAGE if item.is_passage else 1.0
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
+        words += self._relatives(item) if not words else 0.0
         if self._are_few and 0 < words < FULL and self._concepts:
             # a word of two of a few notes weighs little: no less than if one of both said it in another
             same = (concepts_in(item.text) & self._concepts).difference(shared, left_out)
@@ -260,29 +251,54 @@ class MessageEvidence:
         near = self._near(item.cosine, has_other=has_other)
         more = self._more(small, entity, words + meant + near, matches) + (OF_DAYS * item.of_days if has_other else 0.0)
         score = words + entity + meant + near + more
+        # why hens moult, a line that is about hens and nothing else does not tell
+        has_more = bool(words or meant or near) or REASON.search(small) is not None
         kinds = {"words": words, "entity": entity, "same thing in other words": meant, "meaning": near, "form": more}
         because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
-        return Worth(score, part, self._is_enough(score, meant, near, matches, small), because)
+        is_enough = (has_more or not self._asks_why) and self._is_enough(
+            score, meant, near, matches, small, is_of_meant=entity > 0
+        )
+        return Worth(score, part, is_enough, because)
 
-    def _is_enough(self, score: float, meant: float, near: float, matches: Collection[str], small: str) -> bool:
+    def _is_enough(
+        self, score: float, meant: float, near: float, matches: Collection[str], small: str, *, is_of_meant: bool
+    ) -> bool:
         aim = self._message.aim
-        if aim is Aim.OPEN and (near >= CLEARLY_NEAR or (score >= MIN_OF_VALUE and self._answers(small))):
-            return True
-        if aim is Aim.OPEN and score >= MIN_OF_VALUE and self._is_asked_for(matches):
-            return True
+        if aim is Aim.OPEN:
+            if near >= (CLEARLY_NEAR if self._asks else CLEARLY_NEAR_TOLD):
+                return True
+            if self._asks and score >= MIN_OF_VALUE and (self._answers(small) or self._is_asked_for(matches)):
+                return True
         if aim is not Aim.GENERAL:
-            return score >= MIN[aim]
+            return score >= (MIN_OF_NOBODY if aim is Aim.STATED and not is_of_meant else MIN[aim])
         # 图书馆 has the sign of a book in it: of one word in common a concept says no more
         is_meant = meant >= 1 and not any(map(UNSPACED_RUN.match, matches))
-        has_two = self._words_of(matches, SIGNIFICANT) + is_meant + (near >= SIGNIFICANT_NEAR) >= 2
+        words = self._words_of(matches, SIGNIFICANT)
+        # what has a rare word is near by that word
+        has_two = words + is_meant + (near >= SIGNIFICANT_NEAR and not words) >= 2
         is_all = self._words_of(matches) > 1 and self._holds_all(matches, MAX_WORDS_SHARE)
         return is_all or (score >= MIN[aim] and has_two)
 
+    def _compounds_in(self, small: str, matches: Collection[str]) -> Iterator[str]:
+        """Yield terms of the message that a text writes as two words, and both of two that it writes as one."""
+        if self._long and (missing := self._long.difference(matches)):
+            squeezed = small.replace(" ", "").replace("-", "")
+            yield from (term for term in missing if term in squeezed)
+        for compound, pair in self._pairs.items():
+            if compound in small:
+                yield from pair
+
+    def _relatives(self, item: Item) -> float:
+        """Return what a word of one family with one of the message says: *toaster* of *toast*."""
+        if not self._families:
+            return 0.0
+        held = (self._families[one] for one in families_in(item.text) & self._families.keys())
+        return max((weight for term, weight in held if term not in item.terms), default=0.0)
+
     def _is_asked_for(self, matches: Collection[str]) -> bool:
         """Tell whether the message asks by a name, a code, a word of a trade, or two words that each say something."""
-        weights = [self._weights.get(term, 0.0) for term in matches if term.isascii()]
-        is_told_apart = max(weights, default=0.0) >= RARE or sum(one >= SIGNIFICANT for one in weights) > 1
-        return is_told_apart and asks(self._text)
+        is_rare = any(self._weights.get(term, 0.0) >= RARE for term in matches)
+        return is_rare or self._words_of(matches, SIGNIFICANT_ASKED) > 1
 
     def _words_of(self, matches: Collection[str], least: float = 0.0) -> int:
         """Return how many words weigh more: of a script without spaces, pairs of signs that overlap are one."""
@@ -343,7 +359,7 @@ class MessageEvidence:
     def _near(self, cosine: float | None, *, has_other: bool) -> float:
         if cosine is None:
             return 0.0
-        rise = self._noise.deviations(cosine)
+        rise = self._noise.rise(cosine)
         near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         return near if has_other or rise >= self._clear else NEAR_ALONE * near
 
@@ -351,7 +367,7 @@ class MessageEvidence:
         """Return what the form of a text says for it, where something else does."""
         more = 0.0
         if entity:
-            more += RESTRICTS * bool(_LIMIT.search(small)) + PREFERS * bool(_LIKING.search(small))
+            more += RESTRICTS * bool(LIMIT.search(small)) + PREFERS * bool(LIKING.search(small))
         if entity or other > ANSWERS_FROM:
             more += ANSWERS * self._answers(small)
         more += DOES_SO * any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
@@ -381,28 +397,13 @@ def term_weight(term: str, weight: float) -> float:
         # a small number stands in many lines, and says nothing of what it counts
         return weight if len(term) > 2 else 0.0
     if UNSPACED_RUN.match(term):
+        if _TIMES.fullmatch(term):
+            return weight * WEAK_WORD
         weak = sum(sign in _PARTICLES for sign in term)
         return weight * (WEAK_SIGN if len(term) == 1 else (1.0, WEAK_SIGN, WEAK_SIGNS)[min(weak, 2)])
     if len(term) == 1:
         return 0.0
     return weight * (WEAK_WORD if term in WEAK_WORDS else 1.0)
-
-
-def _is_german(small: str) -> bool:
-    """Tell whether a message is German; of a few words, whether more of them are German than English talk."""
-    words = small.split()
-    german = sum(word in _GERMAN_TALK or word in _ALSO_ENGLISH for word in words)
-    english = sum(word in STOP_WORDS and word not in _GERMAN_TALK and word not in _ALSO_ENGLISH for word in words)
-    return german > english or language_of(small) == "de"
-
-
-def _german(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights of the terms of a German message: what talk is made of weighs nothing."""
-    talk = _GERMAN_TALK | _ALSO_ENGLISH
-    return {
-        term: 0.0 if term in talk else min(weight, GERMAN_MAX) if term.isalpha() else weight
-        for term, weight in weights.items()
-    }
 
 
 def parts_first(parts: Iterable[int]) -> list[int]:

@@ -81,12 +81,14 @@ _LAST_OUTPUT = (
 )
 _COMMAND = expression(
     rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
-    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b(?:(?=.*\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
+    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b"
+    rf"(?:(?=(?:(?!, (?:i|he|she|we|they|it)\b).){{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _EDITS = caseless(
     r"(?:(?:please|pls|ok|okay|now|and|then|can|could|would|you|just|also)[\s,]+){0,4}"
-    r"(?:rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
+    r"(?:re-?(?:run|do|try|start|build|load|send|open|generate|compile|install)"
+    r"|rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
     r"|make the [\w-]+ (?:red|green|blue|black|white|gr[ae]y|bold|italic|round|sticky|clickable|responsive|\w+er))\b"
 )
 """An order about the work at hand, where a word of a note may stand by chance: `rename the folder to src`."""
@@ -116,7 +118,8 @@ _UNIT = (
     r"|met(?:re|er)s?|cm"
     r"|centimet(?:re|er)s?|mm|lbs?|pounds?|ounces?|oz|kg|kilos?|grams?|g|stone|lit(?:re|er)s?|ml|gallons?"
     r"|pints?|cups?|tbsp|tsp"
-    r"|dollars?|euros?|usd|eur|gbp|yuan|rmb|crowns?|mph|kph|hours?|minutes?|seconds?|days?|weeks?|bytes?|kb|mb|gb|tb)"
+    r"|dollars?|euros?|usd|eur|gbp|yuan|rmb|crowns?|mph|kph|hours?|minutes?|seconds?|days?|weeks?|bytes?|kb|mb|gb|tb"
+    r"|nm|nautical miles?|knots?|kn|acres?|hectares?|(?:kilo|mega)?watts?|kwh?|volts?|amps?|hz|psi|bar)"
 )
 _ARITHMETIC = expression(
     rf"{_NUMBER}\s*[a-z%°]{{0,12}}\s*(?:times|plus|minus|divided by|multiplied by)\s*{_NUMBER}"
@@ -124,9 +127,13 @@ _ARITHMETIC = expression(
     rf"|{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b.{{0,30}}\bhow (?:many|much)\b|\bhow (?:many"
     rf"|much)\b.{{0,30}}{_NUMBER}\b.{{0,30}}\b{_NUMBER}\b"
     rf"|{_NUMBER}\s*(?:[-+*/×÷^x]|times|plus|minus|divided by|over|乘以?|除以|加上?|减去?)\s*{_NUMBER}"
+    rf"|{_NUMBER}\s*(?:[a-z]{{1,12}}\s)?(?:split|shared?|divided)\s(?:by|between|among|into)\s{_NUMBER}"
+    rf"|{_NUMBER}\s(?:[a-z]+\s){{0,2}}[x×*]\s{_NUMBER}"
     rf"|{_NUMBER}\s*(?:%|percent|per cent)\s+of\b|\b(?:square|cube) root\b|平方根|百分之"
     rf"|\b(?:convert|how (?:many|much))\b.{{0,40}}{_UNIT}.{{0,30}}\b(?:in|to|into|is|are)\b.{{0,20}}\b{_UNIT}\b"
     rf"|(?:^|\s){_NUMBER}\s*{_UNIT}.{{0,15}}\b(?:in|to|into|as)\b\s*{_UNIT}\b"
+    rf"|{_NUMBER}\s*{_UNIT}\b.{{0,20}}{_NUMBER}\s*{_UNIT}\b.{{0,20}}\bhow (?:long|far|fast|many|much|big|heavy|high)\b"
+    rf"|\bhow (?:long|far|fast|many|much|big|heavy|high)\b.{{0,20}}{_NUMBER}\s*{_UNIT}\b.{{0,20}}{_NUMBER}\s*{_UNIT}\b"
     r"|[一二两三四五六七八九十百千\d]+(?:公里|千米|米|厘米|毫米|英里|英尺|英寸|斤|公斤|千克|克|磅|两|吨|升|毫升"
     r"|亩|公顷|度|美元|欧元|块|元|小时|分钟|秒|天).{0,4}(?:等于|是|换算|合|折合|有)多少"
     r"|等于(?:几|多少)|\d.{0,12}\d.{0,16}(?:几|多少)",
@@ -156,7 +163,7 @@ _GENERIC_FIRST = caseless(
     r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
     r"|\b(?:erzahle?|sage?|gib|zeige?|schreibe?|erklare?|hilf|kannst du) (?:mir|uns)\b"
     r"|\b(?:wie|was|wo) kann (?:ich|man)\b|\bcan i\b"
-    r"|\bi (?:wonder|guess)\b|帮我(?:想|写|做|列|找|查|翻译|解释|算)|(?:告诉|给|教|教教)我"
+    r"|\bi (?:wonder|guess)\b|(?:帮|替|告诉|给|教)我"
 )
 _DEICTIC = caseless(
     r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
@@ -164,20 +171,22 @@ _DEICTIC = caseless(
     r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|heute|morgen|gestern|ubermorgen|vorgestern|(?:letzte|nachste|diese)[nrsm]? \w+|(?:mon|diens|donners|frei|sams"
     r"|sonn)tags?|mittwochs?|nochmal|wieder|oma|opa|mama|papa"
-    r"|again|usual|remind|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
+    r"|again|usual|remind|as you know|you know (?:how|what|which|where|who|when)"
+    r"|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
     r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|[表堂][哥弟姐妹]|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
     r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
-    r"|下次|之前|又|还|老地方|那个|那[几次天笔本]|这[个次几]|现在|接下来"
+    r"|下次|之前|又|还|老地方|来着|你(?:也|都)?知道的|那个|那[几次天笔本]|这[个次几]|现在|接下来"
 )
 _QUESTIONS = caseless(
-    r"[?？]|\b(?:what|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall|should"
-    r"|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
+    r"[?？]|\b(?:what(?! an?\b)|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall"
+    r"|should|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
     r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
-    r"|要不要|还是|[回买做准备选推荐挑算]一?下"
+    r"|(?P<verb>[^\W\d_])[不没](?P=verb)|还是|[回买做准备选推荐挑算]一?下"
 )
 _SUBJECT = expression(
     r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
     r"|this|that|there|my|our|his|her|their|the|a|an|ich|wir|er|sie|es|der|die|das|meine?|unsere?)(?:['’]\w+)?\b"
+    r"|\w+['’]s (?:\w+ing|been|got|gone)\b"
     r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
 )
 _DEFINITE = caseless(
@@ -185,11 +194,14 @@ _DEFINITE = caseless(
 )
 _ASKS = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
-    r"(?:what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
+    r"(?:(?:what|who|when|where|how)['’]?s"
+    r"|what|who|when|where|why|how|which|whose|is|are|do|does|did|was|were|has|tell me|explain|write|give me"
     r"|show me|define|convert|list|name"
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
-    r"|.{0,200}(?:是什么|是谁|什么是|为什么|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
+    r"|.{1,30}(?:为什么|为啥|为何)|.{1,30}是(?:怎么|如何|什么|用什么).{1,6}的\W{0,5}\Z"
+    r"|.{0,30}(?:一般|通常|平均).{0,20}(?:几|多[少久长大高重]|吗)|一[只个头条匹棵台辆].{1,20}(?:几|多[少久长大高重])|.{0,200}(?:是什么|是谁|什么是|怎么|如何|哪个|哪里|哪年|多少|区别|意思|吗)\W{0,5}\Z"
     r"|什么是|世界上?最|.{1,60}是谁(?:发明|发现|提出|创立)的|.{1,60}有(?:什么|何)(?:区别|不同)"
+    r"|.{1,20}怎么(?:区?分|写|读|念|拼|算|翻译)\W{0,5}\Z|.{1,20}是哪个?(?:朝代|国家|年代|世纪|国|年).{0,3}\Z"
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
 )
@@ -210,13 +222,35 @@ _WITHOUT_SUBJECT = caseless(
     r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)"
 )
 """A statement of the speaker that leaves *I* out: "didn't sleep", "off to bed", "heading home"."""
+_AGREEMENT = caseless(
+    r"(?:yes|yep|yeah|yup|ok|okay|sure|good|great|right|fine|perfect|brilliant|lovely|nice|cool|done|agreed)\b"
+    r"(?! (?:but|now|can|could|please|so|then))[\s,.!]"
+)
+"""What begins so answers the agent."""
 _OF_CODE = expression(
     r"\b(?:excel|javascript|typescript|java|python|golang|regexp?|css|html|latex|vba|sql|bash|tcp|udp|http|json|yaml"
     r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
-    r"|data ?frames?|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
+    r"|git|pytest|junit|pandas|numpy|polars|matplotlib|docker(?:file)?|kubectl|npm|webpack|django"
+    r"|powershell|makefile|(?:google )?(?:spread)?sheets? (?:formula|function)|pivot tables?|vlookup"
+    r"|google sheets|data ?frames?"
+    r"|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
     re.IGNORECASE | re.ASCII,
 )
+_PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
+_SPEAKS_TO = caseless(
+    r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
+    r"|speak to|talk to)\b|问|告诉|联系|[打发交][个给]|通知|说一声"
+)
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
+
+
+_OF_ANY = caseless(
+    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z"
+    r"|\bdo (?!(?:the|my|our|your|his|her|their|these|those)\b)\w{2,}s\b"
+    r"|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
+    r"|一般|通常|平均|(?:^|\W)一[只个头条匹棵台辆]"
+)
+"""What asks of all things of a kind, and so of none that the memory knows."""
 
 
 class Aim(StrEnum):
@@ -238,10 +272,18 @@ class UnaskedMessage(Struct, frozen=True):
     parts: tuple[str, ...] = ()
     aim: Aim = Aim.OWN
     silence: SkipReason | None = None
+    is_of_world: bool = False
+    """Whether it asks as anybody asks about the world, whatever it names: *why do hens moult?*"""
 
 
-def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
-    """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows."""
+def read_message(
+    text: str, *, names_entity: bool, means_entity: bool = False, names_noun: bool = False
+) -> UnaskedMessage:
+    """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows.
+
+    `means_entity`: it says in other words whom, such as *the landlord*, which anybody may say of any; `names_noun`:
+    what it names is called by a word of the language, such as *hens*, of which anybody may ask.
+    """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
         return UnaskedMessage(silence=SkipReason.NO_CONTENT)
@@ -250,9 +292,12 @@ def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
     spoken = _without_pasted(plain)
     if not spoken:
         return UnaskedMessage(silence=SkipReason.PASTED_OUTPUT)
+    is_of_world = _ASKS.match(spoken) is not None and not _is_of_own(spoken)
+    is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
+    is_of_any = is_of_world and _OF_ANY.search(spoken) is not None
+    names_entity = (names_entity and not is_of_any) or (names_noun and not is_of_world and not is_sum)
     if not names_entity and _is_about_style(spoken):
         return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
-    is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
     if is_sum and not names_entity:
         return UnaskedMessage(silence=SkipReason.ARITHMETIC)
     parts = [part for part in _clauses(spoken) if not _is_idle(part)]
@@ -260,7 +305,12 @@ def read_message(text: str, *, names_entity: bool) -> UnaskedMessage:
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
-    return UnaskedMessage(tuple(parts), _aim_of(spoken, names_entity=names_entity))
+    aim = _aim_of(spoken, names_entity=names_entity)
+    if means_entity and aim is Aim.OPEN:
+        aim = Aim.STATED if _is_statement(spoken) else Aim.OWN
+    elif means_entity and aim is Aim.GENERAL and is_of_world and not is_of_any and not _OF_CODE.search(spoken):
+        aim = Aim.OPEN
+    return UnaskedMessage(tuple(parts), aim, is_of_world=is_of_world)
 
 
 def _is_idle(text: str) -> bool:
@@ -323,16 +373,31 @@ def _aim_of(text: str, *, names_entity: bool) -> Aim:
     own = Aim.STATED if _is_statement(text) else Aim.OWN
     if names_entity:
         return own
-    bare = _GENERIC_FIRST.sub(" ", text)
     # an order about what is there already: "add that …", "run it again"
     is_order = len(text) <= LONGEST_ORDER and _COMMAND.match(text)
     if is_order or (_OF_CODE.search(text) and not _OF_US.search(text)):
         return Aim.GENERAL
-    if _FIRST_PERSON.search(bare) or _DEICTIC.search(bare):
+    if _is_of_own(text):
         return own
     if _ASKS.match(text):
         return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
     return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
+
+
+def has_pronoun(text: str) -> bool:
+    """Tell whether a text means somebody whom it does not name."""
+    return _PRONOUN.search(text) is not None
+
+
+def may_mean_another(text: str) -> bool:
+    """Tell whether a text is about somebody whom it does not name, or asks to speak to somebody."""
+    return has_pronoun(text) or _SPEAKS_TO.search(text) is not None
+
+
+def _is_of_own(text: str) -> bool:
+    """Tell whether a text says *I*, speaks of a day told from today, or reminds of what was said before."""
+    bare = _GENERIC_FIRST.sub(" ", text)
+    return (_FIRST_PERSON.search(bare) or _DEICTIC.search(bare)) is not None
 
 
 def asks(text: str) -> bool:
@@ -342,5 +407,7 @@ def asks(text: str) -> bool:
 
 def _is_statement(text: str) -> bool:
     """Tell whether a text asks for nothing: no mark or word of a question, and a subject before its verb."""
-    has_subject = UNSPACED_RUN.search(text) or _SUBJECT.match(text) or _WITHOUT_SUBJECT.match(text)
+    has_subject = UNSPACED_RUN.search(text) or any(
+        form.match(text) for form in (_SUBJECT, _WITHOUT_SUBJECT, _AGREEMENT)
+    )
     return bool(has_subject and not asks(text))

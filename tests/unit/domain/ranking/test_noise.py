@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.ranking.calibration import PRIOR_COUNT, USUAL_DEVIATION, CosineSample, noise_of
-from memoryd.domain.ranking.fusion import FULL_Z_SCORE
+from memoryd.domain.ranking.fusion import FULL_Z_SCORE, Noise
 from memoryd.domain.ranking.vector_space import CLEAR_REACH
 
 COSINES = st.floats(-1, 1)
@@ -69,3 +69,16 @@ def test_cosine_counts_in_full_where_the_answers_of_the_model_reach() -> None:
     assert fulls[-1] >= 2.5
     blind = noise_of(sample, STRANGERS, CLEAR_REACH - 0.1)
     assert (blind.full, blind.is_clear) == (FULL_Z_SCORE, False)
+
+
+@pytest.mark.parametrize(
+    ("noise", "rise"),
+    [
+        (Noise(0.3, 0.1, usual=(0.1, 0.2)), 2.0),
+        (Noise(0.3, 0.1), 2.0),
+        (Noise(0.3, 0.1, usual=(0.1, 0.0)), 2.0),
+        (Noise(0.4, 0.1, is_clear=False, usual=(0.1, 0.2)), 1.0),
+    ],
+)
+def test_rise_is_told_by_the_model_where_that_is_known(noise: Noise, rise: float) -> None:
+    assert noise.rise(0.5) == pytest.approx(rise)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memoryd.domain.ranking.vector_space import LanguageMeans, Strangers, is_multilingual, is_narrow, spoken
+from memoryd.domain.ranking.vector_space import LanguageMeans, Strangers, is_multilingual, is_narrow, spoken, usual_of
 from memoryd.domain.vector import Matrix
 
 SIZE = 64
@@ -124,3 +124,8 @@ def test_reach_tells_a_model_that_understands_from_one_that_does_not() -> None:
     assert near.reach > 3
     assert abs(Strangers("en", texts, turned(DRAWN[80:104])).reach) < 1
     assert Strangers("en", np.ones((24, 2), np.float32), np.ones((24, 2), np.float32)).reach == 0
+
+
+def test_what_is_usual_leaves_out_what_answers() -> None:
+    cosines = np.array([[1.0, 0.1, 0.3], [0.3, 1.0, 0.1], [0.1, 0.3, 1.0]], np.float32)
+    assert usual_of(cosines) == pytest.approx((0.2, 0.1))

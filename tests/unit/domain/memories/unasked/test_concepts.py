@@ -2,7 +2,15 @@
 
 import pytest
 
-from memoryd.domain.memories.unasked.concepts import concepts_in, root_of, significant_words, width_weight, words_beside
+from memoryd.domain.memories.unasked.concepts import (
+    concepts_in,
+    families_in,
+    relatives_of,
+    root_of,
+    significant_words,
+    width_weight,
+    words_beside,
+)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +76,36 @@ def test_single_sign_is_a_word_that_the_index_does_not_have() -> None:
     assert concepts_in(text) & concepts_in("车是白色的", beside=significant_words(text))
     both = "钥匙在哪"
     assert not concepts_in(both) & concepts_in("钥匙丢了", beside=significant_words(both))
+
+
+@pytest.mark.parametrize(
+    ("text", "relative"),
+    [
+        ("toast for all", "toaster"),
+        ("who can bake", "baker"),
+        ("the driver is late", "drive"),
+        ("back from dry dock", "drydock"),
+        ("the ship is in drydock", "dock"),
+    ],
+)
+def test_words_of_one_family_are_looked_for(text: str, relative: str) -> None:
+    assert relative in relatives_of(text, {"dry", "dock", "toast", "bake", "driver"}.__contains__)
+
+
+@pytest.mark.parametrize("text", ["which week", "the boathouse", "what to do"])
+def test_words_that_have_no_family_or_halves_bring_none(text: str) -> None:
+    found = relatives_of(text, {"boathouse", "boat", "house"}.__contains__)
+    assert {"weeker", "boat", "house", "whater"}.isdisjoint(found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("toast", "the toaster", True),
+        ("baking", "a baker", True),
+        ("driver", "drives", True),
+        ("toast", "a tower", False),
+    ],
+)
+def test_family_is_that_of_who_or_what_does_it(one: str, other: str, is_same: bool) -> None:
+    assert bool(families_in(one) & families_in(other)) is is_same

@@ -1,6 +1,13 @@
 """Whom a message means without a name: by what lines of the workspace call somebody."""
 
-from memoryd.domain.memories.unasked.concepts import DESCRIBED, KIN, NAMED, PART_OF_NAME, Descriptions
+from memoryd.domain.memories.unasked.descriptions import (
+    DESCRIBED,
+    KIN,
+    NAMED,
+    OF_A_KIND,
+    PART_OF_NAME,
+    Descriptions,
+)
 from tests.unit.domain.memories.books import book_from
 
 NOTES = {
@@ -62,6 +69,48 @@ def test_noun_beside_a_name_describes_it_in_a_line_about_another() -> None:
     assert described("@Ingrid: Ingrid is the elder of the twins by an hour.", "Ingrid", "the kids need shoes")
     assert described("@店面: 合伙人是战友老聂，他出钱。", "老聂", "问问合伙人")
     assert not described("@Oskar: Oskar's mother Astrid turns eighty.", "Ingrid", "a cake for Oskar's mum")
+
+
+def test_name_of_several_and_given_name_lead_to_their_lines() -> None:
+    assert described("@Oskar: Oskar's twins are Ingrid and Bo.", "Ingrid", "a present for the twins")
+    assert described("@Oskar: Oskar's twins are Ingrid and Bo.", "Bo", "a present for the twins")
+    assert described("@Ingrid: The donkey of Ingrid is called Platero.", "Ingrid", "new shoes for Platero")
+    assert described("@Ingrid: 七号驴叫小灰。", "Ingrid", "小灰吃什么")
+    assert not described("@Ingrid: Ingrid called at noon.", "Ingrid", "noon tea")
+
+
+def test_what_somebody_is_stands_right_before_a_chinese_name() -> None:
+    assert described("@周大爷: 房东周大爷不用微信。", "周大爷", "给房东打个电话")
+    assert described("@周大爷: 女儿住在周大爷楼上。", "周大爷", "给女儿打个电话") is False
+
+
+def test_name_that_its_own_lines_write_small_is_a_noun() -> None:
+    notes = {
+        "memory/2026-10-01.md": [
+            "- W @Hens: There are nine hens.",
+            "- W @Return: Return is a band.",
+            "- W @Tax-Return: The tax return is due in May.",
+            "- W @Peter: Peter writes from peter@farm.example.",
+        ]
+    }
+    found = Descriptions().of(book_from(notes))
+    assert found.nouns == {"hens", "tax-return"}
+    assert found.meant_by("give a function two return values", ()) == {"tax-return": DESCRIBED}
+
+
+def test_parents_are_a_mother_and_a_father() -> None:
+    notes = {"memory/2026-10-01.md": ["- W @爸: 爸不喝酒。", "- W @妈: 妈吃素。"]}
+    assert Descriptions().of(book_from(notes)).meant_by("请爸妈吃饭", ()).keys() == {"爸", "妈"}
+
+
+def test_wide_word_means_somebody_less_surely() -> None:
+    assert set(meant_in("the lad's school called", "- W @Olaf: Olaf is Ada's son.").values()) == {KIN}
+    assert set(meant_in("ten names for a baby seal", "- W @Olaf: Olaf is Ada's son.").values()) == {OF_A_KIND}
+
+
+def meant_in(text: str, line: str) -> dict[str, float]:
+    found = Descriptions().of(book_from({"memory/2026-10-01.md": [line]}))
+    return {str(slug): sure for slug, sure in found.meant_by(text, ()).items()}
 
 
 def test_word_of_any_matter_describes_nobody() -> None:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.unasked.evidence import GERMAN_MAX, Item, MessageEvidence, Worth, parts_first, term_weight
-from memoryd.domain.memories.unasked.messages import Aim, read_message
+from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.german import GERMAN_MAX
+from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, read_message
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import query_terms
@@ -22,13 +23,14 @@ def weighed(
     cosines: Sequence[float] = (),
     weight: float = 4.0,
     chunks: int = 50,
+    noise: Noise = Noise(0.1, 0.1),
 ) -> list[Worth]:
     """Weigh items, each a text with the terms that it holds; each term of the message weighs 4. `about`: about June."""
     terms = query_terms(text)
     evidence = MessageEvidence(
         read_message(text, names_entity=about),
         idf=Idf(chunks, dict.fromkeys(terms, weight)),
-        noise=Noise(0.1, 0.1),
+        noise=noise,
         clear=4.0,
         entities={JUNE: (1.0, 3)} if about else {},
         names={JUNE: frozenset({"june"})} if about else {},
@@ -182,6 +184,29 @@ def test_clear_meaning_is_enough_beside_what_may_be_general() -> None:
     assert [one.is_included for one in weighed(text, held, cosines=[0.35, 0.7])] == [False, True]
 
 
+NEAREST = (("The ladder is in the shed.", ["ladder"]), ("Bo lent me his steps.", []), ("Rain.", []), ("Figs.", []))
+
+
+@pytest.mark.parametrize(
+    ("noise", "told"),
+    [
+        (Noise(0.3, 0.1, usual=(0.1, 0.1)), [True, True, False, False]),
+        (Noise(0.3, 0.1), [True, False, False, False]),
+        (Noise(0.3, 0.1, is_clear=False, usual=(0.1, 0.1)), [True, False, False, False]),
+    ],
+    ids=["far above what is unrelated", "nobody knows how near that comes", "a model that does not tell"],
+)
+def test_what_is_nearest_in_meaning_is_told_beside_what_has_the_words(noise: Noise, told: list[bool]) -> None:
+    for text in ("where did I put my ladder?", "fetch me my ladder"):
+        worths = weighed(text, NEAREST, cosines=[0.2, 0.45, 0.35, 0.1], noise=noise)
+        assert [one.is_included for one in worths] == told, text
+
+
+def test_nothing_is_told_by_its_meaning_alone_where_anybody_could_ask() -> None:
+    noise = Noise(0.3, 0.1, usual=(0.1, 0.1))
+    assert not any(one.is_included for one in weighed("put that in a table", NEAREST, cosines=[0.45] * 4, noise=noise))
+
+
 def test_items_behind_the_third_are_nearly_as_good_as_the_best() -> None:
     text = "where are my ladder, kayak paddle and life vest?"
     best = [(f"Ladder and kayak {at}.", ["ladder", "kayak"]) for at in range(3)]
@@ -222,3 +247,75 @@ def test_code_that_one_note_alone_holds_is_told_beside_an_open_message(weight: f
 def test_rare_word_tells_nothing_beside_what_asks_for_nothing() -> None:
     (found,) = weighed("kayak vs canoe", [("Mia paddles the red kayak.", ["kayak"])], weight=6.6)
     assert not found.is_included
+
+
+def told(text: str, said: str, held: Sequence[str] = (), *, about: bool = False, weight: float = 4.0) -> bool:
+    return weighed(text, [(said, held)], about=about, weight=weight)[0].is_included
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "is_told"),
+    [
+        ("should I make us toast?", "Crumbs of the toaster make him ill.", True),
+        ("should I ask for a lift?", "The lifts of the mill are slow.", True),
+        ("when do we go to drydock?", "The barge goes to dry dock in May.", True),
+        ("when do we go to dry dock?", "The barge goes to the drydock in May.", True),
+        ("when do we mend the tow bar?", "The tower leans.", False),
+    ],
+)
+def test_word_of_one_family_and_what_is_written_as_one_word_or_two_are_found(
+    text: str, said: str, is_told: bool
+) -> None:
+    assert told(text, said, weight=7.0) is is_told
+
+
+def test_reason_is_not_told_by_a_line_that_is_only_about_the_same() -> None:
+    because = "June is pale because of the paint."
+    text = UnaskedMessage(("why does june moult",), Aim.OWN, is_of_world=True)
+    lines = [Item("June eats corn.", ["june"], None, (JUNE,)), Item(because, ["june"], None, (JUNE,))]
+    evidence = MessageEvidence(
+        text,
+        idf=Idf(50, {"june": 4.0, "moult": 4.0}),
+        noise=Noise(0.1, 0.1),
+        clear=4.0,
+        entities={JUNE: (1.0, 3)},
+        names={JUNE: frozenset({"june"})},
+    )
+    assert [one.is_included for one in evidence.of(lines)] == [False, True]
+
+
+def test_statement_needs_more_where_it_is_about_nobody_known() -> None:
+    assert not told("I finally got the stove lit.", "The stove takes birch.", ["stove"])
+    assert told(
+        "I finally got the stove and the flue clean.", "Flue and stove: clean in May.", ["stove", "flue", "clean"]
+    )
+
+
+def test_word_without_its_apostrophe_and_times_in_chinese_say_nothing_of_their_own() -> None:
+    assert term_weight("whats", 6.6) == term_weight("doesnt", 6.6) == 0
+    assert term_weight("周末", 5.0) < term_weight("钥匙", 5.0)
+
+
+def test_words_weigh_less_in_a_passage_and_rare_meaning_is_no_second_evidence_beside_its_word() -> None:
+    line, passage = Item("The oar is cracked.", ["oar"]), Item("Jobs\nThe oar is cracked.", ["oar"], is_passage=True)
+    evidence = MessageEvidence(
+        read_message("is my oar mended?", names_entity=False),
+        idf=Idf(50, {"oar": 4.0, "mended": 4.0}),
+        noise=Noise(0.1, 0.1),
+        clear=4.0,
+        entities={},
+        names={},
+    )
+    one, other = evidence.of([line, passage])
+    assert one.score > other.score > 0
+    general = weighed("is rhubarb a fruit", [("Olaf likes rhubarb.", ["rhubarb"])], cosines=[0.7], weight=6.6)
+    assert not general[0].is_included
+
+
+@pytest.mark.parametrize(
+    ("said", "limits"),
+    [("三十一只企鹅", False), ("June 特别高", False), ("June 只喝茶", True), ("别给 June 打电话", True)],
+)
+def test_chinese_counting_word_limits_nobody(said: str, limits: bool) -> None:
+    (one,) = weighed("what about June", [(said, ["june"])], about=True)
+    assert ("form" in one.because) is limits

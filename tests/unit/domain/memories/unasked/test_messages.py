@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.unasked.messages import Aim, read_message
+from memoryd.domain.memories.unasked.messages import Aim, has_pronoun, may_mean_another, read_message
 from memoryd.domain.skips import SkipReason
 from tests.waiting import soon
 
@@ -64,6 +64,9 @@ def test_how_the_last_output_is_to_be_is_no_matter_of_the_memory(text: str) -> N
         "20% of 340",
         "convert 5 miles to km",
         "12 boxes of 30, how many is that",
+        "30 nm at 6 knots, how long does it take",
+        "180 split by 6",
+        "4 boxes x 12",
         "1200除以4是多少",
         "一英里等于多少公里",
     ],
@@ -106,6 +109,12 @@ def test_question_above_pasted_output_is_all_that_is_asked() -> None:
         "rename this function",
         "Wie schreibt man Rhythmus?",
         "Schreib mir ein Gedicht über Katzen",
+        "whats the difference between a fox and a wolf",
+        "pytest: how to skip a slow test",
+        "formula in google sheets that adds column C",
+        "鲸鱼为什么会唱歌",
+        "豆腐是怎么做的",
+        "一头大象能活几年",
     ],
 )
 def test_what_anybody_could_say_is_general(text: str) -> None:
@@ -122,10 +131,65 @@ def test_what_anybody_could_say_is_general(text: str) -> None:
         "which bin goes out this Wednesday?",
         "Wer ist unsere Hausärztin?",
         "Wann kommt der Klempner am Montag?",
+        "write a card to aunt May, she framed it last time",
+        "列个清单，用什么格式你知道的",
+        "钢琴课几点来着",
+        "明天的课上不上",
     ],
 )
 def test_first_person_and_days_told_from_today_make_a_matter_ones_own(text: str) -> None:
     assert read_message(text, names_entity=False).aim is Aim.OWN
+
+
+@pytest.mark.parametrize(
+    ("text", "aim"),
+    [
+        ("给房东说一声水管坏了", Aim.OWN),
+        ("what is a landlord for?", Aim.GENERAL),
+        ("how often must landlords paint", Aim.OPEN),
+    ],
+)
+def test_who_is_meant_without_a_name_makes_what_is_open_ones_own(text: str, aim: Aim) -> None:
+    assert read_message(text, names_entity=False, means_entity=True).aim is aim
+
+
+@pytest.mark.parametrize(
+    ("text", "aim"),
+    [
+        ("how do hens keep warm", Aim.GENERAL),
+        ("why do hens moult", Aim.GENERAL),
+        ("feed the hens tonight", Aim.OWN),
+        ("who shuts the hens in when I am away?", Aim.OWN),
+    ],
+)
+def test_thing_that_is_called_by_a_word_of_the_language_may_be_any(text: str, aim: Aim) -> None:
+    assert read_message(text, names_entity=False, names_noun=True).aim is aim
+
+
+def test_question_of_all_things_of_a_kind_is_of_none_that_has_a_name() -> None:
+    assert read_message("一只鹦鹉一般能活几年", names_entity=True).aim is Aim.GENERAL
+    assert read_message("what is the difference between a gull and a tern", names_entity=True).aim is Aim.GENERAL
+    assert read_message("鹦鹉吃几顿", names_entity=True).aim is Aim.OWN
+
+
+@pytest.mark.parametrize("text", ["good, both of them in the post", "yes the lighter green", "wind's howling again"])
+def test_answer_to_the_agent_and_remark_state(text: str) -> None:
+    assert read_message(text, names_entity=False).aim is Aim.STATED
+
+
+@pytest.mark.parametrize(
+    ("text", "has", "may_mean"),
+    [
+        ("does she like tulips?", True, True),
+        ("他几点到", True, True),
+        ("其他的呢", False, False),
+        ("ask the plumber when", False, True),
+        ("帮我问问", False, True),
+        ("where is the ladder?", False, False),
+    ],
+)
+def test_pronouns_and_whom_to_speak_to_leave_open_who_is_meant(text: str, has: bool, may_mean: bool) -> None:
+    assert (has_pronoun(text), may_mean_another(text)) == (has, may_mean)
 
 
 def test_statement_asks_less_than_a_question() -> None:
