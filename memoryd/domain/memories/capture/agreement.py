@@ -17,6 +17,7 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
+    OTHERWISE,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import TIMES, TypedValue, content, new_value, stem, values_in
@@ -47,9 +48,9 @@ _SURNAMES = (
 )
 _OTHER_PERSON = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
 
-_ATTRIBUTE = content(
-    "price cost fee rate size colour color address phone email location venue room deadline start end version owner"
-    " lead"
+ATTRIBUTES = content(
+    "price cost fee money rate size colour color address phone email location venue room deadline start end version"
+    " owner lead"
 )
 """What a thing has besides its name: a sentence names it where a memory has a verb."""
 _ADVERB = expression(r"\b[a-z]+ly\b")
@@ -108,7 +109,7 @@ _GERMAN_IS = expression(r"\b(?:ist|sind)\b")
 """There any noun has a capital."""
 _MARKS_OF_NOW = frozenset({NOW, NEWS})
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
-_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
+_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
@@ -124,7 +125,7 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
-        or (_is_single_event(revision) and not tells_what_happened(text))
+        or (is_single_event(revision) and not tells_what_happened(text))
     )
 
 
@@ -220,7 +221,7 @@ def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoke
     if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
     named = content(_ADVERB.sub("", phrase))
-    more = named - words - _ATTRIBUTE
+    more = named - words - ATTRIBUTES
     subject = content(subject_of(text))
     # who takes a place is new to a memory that is about the place; `is a dentist` takes none
     is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not _OF_SORT.search(plain)
@@ -305,7 +306,7 @@ def _has_other_role(revision: Revision, subject: str, text: str, words: frozense
     return is_in_value and not about & spoken
 
 
-def _is_single_event(revision: Revision) -> bool:
+def is_single_event(revision: Revision) -> bool:
     """Tell whether a sentence is about one time that is past, and changes nothing since."""
     forms, plain = set(revision.forms), revision.plain
     if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):

@@ -80,13 +80,13 @@ _LINE_SPEAKER = expression(
 )
 _INTRODUCED = caseless(
     r"\b(?:e-?mails?|mails?|logs?|messages?|letter|texts?|output|transcript|article|paragraphs?|excerpt|review"
-    r"|errors?|bio|posts?"
-    r"|tweet|following|below|sentences?|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said|reads?|writes?|poem"
-    r"|lyrics|line|caption|snippet|template|example|sample|draft|test data|dialogue|phrase|statement|word|this|comment"
-    r"|reply)\b[^:：]{0,60}[:：]"
+    r"|errors?|bio|posts?|tweet|following|below|sentences?"
+    r"|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said|(?<!\bi )reads?|writes?"
+    r"|poem|lyrics|line|caption|snippet|template|example|sample|draft|test data|dialogue|phrase|statement|word|this|comment"
+    r"|reply)\b[^:：]{0,60}[:：](?!\d\d)"
     r"|(?:邮件|日志|消息|短信|原文|如下|下面|以下|这段|那段|内容|聊天记录|发来|写道|文章|例子|例句|例如|比如|模板|句子|这句|一段话|文字|评论|帖子|这样写)[^:：]{0,20}[:：]"
     r"|\b(?:write|draft|compose|say|repeat|explain|analy[sz]e|parse|extract|classify|complete|review|fix|check"
-    r"|correct|read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"
+    r"|correct|(?<!\bi )read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"
     r"|(?:写|说|重复|解释|分析|提取|回复|回答|修改|检查|告诉(?:他|她|他们))[^:：。]{0,30}[:：]"
 )
 _ABOUT_OWN = caseless(

@@ -44,14 +44,17 @@ from memoryd.domain.memories.capture.exchange import (
     difference,
     exchanged,
     new_values_of,
+    other_name,
     other_number,
     renewed,
     replaced_value,
     still_holds,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.touching import KEPT_MIN, Candidate, Claim, came_between, touched
 from memoryd.domain.memories.capture.values import (
     Rarity,
+    TypedValue,
     content,
     may_change_to,
     new_value,
@@ -101,12 +104,6 @@ class Target(Struct, frozen=True):
     disputed: tuple[Memory, ...] = ()
 
 
-class _Candidate(Struct, frozen=True):
-    memory: Memory
-    text: str
-    words: frozenset[str]
-
-
 @lru_cache(maxsize=CACHED_LINES)
 def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
     """Return the content words of a memory; every sentence that revises something is held against all of them."""
@@ -127,7 +124,7 @@ def target_of(
     It may answer the assistant, `answer_before`, or what its own author `said_before`.
     """
     candidates = [
-        _Candidate(memory, line.text, memory_words(line.text, line.entities))
+        Candidate(memory, line.text, memory_words(line.text, line.entities))
         for memory in book.memories.values()
         if (line := memory.line).attributes.scope in {scope, ""}
         and line.kind in _REVISED
@@ -140,7 +137,7 @@ def target_of(
     similar = [candidate for candidate in standing if search.may_fit(candidate)]
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
-        return _renewed_clause(revision, similar) or search.over(similar)
+        return _renewed_clause(revision, similar) or search.touched(similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
     if len(best) == 1 and not is_bare_place(revision, best[0].text):
@@ -150,7 +147,7 @@ def target_of(
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
 
 
-def _renewed_clause(revision: Revision, similar: Sequence[_Candidate]) -> Target | None:
+def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target | None:
     """Return the one memory a clause of which says all that the sentence does, with another value."""
     new = new_values_of(revision)
     pairs = [
@@ -171,8 +168,8 @@ class _Search:
         self,
         revision: Revision,
         before: tuple[str, str],
-        standing: Sequence[_Candidate],
-        candidates: Sequence[_Candidate],
+        standing: Sequence[Candidate],
+        candidates: Sequence[Candidate],
     ) -> None:
         answer, said = before
         # a memory is read by several rules, and the sentence beside each: kept for this one search
@@ -199,7 +196,7 @@ class _Search:
         self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
         self._stems = [word for word in words if not HAN_SIGN.match(word)]
 
-    def may_fit(self, one: _Candidate) -> bool:
+    def may_fit(self, one: Candidate) -> bool:
         """Tell, at the cost of a look, whether a memory may weigh anything: of thousands few share a word with it.
 
         What came between two that are alike may share none, and who moves says another word for where they live.
@@ -212,7 +209,7 @@ class _Search:
         text = one.text.casefold().replace("-", "")
         return any(stem in text for stem in self._stems) or self._is_home_left(one) or self._came_between(one)
 
-    def _is_slip(self, one: _Candidate) -> bool:
+    def _is_slip(self, one: Candidate) -> bool:
         """Tell whether a sentence says no more than a memory, and of a person, who does this and that, no less."""
         is_told = self._rest <= one.words | self._values
         if not is_told or _INDEFINITE.match(self._revision.plain):
@@ -222,13 +219,13 @@ class _Search:
         values = content(" ".join(value.text for value in self._values_in(one.text)))
         return not is_of_person(one.text) or one.words <= self._rest | values
 
-    def weight(self, one: _Candidate) -> float:
+    def weight(self, one: Candidate) -> float:
         """Return how much speaks for a memory; 0 where it does not fit, or the sentence is about something else."""
         fits = self._fit(one)
         names = one.words | self._own_names
         return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
-    def _fit(self, one: _Candidate) -> float:
+    def _fit(self, one: Candidate) -> float:
         rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
         if not any(fits(one) for fits in rules):
             return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
@@ -237,31 +234,25 @@ class _Search:
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.text)
         return 2 * fit if is_home else fit
 
-    def over(self, similar: Sequence[_Candidate]) -> Target | None:
-        """Return the one memory that a sentence denies or ends, by what it alone names: it is doubted, and stands."""
+    def touched(self, similar: Sequence[Candidate]) -> Target | None:
+        """Return what is said of the line that most speaks for, or of what came between two that are alike."""
         revision = self._revision
-        is_bare_denial = set(revision.forms) == {NOT_BUT} and not revision.has_contrast
-        if is_bare_denial or revision.has_pronoun:
+        if AGAIN in revision.forms and (between := came_between(revision, self._standing, self._candidates)):
+            return _over(revision, between, self._standing)
+        touch = touched(revision, similar, self._rarity, answer=self._answer, own_names=self._own_names)
+        if touch is None:
             return None
-        found = [
-            one
-            for one in similar
-            if any(old <= one.words and self._is_alone_with(old - self._subject_in(one.text)) for _, old in self._old)
-            and not _NEGATIVE.search(one.text)
-            and not is_of_other(one.text, self._spoken | self._own_names)
-            and not are_apart(revision, one.text, one.words | self._own_names, self._spoken)
-        ]
-        return Target(revision.text, disputed=(found[0].memory,)) if len(found) == 1 else None
-
-    def _is_alone_with(self, words: frozenset[str]) -> bool:
-        """Tell whether one of some words of a memory stands in no other."""
-        return any(self._rarity.counts[word] == 1 for word in words if len(word) > 1)
+        if touch.claim is Claim.REPLACES:
+            return _over(revision, touch.candidate, self._standing, touch.pair)
+        if touch.claim is Claim.DOUBTS:
+            return Target(revision.text, disputed=(touch.candidate.memory,))
+        return Target(revision.text) if touch.claim is Claim.ADDS and touch.weight >= KEPT_MIN else None
 
     def _share(self, part: frozenset[str], whole: frozenset[str]) -> float:
         """Return how much of the weight of some words those of them have that are in another set."""
         return self._rarity.share(part & whole, whole)
 
-    def _is_same_subject(self, one: _Candidate, *, or_other: bool = False) -> bool:
+    def _is_same_subject(self, one: Candidate, *, or_other: bool = False) -> bool:
         """Tell whether nothing says that another is spoken of; `or_other`: what an author says may be of a name."""
         subject = self._subject_in(one.text)
         is_about = not self._about or self._share(one.words, self._about) >= _HALF
@@ -272,7 +263,7 @@ class _Search:
         is_others = self._revision.is_authors and is_of_other(one.text, self._spoken | self._own_names)
         return or_other or not is_others
 
-    def _is_named(self, one: _Candidate, subject: frozenset[str]) -> bool:
+    def _is_named(self, one: Candidate, subject: frozenset[str]) -> bool:
         """Tell whether the words before the verb are a memory's, or the words of its own subject are in the rest."""
         if self._share(one.words, self._subject) >= _WHOLE:
             return True
@@ -281,7 +272,7 @@ class _Search:
             return True
         return bool((self._spoken - self._subject) & subject) and share >= _HALF
 
-    def _says_old(self, one: _Candidate) -> bool:
+    def _says_old(self, one: Candidate) -> bool:
         """Tell whether a memory says what is denied, of the same."""
         revision, text = self._revision, one.text
         is_no_longer = NO_LONGER in revision.forms
@@ -318,7 +309,7 @@ class _Search:
             if other is not one
         )
 
-    def _has_other_value(self, one: _Candidate) -> bool:
+    def _has_other_value(self, one: Candidate) -> bool:
         """Tell whether a memory has another value of the same type, of the same."""
         if self._old or not self._is_same_subject(one):
             return False
@@ -332,14 +323,14 @@ class _Search:
         subject, fixed = self._subject_in(one.text), one.words - content(pair[0].text)
         return self._share(spoken, subject) >= _SUBJECT or self._share(spoken, fixed) >= _MAX
 
-    def _is_same_frame(self, one: _Candidate) -> bool:
+    def _is_same_frame(self, one: Candidate) -> bool:
         """Tell whether all that a memory says beside its last words is said, with other words at the same place."""
         if self._old or not self._is_same_subject(one):
             return False
         pair = new_value(one.text, self._revision.plain, is_loose=True, read=self._values_in)
         return pair is not None and self._share(self._spoken, one.words - content(pair[0].text)) >= _WHOLE
 
-    def _is_changed(self, one: _Candidate) -> bool:
+    def _is_changed(self, one: Candidate) -> bool:
         """Tell whether a memory says nothing but what the thing is, of which a change is told."""
         revision, about = self._revision, self._about or self._subject
         if self._old or not {CHANGE, CORRECTION} & set(revision.forms):
@@ -356,14 +347,14 @@ class _Search:
             return False
         return may_change_to(one.text, revision.new, read=self._values_in)
 
-    def _is_home_left(self, one: _Candidate) -> bool:
+    def _is_home_left(self, one: Candidate) -> bool:
         return self._is_move and _LIVES.match(one.text) is not None
 
-    def _is_before(self, one: _Candidate) -> bool:
+    def _is_before(self, one: Candidate) -> bool:
         """Tell whether a memory came between: another says in the same place what holds again."""
         return self._came_between(one) and self._is_same_subject(one, or_other=True)
 
-    def _came_between(self, one: _Candidate) -> bool:
+    def _came_between(self, one: Candidate) -> bool:
         return bool(self._clause) and any(
             says(self._clause, difference(other.text, one.text))
             for other in self._restated.get(one.memory.line.slugs, ())
@@ -376,7 +367,7 @@ class _Search:
         return content(" ".join(value.text for value in self._values_in(self._revision.rest)))
 
     @cached_property
-    def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
+    def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[Candidate]]:
         """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
         words, signs = content(self._clause), frozenset(HAN_SIGN.findall(self._clause))
         return grouped(
@@ -385,7 +376,7 @@ class _Search:
             if not one.words.isdisjoint(words) or not signs.isdisjoint(one.text)
         )
 
-    def _was_answered_wrong(self, one: _Candidate) -> bool:
+    def _was_answered_wrong(self, one: Candidate) -> bool:
         """Tell whether what was said before is what a memory says, and the sentence has another value for it.
 
         An answer says it in words of its own and of what was asked; of what the author said it is what was kept.
@@ -408,7 +399,7 @@ class _Search:
             and any(self._share(self._before, words) >= _HALF for words in (fixed, self._subject_in(one.text)))
         )
 
-    def _says_more(self, start: int, one: _Candidate) -> bool:
+    def _says_more(self, start: int, one: Candidate) -> bool:
         """Tell whether a sentence of few words is about something else than its value: `no lunch on Tuesday`."""
         before = self._revision.rest[:start]
         return _OF_OTHER.search(before) is not None or not self._rest <= self._values | one.words | self._before
@@ -430,14 +421,24 @@ def _is_value(revision: Revision) -> bool:
     return is_word or bool(_NAME.search(revision.new) or values_in(revision.new))
 
 
-def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:
+def _over(
+    revision: Revision,
+    candidate: Candidate,
+    standing: Iterable[Candidate],
+    pair: tuple[TypedValue, TypedValue] | None = None,
+) -> Target:
+    """Return what a sentence puts in the place of a line; `pair`: of which the one value alone is another."""
     memory = candidate.memory
     if are_of_other_times(revision, candidate.text):
         # both hold
         return Target(revision.text)
     text = renewed(revision, candidate.text)
     if text == revision.text and still_holds(revision, candidate.text):
-        pair = replaced_value(new_values_of(revision), candidate.text, candidate.words)
+        pair = (
+            pair
+            or replaced_value(new_values_of(revision), candidate.text, candidate.words)
+            or other_name(revision, candidate.text)
+        )
         if pair is None:
             return Target(text, disputed=(memory,))
         text = exchanged(candidate.text, pair)
