@@ -93,7 +93,7 @@ def are_of_other_times(revision: Revision, text: str) -> bool:
     return bool(spoken and known and spoken.isdisjoint(known)) or bool(whom and others and whom.isdisjoint(others))
 
 
-_OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
+OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME = caseless(r"\blives?\b|住")
 MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
@@ -114,6 +114,12 @@ _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
+    is_event = is_single_event(revision) and not tells_what_happened(text)
+    return is_event or are_of_other_things(revision, text, words, spoken)
+
+
+def are_of_other_things(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+    """Tell whether a sentence is about another thing than a memory of this text and these words."""
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
@@ -125,7 +131,6 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
-        or (is_single_event(revision) and not tells_what_happened(text))
     )
 
 
@@ -224,7 +229,7 @@ def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoke
     more = named - words - ATTRIBUTES
     subject = content(subject_of(text))
     # who takes a place is new to a memory that is about the place; `is a dentist` takes none
-    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not _OF_SORT.search(plain)
+    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not OF_SORT.search(plain)
     return bool(more) and not is_about_place
 
 

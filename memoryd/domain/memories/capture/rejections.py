@@ -80,10 +80,9 @@ _LINE_SPEAKER = expression(
 )
 _INTRODUCED = caseless(
     r"\b(?:e-?mails?|mails?|logs?|messages?|letter|texts?|output|transcript|article|paragraphs?|excerpt|review"
-    r"|errors?|bio|posts?|tweet|following|below|sentences?"
-    r"|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said|(?<!\bi )reads?|writes?"
-    r"|poem|lyrics|line|caption|snippet|template|example|sample|draft|test data|dialogue|phrase|statement|word|this|comment"
-    r"|reply)\b[^:：]{0,60}[:：](?!\d\d)"
+    r"|errors?|bio|posts?|tweet|following|below|sentences?|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said"
+    r"|(?<!\bi )reads?|writes?|poem|lyrics|line|caption|snippet|template|example|sample|draft|test data|dialogue"
+    r"|phrase|statement|word|this|comment|reply)\b[^:：]{0,60}[:：](?!\d\d)"
     r"|(?:邮件|日志|消息|短信|原文|如下|下面|以下|这段|那段|内容|聊天记录|发来|写道|文章|例子|例句|例如|比如|模板|句子|这句|一段话|文字|评论|帖子|这样写)[^:：]{0,20}[:：]"
     r"|\b(?:write|draft|compose|say|repeat|explain|analy[sz]e|parse|extract|classify|complete|review|fix|check"
     r"|correct|(?<!\bi )read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"

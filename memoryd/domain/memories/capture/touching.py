@@ -16,7 +16,8 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.agreement import (
     ATTRIBUTES,
-    are_apart,
+    OF_SORT,
+    are_of_other_things,
     is_of_other,
     is_of_person,
     is_single_event,
@@ -84,6 +85,7 @@ class Touch(Struct, frozen=True):
 _CLAUSES = expression(r"[,;:，；：。!！](?!\d)\s*|\.\s+|\s(?:and|but|so|because|und|aber)\s|\s[–—-]+\s")
 _VERB = caseless(rf"\b(?:{PRESENT})\b|(?<=\w)['’]s(?= (?:a|an|the|in|on|at|with|by)\b)")
 _NAMES = expression(rf"(?<!\A)\b(?!(?i:{WEEKDAY}|{MONTH}|I)\b)[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*|\b\w*\d[\w:.,-]*")
+_OWNS = expression(r"['’]s?\Z")
 _LISTED = expression(r"[,;，；、]\s*|\s(?:and|or|und|oder)\s")
 _OPEN = caseless(
     r"\W*(?:it|they|he|she|that|those|es|er|sie)(?:['’ ]|\Z)"
@@ -95,6 +97,12 @@ _SINCE_FIRST = caseless(r"\A\W*(?:as of|since|from|starting)\b[\w ]{2,20}?,? (?=
 _PLACED = caseless(
     r".*\b(?P<join>on|at|with|through|by|via|from)(?: the)? (?P<name>(?-i:[A-Z])[\w' ’-]*?)(?: now| instead)?\W*\Z"
 )
+_IS = caseless(r"(?<=\w)['’]s (?=(?:now )?(?:\w+ed|done|run|made|sold|kept|held|from|in|on|at|by|with|an?|the)\b)")
+_WHO_MOVED = caseless(
+    r"\A.*?\b(?:put|puts|raised?|lowered|moved|changed|cut|increased|reduced|bumped|pushed|set) "
+    r"(?=(?:the|our|my|his|her|their|its)\b)"
+)
+"""Who changes a thing is not what is spoken of."""
 _LAST_STOP = expression(r"[.!]+\s*\Z")
 _NUMERAL = caseless(rf"\b(?:{NUMERAL}|\d+)\b")
 _NEAR = 12
@@ -182,10 +190,10 @@ def _line(one: Candidate) -> _Line:
 class _Clause:
     """A clause of a sentence: its words, those of names in it, and what it says to be over."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.words = text, content(text)
+    def __init__(self, text: str, at: int = 0) -> None:
+        self.text, self.words, self.at = text, content(text), at
         self.is_open = _OPEN.match(text) is not None
-        self.names = content(" ".join(_NAMES.findall(f" {text}")))
+        self.names = content(" ".join(one for one in _NAMES.findall(f" {text}") if not _OWNS.search(one)))
         self.is_gone, self.is_now = has_gone(text), says_now(text)
         self.over = content(over_in(text))
 
@@ -216,7 +224,7 @@ class _Sentence:
         self._revision, self._rarity, self._own_names = revision, rarity, own_names
         self._said, self._answer = content(revision.plain), content(answer)
         self._unit = rarity.weight(("\0",)) or 1.0
-        self._clauses = [_Clause(one) for one in _CLAUSES.split(revision.plain) if one]
+        self._clauses = [_Clause(one, at) for at, one in enumerate(_CLAUSES.split(revision.plain)) if one]
         self._denied = frozenset[str]().union(*map(content, revision.old))
         # what is said beside what is denied in the same clause: not X but Y, from X to Y
         rest = _Clause(revision.rest)
@@ -231,6 +239,7 @@ class _Sentence:
         line = _line(one)
         is_answer = self._was_told(line)
         ended = [clause for clause in self._clauses if any(_says(clause.over, value) for value in line.values)]
+        ended = ended or self._left_behind(line)
         is_denied = any(_says(self._denied, value) for value in line.values)
         pair = new_value(one.text, self._revision.rest, is_loose=is_answer and self._revision.has_verb)
         weight = self._weight(self._said & one.words) + _HEARD * is_answer
@@ -252,6 +261,8 @@ class _Sentence:
     def _of_ended(self, line: _Line, ended: Sequence[_Clause], *, is_denied: bool, is_answer: bool) -> Claim:
         """Return what is said of a line the value of which is over: beside that has to be said what is instead."""
         beside = [one for one in self._clauses if one not in ended]
+        if ended and self._left_behind(line):
+            return Claim.REPLACES
         new = [*beside, *(self._rest if is_denied else ())] if ended or is_denied else []
         is_wrong = says_wrong(self._revision.plain)
         if any(one.says_new(line, is_corrected=is_wrong) or (is_answer and one.states_more(line)) for one in new):
@@ -266,6 +277,21 @@ class _Sentence:
         is_bare = any(one.bare <= line.words for one in ended if one.is_gone)
         is_told = any(one.is_now and one.words - line.words for one in beside)
         return Claim.DOUBTS if is_bare and is_told else Claim.NOTHING
+
+    def _left_behind(self, line: _Line) -> list[_Clause]:
+        """Return the clauses with the old value where another says what there is now in its place."""
+        with_old = [one for one in self._clauses if any(_says(one.words, value) for value in line.values)]
+        names = self._said - line.words
+        for one in self._clauses if with_old else ():
+            if one in with_old or not one.is_now or one.words.isdisjoint(line.topic):
+                continue
+            # her name stands in the other: he handed it over to Ms Okoro, she's our lawyer now
+            fresh = one.names | (frozenset[str]().union(*(old.names for old in with_old)) if one.is_open else one.names)
+            if (_is_han(line.words) and with_old[0].at < one.at and one.words - line.words) or (
+                line.has_names and fresh & names
+            ):
+                return with_old
+        return []
 
     def _of_new(self, line: _Line) -> Claim:
         """Return what a sentence adds that says what is new of what a line is of."""
@@ -305,13 +331,20 @@ class _Sentence:
         Where the old value is the subject, the thing is none.
         """
         plain = self._revision.plain
-        if is_single_event(self._revision) and not (has_word_of_change(plain) or tells_what_happened(one.text)):
+        is_changed = has_word_of_change(plain) or self._was_told(line)
+        if is_single_event(self._revision) and not (is_changed or tells_what_happened(one.text)):
             return True
         value = line.words - line.topic
-        about = [clause.text for clause in self._clauses if not clause.words.isdisjoint(one.words)]
-        clauses = [clause for clause in about if not _is_half(content(subject_of(clause)), value)]
+        clauses = []
+        for clause in self._clauses:
+            subject = content(subject_of(said := _IS.sub(" is ", clause.text)))
+            is_of_new = line.has_names and subject & (clause.names - line.words) and not OF_SORT.search(said)
+            is_of_value = _is_half(subject, value) or is_of_new
+            if not (clause.words.isdisjoint(one.words) or is_of_value):
+                clauses.append(said)
         plain = _SINCE_FIRST.sub("", "; ".join(clauses))
         is_authors = AUTHOR.match(plain) is not None
+        plain = plain if is_authors else _WHO_MOVED.sub("", plain)
         revision = replace(
             self._revision,
             plain=plain or self._revision.plain,
@@ -322,7 +355,7 @@ class _Sentence:
             about="" if is_authors or not clauses else self._revision.about,
             thing="" if not clauses else self._revision.thing,
         )
-        return are_apart(revision, one.text, one.words | self._own_names, self._said)
+        return are_of_other_things(revision, one.text, one.words | self._own_names, self._said)
 
 
 def _is_instead(old: str, clause: str, pair: tuple[TypedValue, TypedValue] | None) -> bool:
