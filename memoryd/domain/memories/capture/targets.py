@@ -8,14 +8,12 @@ Where the old line says more than what changes, and one value alone is exchanged
 value: what still holds stays in it.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 
 from msgspec import Struct
 
-from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import (
@@ -28,7 +26,6 @@ from memoryd.domain.memories.capture.agreement import (
     is_of_other_clause,
     is_of_person,
 )
-from memoryd.domain.memories.capture.corrections import is_name
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -50,10 +47,10 @@ from memoryd.domain.memories.capture.exchange import (
     replaced_value,
     still_holds,
 )
+from memoryd.domain.memories.capture.lines import LOCK, Candidate, StandingLines, says_home
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.touching import KEPT_MIN, Candidate, Claim, came_between, touched
+from memoryd.domain.memories.capture.touching import KEPT_MIN, Claim, came_between, touched
 from memoryd.domain.memories.capture.values import (
-    Rarity,
     TypedValue,
     content,
     may_change_to,
@@ -61,20 +58,8 @@ from memoryd.domain.memories.capture.values import (
     says,
     values_in,
 )
-from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.line import CACHED_LINES
 
-_REVISED = frozenset(Kind) - {
-    Kind.EXPERIENCE,
-    Kind.OBSERVATION,
-    Kind.LESSON,
-    Kind.FAILURE,
-    Kind.SUMMARY,
-    Kind.SESSION,
-}
-"""What was done once, learned or summed up is as it was."""
 _HALF = 0.5
 _MAX = 0.6
 _MIN = 0.1
@@ -104,12 +89,6 @@ class Target(Struct, frozen=True):
     disputed: tuple[Memory, ...] = ()
 
 
-@lru_cache(maxsize=CACHED_LINES)
-def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
-    """Return the content words of a memory; every sentence that revises something is held against all of them."""
-    return content(" ".join((text, *entities)))
-
-
 def target_of(
     revision: Revision,
     book: Book,
@@ -123,26 +102,22 @@ def target_of(
 
     It may answer the assistant, `answer_before`, or what its own author `said_before`.
     """
-    candidates = [
-        Candidate(memory, line.text, memory_words(line.text, line.entities))
-        for memory in book.memories.values()
-        if (line := memory.line).attributes.scope in {scope, ""}
-        and line.kind in _REVISED
-        and (day is None or memory.recorded <= day)
-    ]
-    ids = {candidate.memory.id for candidate in candidates}
-    outdated = {older for newer, olds in book.superseded.items() if newer in ids for older in olds}
-    standing = [candidate for candidate in candidates if candidate.memory.id not in outdated]
-    search = _Search(revision, (answer_before, said_before), standing, candidates)
-    similar = [candidate for candidate in standing if search.may_fit(candidate)]
+    with LOCK:
+        lines = StandingLines(book, scope, day)
+        return _target(_Search(revision, (answer_before, said_before), lines), revision)
+
+
+def _target(search: "_Search", revision: Revision) -> Target | None:
+    similar = search.similar
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
         return _renewed_clause(revision, similar) or search.touched(similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
-    if len(best) == 1 and not is_bare_place(revision, best[0].text):
-        return _over(revision, best[0], standing)
-    if len(best) > _DISPUTED_MAX:
+    is_one = len(best) == 1 and not search.is_among_many(best[0])
+    if is_one and not is_bare_place(revision, best[0].text):
+        return search.over(best[0])
+    if len(best) > _DISPUTED_MAX or search.is_among_many(best[0]):
         return None
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
 
@@ -164,26 +139,18 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
 class _Search:
     """How well memories fit one sentence."""
 
-    def __init__(
-        self,
-        revision: Revision,
-        before: tuple[str, str],
-        standing: Sequence[Candidate],
-        candidates: Sequence[Candidate],
-    ) -> None:
+    def __init__(self, revision: Revision, before: tuple[str, str], lines: StandingLines) -> None:
         answer, said = before
         # a memory is read by several rules, and the sentence beside each: kept for this one search
         self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
-        self._rarity = Rarity(Counter(word for one in standing for word in one.words), len(standing))
-        self._standing, self._candidates = standing, candidates
+        self._lines, self._rarity, self._own_names = lines, lines.rarity, lines.own_names
         self._old = [(old, words) for old in revision.old if (words := content(old))]
         denied = frozenset[str]().union(*(words for _, words in self._old))
         self._rest = content(revision.rest)
         self._sentence = self._rest | denied
         self._about = content(revision.about) - denied
         self._subject = content(revision.subject)
-        self._own_names = frozenset[str]().union(*(one.words for one in standing if is_name(one.memory)))
         self._context = content(revision.context)
         self._spoken = self._sentence | self._about | self._context
         self._answer, self._in_answer = answer, content(answer)
@@ -192,22 +159,36 @@ class _Search:
         self._is_answer = bool(self._before) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._is_move = revision.is_authors and MOVES.search(revision.plain) is not None
         self._clause = again_clause(revision.plain) if AGAIN in revision.forms else ""
-        words = self._spoken | self._subject | self._before
-        self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
-        self._stems = [word for word in words if not HAN_SIGN.match(word)]
 
-    def may_fit(self, one: Candidate) -> bool:
-        """Tell, at the cost of a look, whether a memory may weigh anything: of thousands few share a word with it.
+    @cached_property
+    def similar(self) -> list[Candidate]:
+        """The lines that may weigh anything: they share a word, or say where one lived who moves, or came between."""
+        found = [*self._near[0], *(self._lines.homes if self._is_move else ()), *self._alike]
+        unique = list({one.memory.id: one for one in found}.values())
+        return [one for one in unique if self._is_slip(one)] if SLIP in self._revision.forms else unique
 
-        What came between two that are alike may share none, and who moves says another word for where they live.
-        """
-        if SLIP in self._revision.forms and not self._is_slip(one):
-            return False
-        if not self._signs.isdisjoint(one.text) or not one.words.isdisjoint(self._spoken):
-            return True
-        # a subject may be a part of what is one word of the whole line
-        text = one.text.casefold().replace("-", "")
-        return any(stem in text for stem in self._stems) or self._is_home_left(one) or self._came_between(one)
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return self._spoken | self._subject | self._before
+
+    @cached_property
+    def _near(self) -> tuple[list[Candidate], float]:
+        return self._lines.near(self._words)
+
+    def is_among_many(self, one: Candidate) -> bool:
+        """Tell whether lines that were not looked at have about as much of the sentence."""
+        _, left_out = self._near
+        return left_out > _CLEARLY * self._lines.weight(one, self._words)
+
+    @cached_property
+    def _alike(self) -> list[Candidate]:
+        """The lines that are like one that says what holds again."""
+        return [near for one in self._restated for near in self._lines.alike(one.words) if near is not one]
+
+    @cached_property
+    def _restated(self) -> list[Candidate]:
+        """The lines that may say what holds again, outdated ones too: a word of theirs is said."""
+        return self._lines.alike(content(self._clause), with_outdated=True) if self._clause else []
 
     def _is_slip(self, one: Candidate) -> bool:
         """Tell whether a sentence says no more than a memory, and of a person, who does this and that, no less."""
@@ -234,16 +215,21 @@ class _Search:
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.text)
         return 2 * fit if is_home else fit
 
+    def over(self, one: Candidate, pair: tuple[TypedValue, TypedValue] | None = None) -> Target:
+        """Return what is put in the place of a line, and of those that are like it where something holds again."""
+        others = self._lines.alike(one.words) if AGAIN in self._revision.forms else ()
+        return _over(self._revision, one, others, pair)
+
     def touched(self, similar: Sequence[Candidate]) -> Target | None:
         """Return what is said of the line that most speaks for, or of what came between two that are alike."""
         revision = self._revision
-        if AGAIN in revision.forms and (between := came_between(revision, self._standing, self._candidates)):
-            return _over(revision, between, self._standing)
+        if AGAIN in revision.forms and (between := came_between(revision, self.similar, self._restated)):
+            return self.over(between)
         touch = touched(revision, similar, self._rarity, answer=self._answer, own_names=self._own_names)
-        if touch is None:
+        if touch is None or self.is_among_many(touch.candidate):
             return None
         if touch.claim is Claim.REPLACES:
-            return _over(revision, touch.candidate, self._standing, touch.pair)
+            return self.over(touch.candidate, touch.pair)
         if touch.claim is Claim.DOUBTS:
             return Target(revision.text, disputed=(touch.candidate.memory,))
         return Target(revision.text) if touch.claim is Claim.ADDS and touch.weight >= KEPT_MIN else None
@@ -303,10 +289,7 @@ class _Search:
             is_any_noun or (revision.has_pronoun and not self._context and not revision.has_contrast)
         )
         return (is_significant or len(hits[0]) > 1) and not any(
-            # their words first, which are known: their subjects have to be read
-            hits[0] <= other.words and self._is_same_subject(other)
-            for other in self._standing
-            if other is not one
+            self._is_same_subject(other) for other in self._lines.having(hits[0]) if other is not one
         )
 
     def _has_other_value(self, one: Candidate) -> bool:
@@ -348,7 +331,7 @@ class _Search:
         return may_change_to(one.text, revision.new, read=self._values_in)
 
     def _is_home_left(self, one: Candidate) -> bool:
-        return self._is_move and _LIVES.match(one.text) is not None
+        return self._is_move and says_home(one)
 
     def _is_before(self, one: Candidate) -> bool:
         """Tell whether a memory came between: another says in the same place what holds again."""
@@ -357,7 +340,7 @@ class _Search:
     def _came_between(self, one: Candidate) -> bool:
         return bool(self._clause) and any(
             says(self._clause, difference(other.text, one.text))
-            for other in self._restated.get(one.memory.line.slugs, ())
+            for other in self._restated
             if other is not one and are_same_but_one(other.memory, one.memory)
         )
 
@@ -365,16 +348,6 @@ class _Search:
     def _values(self) -> frozenset[str]:
         """The words of the values that the sentence says."""
         return content(" ".join(value.text for value in self._values_in(self._revision.rest)))
-
-    @cached_property
-    def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[Candidate]]:
-        """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
-        words, signs = content(self._clause), frozenset(HAN_SIGN.findall(self._clause))
-        return grouped(
-            (one.memory.line.slugs, one)
-            for one in (self._candidates if self._clause else ())
-            if not one.words.isdisjoint(words) or not signs.isdisjoint(one.text)
-        )
 
     def _was_answered_wrong(self, one: Candidate) -> bool:
         """Tell whether what was said before is what a memory says, and the sentence has another value for it.
@@ -407,10 +380,6 @@ class _Search:
 
 _OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: the)?\s*\Z")
 """Before a value that is none of what was said: `sorry for Tuesday`, `wait till Tuesday`."""
-_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
-"""Of who moves another place holds, whatever word is said for it."""
-
-
 _CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
 _NAME = expression(rf"[A-Z0-9]|[{HAN}]")
 
@@ -424,7 +393,7 @@ def _is_value(revision: Revision) -> bool:
 def _over(
     revision: Revision,
     candidate: Candidate,
-    standing: Iterable[Candidate],
+    alike: Iterable[Candidate],
     pair: tuple[TypedValue, TypedValue] | None = None,
 ) -> Target:
     """Return what a sentence puts in the place of a line; `pair`: of which the one value alone is another."""
@@ -443,6 +412,5 @@ def _over(
             return Target(text, disputed=(memory,))
         text = exchanged(candidate.text, pair)
     # what was so before is said anew: the oldest line goes with the one between
-    others = standing if AGAIN in revision.forms else ()
-    same = [one.memory for one in others if one.memory is not memory and are_same_but_one(one.memory, memory)]
+    same = [one.memory for one in alike if one.memory is not memory and are_same_but_one(one.memory, memory)]
     return Target(text, superseded=(memory, *same))

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.agreement import (
     ATTRIBUTES,
     OF_SORT,
@@ -33,6 +32,7 @@ from memoryd.domain.memories.capture.change_words import (
 )
 from memoryd.domain.memories.capture.cues import NOT_BUT
 from memoryd.domain.memories.capture.exchange import are_same_but_one, bare_clause, difference, other_count
+from memoryd.domain.memories.capture.lines import Candidate
 from memoryd.domain.memories.capture.revisions import AUTHOR, STATES, Revision, subject_of
 from memoryd.domain.memories.capture.values import NUMERAL, Rarity, TypedValue, content, new_value
 from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY, tells_what_happened
@@ -62,14 +62,6 @@ class Claim(IntEnum):
     ADDS = 1
     DOUBTS = 2
     REPLACES = 3
-
-
-class Candidate(Struct, frozen=True):
-    """A memory that a sentence may be about, with the text and the content words of its line."""
-
-    memory: Memory
-    text: str
-    words: frozenset[str]
 
 
 class Touch(Struct, frozen=True):
