@@ -11,18 +11,18 @@ _NOW = (
     r"|jetzt|neuerdings|ab sofort|inzwischen|stattdessen"
 )
 _MOVED = (
-    r"up to|down to|(?:went|gone|going|put|goes) (?:\w+ ){0,4}?(?:up|down)|rose|raised|lowered|increased|switched"
-    r"|swapped|changed|moved|signed (?:on|up|over)|took over|taken over|bought"
+    r"up to|down to|(?:went|gone|going|put|goes) (?:\w+ ){0,4}?(?:up|down)|rose|raised|upped|doubled|halved|bumped"
+    r"|lowered|increased|switched|swapped|changed|moved|signed (?:on|up|over)|took over|taken over|bought"
 )
 _WRONG = (
     r"turn(?:s|ed) out|mixed? (?:\w+ ){0,3}?up|muddled|(?:got|had|read|wrote|said|told) (?:\w+ ){0,4}?(?:wrong|crossed)"
     r"|wrong|mistaken|mistake|misread|confus(?:ed|ing)|correction|verwechselt"
 )
 _GONE = (
-    r"no longer|any ?more|any longer|used to|gone|left|retired|quit|resigned|(?:gave|given|giving) (?:it )?up|stopped"
-    r"|cancel+ed|dropped|ditched|scrapped|abandoned|sold|died|dead|shut|closed|folded|expired|history"
+    r"no longer|no more|any ?more|any longer|used to|gone|left|retired|quit|resigned|(?:gave|given|giving) (?:it )?up"
+    r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold|died|dead|shut|closed|folded|expired|history"
     r"|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed|finished with|done with|fell through"
-    r"|got rid of|traded|binned|bust|stepped down|packed up|threw (?:out|away)|parted|fired|passed away"
+    r"|got rid of|traded|binned|bust|stepped down|packed (?:up|in)|went off|threw (?:out|away)|parted|fired|passed away"
     r"|out of business|nicht mehr|gekündigt|abgeschafft"
 )
 _HAN_NOW = r"现在|目前|如今|以后(?!再)|今后|往后|已经"
@@ -85,3 +85,8 @@ def over_in(clause: str) -> str:
         return clause
     denied = next((found for one in _NOT if (found := one.search(clause))), None)
     return clause[denied.end() :] if denied else ""
+
+
+def begins_gone(clause: str) -> bool:
+    """Tell whether a clause begins with what its author gave up, and leaves out who."""
+    return any(one.match(clause.strip()) for one in _GONE_WORDS)

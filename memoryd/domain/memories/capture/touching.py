@@ -24,6 +24,7 @@ from memoryd.domain.memories.capture.agreement import (
 from memoryd.domain.memories.capture.change_words import (
     AGAIN,
     ENDED,
+    begins_gone,
     has_gone,
     has_word_of_change,
     over_in,
@@ -34,7 +35,7 @@ from memoryd.domain.memories.capture.cues import NOT_BUT
 from memoryd.domain.memories.capture.exchange import are_same_but_one, bare_clause, difference, other_count
 from memoryd.domain.memories.capture.lines import Candidate
 from memoryd.domain.memories.capture.revisions import AUTHOR, STATES, Revision, subject_of
-from memoryd.domain.memories.capture.values import NUMERAL, Rarity, TypedValue, content, new_value
+from memoryd.domain.memories.capture.values import NUMERAL, TIMES, Rarity, TypedValue, content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY, tells_what_happened
 from memoryd.domain.text.dates import MONTH
 
@@ -44,6 +45,10 @@ KEPT_MIN = 1.75
 """What is kept though it says nothing against the line: two such words, nearly."""
 CLEARLY = 0.5
 """By so much the best line is ahead of the next."""
+_AKIN = 0.5
+"""A word akin to one of the line."""
+_STEM = 4
+"""Letters of the shorter one of two words that are akin."""
 _HEARD = 1.5
 """An answer told the line, and the sentence answers that."""
 _VALUE = 1.0
@@ -77,7 +82,7 @@ class Touch(Struct, frozen=True):
 _CLAUSES = expression(r"[,;:，；：。!！](?!\d)\s*|\.\s+|\s(?:and|but|so|because|und|aber)\s|\s[–—-]+\s")
 _VERB = caseless(rf"\b(?:{PRESENT})\b|(?<=\w)['’]s(?= (?:a|an|the|in|on|at|with|by)\b)")
 _NAMES = expression(rf"(?<!\A)\b(?!(?i:{WEEKDAY}|{MONTH}|I)\b)[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*|\b\w*\d[\w:.,-]*")
-_OWNS = expression(r"['’]s?\Z")
+_OWNS = expression(r"(?:['’]s|s['’])(?= (?!(?:now|instead|these|from|since|again)\b)\w)")
 _LISTED = expression(r"[,;，；、]\s*|\s(?:and|or|und|oder)\s")
 _OPEN = caseless(
     r"\W*(?:it|they|he|she|that|those|es|er|sie)(?:['’ ]|\Z)"
@@ -185,7 +190,8 @@ class _Clause:
     def __init__(self, text: str, at: int = 0) -> None:
         self.text, self.words, self.at = text, content(text), at
         self.is_open = _OPEN.match(text) is not None
-        self.names = content(" ".join(one for one in _NAMES.findall(f" {text}") if not _OWNS.search(one)))
+        names = _NAMES.finditer(f" {text}")
+        self.names = content(" ".join(one[0] for one in names if not _OWNS.match(f" {text}", one.end() - 2)))
         self.is_gone, self.is_now = has_gone(text), says_now(text)
         self.over = content(over_in(text))
 
@@ -205,8 +211,8 @@ class _Clause:
         """Tell whether it gives what a line is of another value, of names another name."""
         is_named = line.has_names and not _is_han(line.words)
         fresh = (self.names if is_named else self.words) - line.words
-        is_sure = self.is_open or (not self.words.isdisjoint(line.topic) and (is_named or self.is_now or is_corrected))
-        return bool(fresh) and is_sure
+        is_of_topic = not self.words.isdisjoint(line.topic) or bool(_akin(self.words, line.topic))
+        return bool(fresh) and (self.is_open or (is_of_topic and (is_named or self.is_now or is_corrected)))
 
 
 class _Sentence:
@@ -229,12 +235,13 @@ class _Sentence:
     def touch(self, one: Candidate) -> Touch:
         """Return what speaks for a line, and what is said of it."""
         line = _line(one)
+        akin = _akin(self._said - one.words, one.words)
         is_answer = self._was_told(line)
         ended = [clause for clause in self._clauses if any(_says(clause.over, value) for value in line.values)]
         ended = ended or self._left_behind(line)
         is_denied = any(_says(self._denied, value) for value in line.values)
         pair = new_value(one.text, self._revision.rest, is_loose=is_answer and self._revision.has_verb)
-        weight = self._weight(self._said & one.words) + _HEARD * is_answer
+        weight = self._weight(self._said & one.words) + _AKIN * len(akin) + _HEARD * is_answer
         weight += _VALUE * (bool(ended) or is_denied) + _VALUE * (pair is not None)
         if weight < TOUCHED_MIN:
             return Touch(one, weight, Claim.NOTHING)
@@ -242,7 +249,7 @@ class _Sentence:
         if is_answer and any(clause.is_open and _is_instead(one.text, clause.text, pair) for clause in self._clauses):
             claim = Claim.REPLACES
         pair = self._only_value(one)
-        claim = Claim.REPLACES if pair else max(claim, self._of_new(line))
+        claim = Claim.REPLACES if pair or self._has_other_values(one) else max(claim, self._of_new(line))
         if claim and is_of_other(one.text, self._said | self._own_names):
             person = is_of_person(one.text)
             # all is said but of whom
@@ -266,7 +273,7 @@ class _Sentence:
         gone = [one for one in self._clauses if one.is_gone and one.bare & value]
         if is_whole and not line.is_gone and any(one.bare <= line.words for one in gone):
             return Claim.REPLACES
-        is_bare = any(one.bare <= line.words for one in ended if one.is_gone)
+        is_bare = any(one.bare <= value for one in ended if one.is_gone)
         is_told = any(one.is_now and one.words - line.words for one in beside)
         return Claim.DOUBTS if is_bare and is_told else Claim.NOTHING
 
@@ -275,7 +282,8 @@ class _Sentence:
         with_old = [one for one in self._clauses if any(_says(one.words, value) for value in line.values)]
         names = self._said - line.words
         for one in self._clauses if with_old else ():
-            if one in with_old or not one.is_now or one.words.isdisjoint(line.topic):
+            is_of_topic = not one.words.isdisjoint(line.topic) or (one.is_open and line.topic & self._said)
+            if one in with_old or not one.is_now or not is_of_topic:
                 continue
             # her name stands in the other: he handed it over to Ms Okoro, she's our lawyer now
             fresh = one.names | (frozenset[str]().union(*(old.names for old in with_old)) if one.is_open else one.names)
@@ -299,11 +307,22 @@ class _Sentence:
     def _only_value(self, one: Candidate) -> tuple[TypedValue, TypedValue] | None:
         """Return the value of a line and the other one of a clause that says nothing else than what that is of."""
         pair = new_value(one.text, self._revision.rest) or other_count(one.text, self._revision.rest)
-        if pair is None or not self._names(one):
-            return None
-        clause = next((said.text for said in self._clauses if pair[1].text in said.text), "")
-        others = content(bare_clause(_SINCE.sub("", clause.replace(pair[1].text, ";")))) - ATTRIBUTES
-        return pair if others <= one.words else None
+        is_told = pair is not None and self._names(one) and self._says_only(pair[1].text, one)
+        return pair if is_told else None
+
+    def _has_other_values(self, one: Candidate) -> bool:
+        """Tell whether a sentence has others for all times, days and amounts of a line, and says nothing else of it."""
+        mine, theirs = ({value.kind: value for value in values_in(text)} for text in (one.text, self._revision.rest))
+        kinds = [kind for kind in mine if kind in TIMES or kind.startswith("amount")]
+        if len(kinds) < 2 or not self._names(one) or not all(kind in theirs for kind in kinds):
+            return False
+        last = theirs[kinds[-1]].text
+        return any(mine[kind].key != theirs[kind].key for kind in kinds) and self._says_only(last, one)
+
+    def _says_only(self, value: str, one: Candidate) -> bool:
+        clause = next((said.text for said in self._clauses if value in said.text), "")
+        clause = _SINCE.sub("", _SINCE_FIRST.sub("", clause).replace(value, ";"))
+        return content(bare_clause(clause)) - ATTRIBUTES <= one.words
 
     def _names(self, one: Candidate) -> bool:
         """Tell whether a sentence names what a line is about: its entity, or most of what stands before the verb."""
@@ -332,7 +351,8 @@ class _Sentence:
             subject = content(subject_of(said := _IS.sub(" is ", clause.text)))
             is_of_new = line.has_names and subject & (clause.names - line.words) and not OF_SORT.search(said)
             is_of_value = _is_half(subject, value) or is_of_new
-            if not (clause.words.isdisjoint(one.words) or is_of_value):
+            # what its author left is told without a subject
+            if not (clause.words.isdisjoint(one.words) or is_of_value or begins_gone(said)):
                 clauses.append(said)
         plain = _SINCE_FIRST.sub("", "; ".join(clauses))
         is_authors = AUTHOR.match(plain) is not None
@@ -357,6 +377,12 @@ def _is_instead(old: str, clause: str, pair: tuple[TypedValue, TypedValue] | Non
         (join, name), (other_join, other_name) = ((one["join"], one["name"]) for one in places if one)
         return join == other_join and name != other_name
     return pair is not None and pair[1].text in clause
+
+
+def _akin(words: Iterable[str], others: Iterable[str]) -> set[str]:
+    """Return the words that begin others, or with which others begin: who drums, and the drummer."""
+    pairs = ((one, other) for one in words for other in others if len(one) >= _STEM and len(other) >= _STEM)
+    return {other for one, other in pairs if one.startswith(other) or other.startswith(one)}
 
 
 def _is_half(part: frozenset[str], whole: frozenset[str]) -> bool:
