@@ -140,7 +140,7 @@ _ASKS = caseless(
     r"|(?:ist|sind|war|hat|kann|soll|muss)\w{0,2} (?:ich|du|er|sie|es|wir|das|der|die|mein\w?))\b"
 )
 _ASKS_CHINESE = expression(
-    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
+    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|(?<![好十这那前后过近])几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
     r"|是不是|有没有|能不能|可不可以|会不会|对不对|好不好|要不要|是否|还记得|记不记得|知不知道|知道我|猜(?:猜|一下|我)|对吧|没错吧|请问"
 )
 _SUPPOSES = caseless(
@@ -161,7 +161,8 @@ _OWN_WORDS = caseless(
     r"|(?:我|实话|老实|顺便|总的来|一般来|换句话|也就是|就是|再|话|来|小|学|传|解|据我|虽)说|说(?:明|话|法|服|起来|实话|一下|到)|问(?:题|候)|回答(?:时|的时候|问题|我)"
 )
 _REPORTS = caseless(
-    r"\b(?:said|says|say|saying|told|tells|asked|asks|wrote|writes|claim(?:s|ed)?|according to|quot(?:e|es|ed|ing)"
+    r"\b(?:said|says|say|saying|told|tells|asked(?! for\b)|asks(?! for\b)|wrote|writes|claim(?:s|ed)?"
+    r"|according to|quot(?:e|es|ed|ing)"
     r"|repl(?:ied|ies)"
     r"|sagte\w?|sagt|gesagt|meinte|fragte|schrieb|schreibt|erzählt\w?|behauptet|laut"
     r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"

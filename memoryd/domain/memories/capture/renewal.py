@@ -13,13 +13,11 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CapturedItem,
     CaptureVerdict,
-    SentenceContext,
-    context_of,
     is_laid_out,
+    makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
-from memoryd.domain.memories.capture.forms import is_staged
-from memoryd.domain.memories.capture.rejections import DroppedItem, why_not_plain
+from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.revisions import Revision
 from memoryd.domain.memories.capture.targets import Target, target_of
 from memoryd.domain.memories.kinds import Kind, short_id
@@ -79,11 +77,7 @@ def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) ->
     if is_laid_out(text):
         return SkipReason.LAID_OUT
     revised = " ".join(revision.text for revision in revisions)
-    is_other = any(
-        context_of(sentence) is SentenceContext.OTHER and (why_not_plain(sentence) or is_staged(sentence.plain))
-        for sentence in spoken_sentences(text)
-        if sentence.text not in revised
-    )
+    is_other = any(makes_unsafe(sentence) for sentence in spoken_sentences(text) if sentence.text not in revised)
     return SkipReason.OTHER_COMPANY if is_other else ""
 
 

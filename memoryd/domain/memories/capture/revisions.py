@@ -67,7 +67,7 @@ _MOVES_IT = caseless(
     r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"
     r"(?: back| forward| up| down)? (?:the|our|its|their|my|his|her)\b"
 )
-_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|through|back)\b)")
+_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|from|via|through|back)\b)")
 _CONTRAST = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
 _DONE = expression(r"了[。.！!～~\s]*\Z")
 _FUTURE = caseless(
@@ -117,6 +117,9 @@ _ORDERS = caseless(
     r"|write|fix|go|run|keep|set|give|remind"
     r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not|more|less|shorter|longer)\b"
     r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写|加|删|去掉|再|试|重新|继续|停)"
+)
+_CONSEQUENCE = caseless(
+    r",? so (?:i|we|you|he|she|they|it|that|there)\b.*\Z|[，,](?:所以|因此|每[天周]得|[我你他她]得).*\Z"
 )
 _OF_TASK = caseless(
     r"\b(?:this|that|these|those) (?:file|function|test|code|line|class|method|variable|branch|commit|page|slide"
@@ -287,6 +290,8 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
         plain = f"{name},{value}"
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
+    # what comes of it may be of the moment
+    plain = _CONSEQUENCE.sub("", plain)
     lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
     if (
         _FUTURE.search(plain)
@@ -296,8 +301,11 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
         or why_unreal(lasting)
     ):
         return SkipReason.UNREAL
-    is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not _CONTRAST.match(plain)
     _, comma, reason = plain.partition(", ")
+    is_contrast = _CONTRAST.match(plain) or (
+        plain.lower().startswith("not ") and STATES.search(reason) and not _ORDERS.match(reason)
+    )
+    is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not is_contrast
     if is_order and comma and has_word_of_change(reason) and STATES.search(reason):
         # why it is to be done is so
         return why_no_fact(SpokenSentence(sentence.text, reason), is_answer=is_answer)

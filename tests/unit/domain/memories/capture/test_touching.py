@@ -282,3 +282,39 @@ def test_change_of_ones_own_that_says_both_needs_no_line(message: str) -> None:
     verdict, _ = told(message, [])
 
     assert [item.text for item in verdict.kept] == [message]
+
+
+IN_PASSING = [
+    (
+        "My supervisor is Denise.",
+        "Long day. Denise got promoted, Marek is my supervisor now. How do I get out of the extra shifts?",
+    ),
+    (
+        "The club fee is 18 pounds a month.",
+        "Cold at the meeting. Club fee is 21 quid a month now. Word me a note for the board?",
+    ),
+    (
+        "My shift starts at 6:30.",
+        "since the new rota my shift starts at 7, so we'll skip the pub tonight. What can I cook tonight?",
+    ),
+    ("The dog eats Royal Canin.", "not Royal Canin, the dog gets Lily's Kitchen"),
+]
+IN_DOUBTFUL_COMPANY = [
+    "Denise got promoted, Marek is my supervisor now. Is this sentence correct?",
+    "Club fee is 21 quid a month now. Can you make the wording nicer?",
+    "My aunt says it is all different. Denise got promoted, Marek is my supervisor now.",
+    "If we had a vote, it were so. Club fee is 21 quid a month now.",
+    "since the new rota my shift starts at 7, she said",
+    "not the lockers, show me the rota",
+]
+
+
+@pytest.mark.parametrize(("old", "message"), IN_PASSING)
+def test_correction_that_is_said_in_passing_is_one(old: str, message: str) -> None:
+    verdict, book = told(message, MEMORY)
+    assert [*superseded(verdict, book), *doubted(verdict, book)] == [old]
+
+
+@pytest.mark.parametrize("message", IN_DOUBTFUL_COMPANY)
+def test_what_may_be_anothers_words_or_text_to_work_on_corrects_nothing(message: str) -> None:
+    assert told(message, MEMORY)[0].kept == ()
