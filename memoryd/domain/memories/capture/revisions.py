@@ -1,8 +1,8 @@
 """Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
 
 A sentence counts by its cue, one of closed classes in three languages: a correction that says so, not X but Y, a
-negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer. What
-it revises is looked for among the memories; alone it says nothing.
+negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer; else by
+any word of change. What it revises is looked for among the memories; alone it says nothing.
 """
 
 import re
@@ -78,7 +78,7 @@ _FUTURE = caseless(
     r"|next (?:week|month|year|time|monday"
     r"|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter))\b|['’]ll\b|\b(?:let['’]?s"
     r"|should|ought)\b"
-    r"|(?<!不)(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
+    r"|(?<![不联理思感猜幻构])(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
     r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换"
 )
 _EXPLAINS = expression(
