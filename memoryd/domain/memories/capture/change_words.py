@@ -20,10 +20,10 @@ _WRONG = (
 )
 _GONE = (
     r"no longer|no more|any ?more|any longer|used to|gone|left|retired|quit|resigned|(?:gave|given|giving) (?:it )?up"
-    r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold|died|dead|shut|closed|folded|expired|history"
-    r"|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed|finished with|done with|fell through"
-    r"|got rid of|traded|binned|bust|stepped down|packed (?:up|in)|went off|threw (?:out|away)|parted|fired|passed away"
-    r"|out of business|nicht mehr|gekündigt|abgeschafft"
+    r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold(?! out\b)|died|dead|folded|expired|history"
+    r"|(?<!was )(?<!were )(?:shut|closed)|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed"
+    r"|finished with|done with|fell through|got rid of|traded|binned|bust|stepped down|packed (?:up|in)|went off"
+    r"|threw (?:out|away)|parted|fired|passed away|out of business|nicht mehr|gekündigt|abgeschafft"
 )
 _HAN_NOW = r"现在|目前|如今|以后(?!再)|今后|往后|已经"
 _HAN_MOVED = r"改|换|挪|涨|降[到成为了]|调[到成整为]|[提加减升]到|变[成为]|搬|转[到给]|交给"

@@ -96,6 +96,7 @@ _PASSING = caseless(
 _NOT_DONE = caseless(
     r"\A[^,;]*\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made)\b"
     r"|\A[^,;]*\b(?:ha(?:ve|s|d)|is|are|am)(?:n['’]t| not) (?:\w+ed|\w+ing|gone|left|sold|bought)\b[^,;]*\byet\b"
+    r"|\b(?:is|are|was|were|has|have)(?:n['’]t| not) \w+(?:ed|ing)\b[^,;]*\bagain\b"
     r"|(?:\b(?:is|are|am)(?:n['’]t| not)|['’](?:re|m|s) not) (?:switch|mov|chang|migrat)ing\b[^,;]*\bfrom\b[^,;]*\bto\b"
     r"|\bto\b[^,;]* and (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
     r"|,? but (?:no|not really|(?:i|we|they|it) (?:did|have|has)n['’]t)\W*\Z"
@@ -103,7 +104,7 @@ _NOT_DONE = caseless(
     rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
     r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
 )
-"""What nearly was, is not yet, was taken back at once, or is for one day."""
+"""What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
 _FROM_TODAY = caseless(
     r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
 )

@@ -90,6 +90,9 @@ BESIDE = [
     "book club's at Ruth's now, Jan is moving house",
 ]
 SAYS_NOTHING = [
+    "the bins weren't collected again",
+    "The Lido was closed, so I went running instead",
+    "we sold out of honey at the church",
     "Oskar went swimming again and lost his goggles",
     "Frau Kessler was ill, so no swimming today",
     "Greta's cello needs a new string",
