@@ -20,7 +20,7 @@ from memoryd.domain.memories.capture.cues import (
     OTHERWISE,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TIMES, TypedValue, content, new_value, stem, values_in
+from memoryd.domain.memories.capture.values import TIMES, TypedValue, common_start, content, new_value, stem, values_in
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
 
@@ -251,9 +251,16 @@ def is_made_of(run: str, text: str) -> bool:
     return True
 
 
+_MIN_ALIKE = 3
+"""Signs that the names of two things of a kind end on."""
+
+
 def _is_han_compound(phrase: str, text: str) -> bool:
     """Tell whether a thing has more before its name than in a text, or is a part of what is named there."""
-    thing = _HAN_OWN.sub("", subject_of(text)).strip()
+    thing, named = (_HAN_OWN.sub("", one).strip() for one in (subject_of(text), phrase))
+    if len(thing) == len(named) and _MIN_ALIKE <= common_start(thing[::-1], named[::-1]) < len(thing):
+        # 早班司机, 晚班司机
+        return True
     before = phrase.partition(thing)[0] if len(thing) > 1 and thing in phrase else ""
     whole, of, part = phrase.rpartition("的")
     is_part = bool(whole and of and len(part) > 1 and not _HAN_ATTRIBUTE.search(part)) and _are_none_in(part, text)

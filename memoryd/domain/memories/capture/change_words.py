@@ -20,16 +20,16 @@ _WRONG = (
 )
 _GONE = (
     r"no longer|no more|any ?more|any longer|used to|gone|left|retired|quit|resigned|(?:gave|given|giving) (?:it )?up"
-    r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold|died|dead|shut|closed|folded|expired|history"
-    r"|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed|finished with|done with|fell through"
-    r"|got rid of|traded|binned|bust|stepped down|packed (?:up|in)|went off|threw (?:out|away)|parted|fired|passed away"
-    r"|out of business|nicht mehr|gekündigt|abgeschafft"
+    r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold(?! out\b)|died|dead|folded|expired|history"
+    r"|(?<!was )(?<!were )(?:shut|closed)|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed"
+    r"|finished with|done with|fell through|got rid of|traded|binned|bust|stepped down|packed (?:up|in)|went off"
+    r"|threw (?:out|away)|parted|fired|passed away|out of business|nicht mehr|gekündigt|abgeschafft"
 )
 _HAN_NOW = r"现在|目前|如今|以后(?!再)|今后|往后|已经"
-_HAN_MOVED = r"改|换|涨|降[到成为了]|调[到成整为]|[提加减升]到|变[成为]|搬|转[到给]|交给"
+_HAN_MOVED = r"改|换|挪|涨|降[到成为了]|调[到成整为]|[提加减升]到|变[成为]|搬|转[到给]|交给"
 _HAN_WRONG = r"[搞弄记说写看听讲]错|[搞弄记]混|[说写记][成反]"
 _HAN_GONE = (
-    r"不再|再也不|不用再|(?<!受)[不没](?![过错])(?=[^，,；;。]{1,10}了)|没了|退休|跳槽|关门|关张|离职|辞职|调走|走了|倒闭|停[了办用产业]|取消"
+    r"不再|再也不|不用再|(?<!受)[不没](?![过错])(?=[^，,；;。]{1,10}了)|没了|坏了|退休|跳槽|关门|关张|离职|辞职|调走|走了|倒闭|停[了办用产业]|取消"
     r"|摘[掉了]|拆[掉了]|卖[掉了]|退[掉了]|搬走|转走|回(?=[^，,；;。]{1,6}去了)|换[掉了]"
 )
 _CHANGED = (

@@ -61,7 +61,8 @@ _LEAD = caseless(
 _WHO = r"(?P<subject>[^,;:]{0,80}?)"
 _NOT = r"(?:not|n['’]t)"
 _GIVEN_UP = (
-    r"(?:stopped(?: using)?|quit|gave up|given up|sold|dropped|left(?! (?:it|the|a|my|for|early|late|me|home|him"
+    r"(?:stopped(?: using)?|quit|gave up|given up|sold(?! out\b)|dropped"
+    r"|left(?! (?:it|the|a|my|for|early|late|me|home|him"
     r"|her|them)\b)|cancel+ed|got rid of|ditched|abandoned|phased out|scrapped"
     r"|gave away|given away|closed|unsubscribed from|moved (?:out of|away from)|resigned from|retired from|done with"
     r"|broke up with|parted with|threw (?:out|away)|returned(?! to)|finished with|switched off|turned off|lost)"
@@ -82,10 +83,11 @@ _SINCE = (
 )
 _ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
-    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut"
+    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed"
+    r"|(?<!was )(?<!were )(?:closed|shut|over)"
     r"|phased out|sold|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
-    r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
+    r"|out of business|expired)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
 )
 _ENGLISH_OLD = (
     (

@@ -97,6 +97,31 @@ def other_count(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
     return TypedValue("number", number, was.start, was.start + len(number)), fresh[0]
 
 
+_TITLE = expression(r"《[^《》]{1,20}》")
+_BY_WHOM = expression(rf"(?:由|归|让|请|是(?=[{HAN}]{{1,4}}来))(?P<rest>[{HAN}]{{2,8}}?)了?(?=[，,；;。！!]|\Z)")
+_WHO_MAX = 4
+_COMES = expression(r"来\Z")
+
+
+def other_han_value(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one title in two Chinese texts, or who does the same: 由阿朵泡茶, 是金花来泡茶."""
+    titles = list(_TITLE.finditer(old)), [found for found in _TITLE.finditer(new) if found[0] not in old]
+    if all(len(found) == 1 for found in titles):
+        was, now = (TypedValue("title", found[0], *found.span()) for (found,) in titles)
+        return was, now
+    for later in _BY_WHOM.finditer(new):
+        for earlier in _BY_WHOM.finditer(old):
+            verb = common_start(earlier["rest"][::-1], later["rest"][::-1])
+            was, now = (
+                TypedValue("name", who, one.start("rest"), one.start("rest") + len(who))
+                for one in (earlier, later)
+                if (who := _COMES.sub("", one["rest"][: len(one["rest"]) - verb])) or True
+            )
+            if verb and all(0 < len(one.text) <= _WHO_MAX for one in (was, now)):
+                return was, now
+    return None
+
+
 _PERSON = expression(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 
 

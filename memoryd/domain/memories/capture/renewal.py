@@ -124,11 +124,16 @@ def _item(revision: Revision, target: Target, *, may_supersede: bool) -> Capture
         revision.form,
         # a line that is told on with one value exchanged is as it was said
         is_pinned=model is not None and model.attributes.is_pinned and target.text != revision.text and not disputed,
-        entities=() if model is None else model.entities,
+        entities=_entities(target.superseded or (disputed if len(disputed) == 1 else ())),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),
         note="; ".join(filter(None, (_note("supersedes", superseded), _note("contradicts", disputed)))),
     )
+
+
+def _entities(memories: Sequence[Memory]) -> tuple[str, ...]:
+    """Return whom or what a new line is about: as the first that it replaces, or the only one that it doubts."""
+    return memories[0].line.entities if memories else ()
 
 
 def _note(what: str, memories: Sequence[Memory]) -> str:

@@ -1,8 +1,8 @@
 """Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
 
 A sentence counts by its cue, one of closed classes in three languages: a correction that says so, not X but Y, a
-negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer. What
-it revises is looked for among the memories; alone it says nothing.
+negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer; else by
+any word of change. What it revises is looked for among the memories; alone it says nothing.
 """
 
 import re
@@ -78,7 +78,7 @@ _FUTURE = caseless(
     r"|next (?:week|month|year|time|monday"
     r"|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter))\b|['’]ll\b|\b(?:let['’]?s"
     r"|should|ought)\b"
-    r"|(?<!不)(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
+    r"|(?<![不联理思感猜幻构])(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
     r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换"
 )
 _EXPLAINS = expression(
@@ -96,6 +96,7 @@ _PASSING = caseless(
 _NOT_DONE = caseless(
     r"\A[^,;]*\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made)\b"
     r"|\A[^,;]*\b(?:ha(?:ve|s|d)|is|are|am)(?:n['’]t| not) (?:\w+ed|\w+ing|gone|left|sold|bought)\b[^,;]*\byet\b"
+    r"|\b(?:is|are|was|were|has|have)(?:n['’]t| not) \w+(?:ed|ing)\b[^,;]*\bagain\b"
     r"|(?:\b(?:is|are|am)(?:n['’]t| not)|['’](?:re|m|s) not) (?:switch|mov|chang|migrat)ing\b[^,;]*\bfrom\b[^,;]*\bto\b"
     r"|\bto\b[^,;]* and (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
     r"|,? but (?:no|not really|(?:i|we|they|it) (?:did|have|has)n['’]t)\W*\Z"
@@ -103,7 +104,7 @@ _NOT_DONE = caseless(
     rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
     r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
 )
-"""What nearly was, is not yet, was taken back at once, or is for one day."""
+"""What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
 _FROM_TODAY = caseless(
     r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
 )

@@ -38,7 +38,6 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
-    difference,
     exchanged,
     new_values_of,
     other_name,
@@ -178,6 +177,9 @@ class _Search:
     def is_among_many(self, one: Candidate) -> bool:
         """Tell whether lines that were not looked at have about as much of the sentence."""
         _, left_out = self._near
+        if self._is_home_left(one):
+            # it shares no word
+            return False
         return left_out > _CLEARLY * self._lines.weight(one, self._words)
 
     @cached_property
@@ -207,7 +209,7 @@ class _Search:
         return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
     def _fit(self, one: Candidate) -> float:
-        rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
+        rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed)
         if not any(fits(one) for fits in rules):
             return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
         common = self._sentence & one.words
@@ -238,16 +240,15 @@ class _Search:
         """Return how much of the weight of some words those of them have that are in another set."""
         return self._rarity.share(part & whole, whole)
 
-    def _is_same_subject(self, one: Candidate, *, or_other: bool = False) -> bool:
-        """Tell whether nothing says that another is spoken of; `or_other`: what an author says may be of a name."""
+    def _is_same_subject(self, one: Candidate) -> bool:
+        """Tell whether nothing says that another is spoken of."""
         subject = self._subject_in(one.text)
         is_about = not self._about or self._share(one.words, self._about) >= _HALF
         if not is_about and self._share(self._spoken - self._about, subject) < _HALF:
             return False
         if self._subject and not self._about and not self._is_named(one, subject):
             return False
-        is_others = self._revision.is_authors and is_of_other(one.text, self._spoken | self._own_names)
-        return or_other or not is_others
+        return not (self._revision.is_authors and is_of_other(one.text, self._spoken | self._own_names))
 
     def _is_named(self, one: Candidate, subject: frozenset[str]) -> bool:
         """Tell whether the words before the verb are a memory's, or the words of its own subject are in the rest."""
@@ -332,17 +333,6 @@ class _Search:
 
     def _is_home_left(self, one: Candidate) -> bool:
         return self._is_move and says_home(one)
-
-    def _is_before(self, one: Candidate) -> bool:
-        """Tell whether a memory came between: another says in the same place what holds again."""
-        return self._came_between(one) and self._is_same_subject(one, or_other=True)
-
-    def _came_between(self, one: Candidate) -> bool:
-        return bool(self._clause) and any(
-            says(self._clause, difference(other.text, one.text))
-            for other in self._restated
-            if other is not one and are_same_but_one(other.memory, one.memory)
-        )
 
     @cached_property
     def _values(self) -> frozenset[str]:

@@ -32,7 +32,13 @@ from memoryd.domain.memories.capture.change_words import (
     says_wrong,
 )
 from memoryd.domain.memories.capture.cues import NOT_BUT
-from memoryd.domain.memories.capture.exchange import are_same_but_one, bare_clause, difference, other_count
+from memoryd.domain.memories.capture.exchange import (
+    are_same_but_one,
+    bare_clause,
+    difference,
+    other_count,
+    other_han_value,
+)
 from memoryd.domain.memories.capture.lines import Candidate
 from memoryd.domain.memories.capture.revisions import AUTHOR, STATES, Revision, subject_of
 from memoryd.domain.memories.capture.values import NUMERAL, TIMES, Rarity, TypedValue, content, new_value, values_in
@@ -100,6 +106,7 @@ _WHO_MOVED = caseless(
     r"(?=(?:the|our|my|his|her|their|its)\b)"
 )
 """Who changes a thing is not what is spoken of."""
+_EACH = expression(r"[一每][节次个月年天周位人晚堂张份]")
 _LAST_STOP = expression(r"[.!]+\s*\Z")
 _NUMERAL = caseless(rf"\b(?:{NUMERAL}|\d+)\b")
 _NEAR = 12
@@ -306,9 +313,11 @@ class _Sentence:
 
     def _only_value(self, one: Candidate) -> tuple[TypedValue, TypedValue] | None:
         """Return the value of a line and the other one of a clause that says nothing else than what that is of."""
-        pair = new_value(one.text, self._revision.rest) or other_count(one.text, self._revision.rest)
-        is_told = pair is not None and self._names(one) and self._says_only(pair[1].text, one)
-        return pair if is_told else None
+        old, new = one.text, self._revision.rest
+        pair = new_value(old, new) or other_count(old, new)
+        if pair is not None and self._names(one) and self._says_only(pair[1].text, one):
+            return pair
+        return other_han_value(old, new) if self._said & _line(one).topic else None
 
     def _has_other_values(self, one: Candidate) -> bool:
         """Tell whether a sentence has others for all times, days and amounts of a line, and says nothing else of it."""
@@ -322,7 +331,7 @@ class _Sentence:
     def _says_only(self, value: str, one: Candidate) -> bool:
         clause = next((said.text for said in self._clauses if value in said.text), "")
         clause = _SINCE.sub("", _SINCE_FIRST.sub("", clause).replace(value, ";"))
-        return content(bare_clause(clause)) - ATTRIBUTES <= one.words
+        return content(_EACH.sub("", bare_clause(clause))) - ATTRIBUTES <= one.words
 
     def _names(self, one: Candidate) -> bool:
         """Tell whether a sentence names what a line is about: its entity, or most of what stands before the verb."""

@@ -90,6 +90,9 @@ BESIDE = [
     "book club's at Ruth's now, Jan is moving house",
 ]
 SAYS_NOTHING = [
+    "the bins weren't collected again",
+    "The Lido was closed, so I went running instead",
+    "we sold out of honey at the church",
     "Oskar went swimming again and lost his goggles",
     "Frau Kessler was ill, so no swimming today",
     "Greta's cello needs a new string",
@@ -180,6 +183,53 @@ CHINESE_SAYS_NOTHING = [
     "我现在回到工位了",
 ]
 
+BOTH_HOLD = [
+    ("W @Tanks: In the left tank are the sea urchins.", "In the right tank there are periwinkles now."),
+    ("W @Bea: Bea's birthday is on 3 February.", "Just found out Idris's birthday is on 21 June."),
+    (
+        "W @Teaching: In the fall term Noor teaches the invertebrate lab.",
+        "In the winter term I'm teaching biostatistics now.",
+    ),
+    ("W @Dogs: The older sheepdog is called Moss.", "We've got a new sheepdog, she's called Tess."),
+    ("W @Aoife: Aoife does the morning milking.", "Tomás does the evening milking now."),
+    ("W @Costumes: The red ball gown is hired from Angels.", "The green coat is from Cosprop now."),
+    ("W @Stages: The stage in Ludlow is flat.", "Turns out the stage in Buxton is raked."),
+    ("W @Imogen: Imogen likes to be called ten minutes early.", "Desh now wants to be called at the last moment."),
+    ("W @Vet: The vet for the horses is Dr Moss.", "The cats have a new vet, Dr Hill."),
+    ("W @Kids: Lena goes to Hill School.", "Max goes to Park Lane now."),
+    ("W @Rent: The flat in Leeds costs 850 pounds.", "The garage costs 60 pounds now."),
+    ("W @Phones: My work phone is an iPhone.", "My private phone is a Pixel now."),
+    ("W @Meds: Dad takes ramipril.", "Mum takes lisinopril now."),
+    ("W @Office: The Berlin office has 40 people.", "The Munich office has 25 people now."),
+    ("W @Shop: The shop in York closes at six.", "The shop in Hull closes at five now."),
+    ("W @Team: The backend is written in Go.", "The frontend is written in Svelte now."),
+    ("W @Coffee: At work I drink espresso.", "At home I drink decaf now."),
+    ("W @Band: Lol plays the drums.", "Bev plays the bass now."),
+    ("W @Trains: The train to Leeds leaves at 7:40.", "The train to York leaves at 8:10 now."),
+    ("W @Sisters: Anna lives in Ghent.", "Paula moved to Lille."),
+    ("W @Car: Tom drives a Golf.", "Greta bought a Fiat."),
+    ("W @Choir: The altos rehearse on Monday.", "The tenors rehearse on Thursday from now on."),
+    ("W @Wifi: The wifi upstairs is called Alba.", "The wifi downstairs is now called Bora."),
+    ("W @无线网: 一楼的无线网叫苍山。", "二楼的无线网现在叫洱海。"),
+    ("W @房价: 暑假的房价是五百八。", "冬天的房价改成三百二了。"),
+    ("W @进度: 三班讲到氧化还原。", "五班现在讲到离子反应了。"),
+    ("W @试剂: 硝酸银放在棕色瓶里。", "金属钠现在放在煤油里了。"),
+    ("W @苏晓彤: 苏晓彤改卷子用红笔。", "苏晓彤写教案改用铅笔了。"),
+    ("W @爸: 爸爸吃络活喜。", "妈妈换成二甲双胍了。"),
+    ("W @老师: 语文老师是方老师。", "数学老师换成何老师了。"),
+    ("W @车: 我的车是比亚迪。", "老婆的车换成特斯拉了。"),
+    ("W @会: 部门周会在星期一。", "项目周会改到星期三了。"),
+    ("W @宠物: 猫叫咪咪。", "新来的狗叫旺财。"),
+    ("W @家: 哥哥住在杭州。", "姐姐搬到宁波了。"),
+    ("W @货: 米从东北订。", "面粉现在从河南订了。"),
+    ("W @司机: 早班司机是老马。", "晚班司机换成小冯了。"),
+    ("W @Doctor: My dentist is Dr Weiss.", "My optician is Dr Brand now."),
+    ("W @Garden: The roses are by the gate.", "The tulips moved to the terrace."),
+    ("W @Backup: The photos are backed up to a Synology.", "The mails are backed up to Backblaze now."),
+    ("W @Gym: Kim trains at FitBox.", "I train at Ponds Forge now."),
+    ("W @Paper: Ali delivers the paper.", "Ruth delivers the milk now."),
+]
+
 
 def told(message: str, memory: list[str], answer: str = "") -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: memory})
@@ -242,6 +292,14 @@ def test_ordinary_chinese_sentence_with_a_word_of_change_is_not_kept(message: st
     verdict, _ = told(message, CHINESE_MEMORY)
 
     assert verdict.kept == ()
+
+
+@pytest.mark.parametrize(("line", "message"), BOTH_HOLD)
+def test_line_about_another_thing_place_time_or_person_is_left_alone(line: str, message: str) -> None:
+    verdict, book = told(message, [one for one, _ in BOTH_HOLD])
+
+    assert line in {f"W @{memory.line.entities[0]}: {memory.text}" for memory in book.memories.values()}
+    assert superseded(verdict, book) == doubted(verdict, book) == []
 
 
 def test_answer_that_denies_what_was_told_is_about_its_line() -> None:
