@@ -95,7 +95,7 @@ _SPOKEN_END = expression(r"[。！？!?；;]+|(?<!…)…++(?=\s|\Z)|\.(?=\s|\Z|
 _AFTER = expression(r"[\"”’'»」』)）\]!?。！？.~～]*")
 _SHORT_FORM = caseless(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|no|nr|vs|etc|e\.g|i\.e|approx|jr|sr|a\.m|p\.m|tel|ext|dept|inc|ltd|co|apt)"
-    r"|(?<![A-Za-z])[A-Za-z])\Z"
+    r"|(?<![^\W\d_])[^\W\d_])\Z"
 )
 _BULLET = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 

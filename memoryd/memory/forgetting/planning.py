@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import Citation, RelativePath, person_of
 from memoryd.domain.memories.book import Book, Memory, MemorySource, book_of
-from memoryd.domain.memories.capture.targets import memory_words
+from memoryd.domain.memories.capture.lines import drop_lines
 from memoryd.domain.memories.capture.values import stem
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk
 from memoryd.domain.memories.changes.forgetting import (
@@ -337,7 +337,7 @@ DROPPED: tuple[Callable[[], None], ...] = (
     answer_words.cache_clear,
     commonness.cache_clear,
     folded.cache_clear,
-    memory_words.cache_clear,
+    drop_lines,
     parsed_line.cache_clear,
     family_of.cache_clear,
     root_of.cache_clear,

@@ -7,7 +7,7 @@ from memoryd.agents.retained.recall import StableMemories
 from memoryd.agents.turns.turns import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
-from memoryd.domain.memories.capture.targets import memory_words
+from memoryd.domain.memories.capture.lines import memory_words
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
@@ -25,7 +25,7 @@ from tests.package_trees import TREES, nodes
 from tests.unit.domain.memories.books import book_from
 
 HOLD_TEXT = {
-    "domain/memories/capture/targets.py": {"memory_words"},
+    "domain/memories/capture/lines.py": {"memory_words"},
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
     "domain/memories/unasked/concepts.py": {"family_of", "root_of"},

@@ -17,9 +17,10 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOT_BUT,
     NOW,
+    OTHERWISE,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TIMES, TypedValue, content, new_value, stem, values_in
+from memoryd.domain.memories.capture.values import TIMES, TypedValue, common_start, content, new_value, stem, values_in
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
 
@@ -47,9 +48,9 @@ _SURNAMES = (
 )
 _OTHER_PERSON = expression(rf"\A\W*(?:我的?)?(?:{_KIN})|\A\W*[{_SURNAMES}][{HAN}]{{1,2}}\Z")
 
-_ATTRIBUTE = content(
-    "price cost fee rate size colour color address phone email location venue room deadline start end version owner"
-    " lead"
+ATTRIBUTES = content(
+    "price cost fee money rate size colour color address phone email location venue room deadline start end version"
+    " owner lead"
 )
 """What a thing has besides its name: a sentence names it where a memory has a verb."""
 _ADVERB = expression(r"\b[a-z]+ly\b")
@@ -92,7 +93,7 @@ def are_of_other_times(revision: Revision, text: str) -> bool:
     return bool(spoken and known and spoken.isdisjoint(known)) or bool(whom and others and whom.isdisjoint(others))
 
 
-_OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
+OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
 _FOR = expression(r"\bfor ((?:the|my|our|his|her|their|an?|[\w-]+['’]s) [a-z][\w-]*)")
 HOME = caseless(r"\blives?\b|住")
 MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
@@ -108,11 +109,17 @@ _GERMAN_IS = expression(r"\b(?:ist|sind)\b")
 """There any noun has a capital."""
 _MARKS_OF_NOW = frozenset({NOW, NEWS})
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
-_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS})
+_MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 
 def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
     """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
+    is_event = is_single_event(revision) and not tells_what_happened(text)
+    return is_event or are_of_other_things(revision, text, words, spoken)
+
+
+def are_of_other_things(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+    """Tell whether a sentence is about another thing than a memory of this text and these words."""
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
@@ -124,7 +131,6 @@ def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: froz
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
-        or (_is_single_event(revision) and not tells_what_happened(text))
     )
 
 
@@ -220,10 +226,10 @@ def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoke
     if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
     named = content(_ADVERB.sub("", phrase))
-    more = named - words - _ATTRIBUTE
+    more = named - words - ATTRIBUTES
     subject = content(subject_of(text))
     # who takes a place is new to a memory that is about the place; `is a dentist` takes none
-    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not _OF_SORT.search(plain)
+    is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not OF_SORT.search(plain)
     return bool(more) and not is_about_place
 
 
@@ -245,9 +251,16 @@ def is_made_of(run: str, text: str) -> bool:
     return True
 
 
+_MIN_ALIKE = 3
+"""Signs that the names of two things of a kind end on."""
+
+
 def _is_han_compound(phrase: str, text: str) -> bool:
     """Tell whether a thing has more before its name than in a text, or is a part of what is named there."""
-    thing = _HAN_OWN.sub("", subject_of(text)).strip()
+    thing, named = (_HAN_OWN.sub("", one).strip() for one in (subject_of(text), phrase))
+    if len(thing) == len(named) and _MIN_ALIKE <= common_start(thing[::-1], named[::-1]) < len(thing):
+        # 早班司机, 晚班司机
+        return True
     before = phrase.partition(thing)[0] if len(thing) > 1 and thing in phrase else ""
     whole, of, part = phrase.rpartition("的")
     is_part = bool(whole and of and len(part) > 1 and not _HAN_ATTRIBUTE.search(part)) and _are_none_in(part, text)
@@ -305,7 +318,7 @@ def _has_other_role(revision: Revision, subject: str, text: str, words: frozense
     return is_in_value and not about & spoken
 
 
-def _is_single_event(revision: Revision) -> bool:
+def is_single_event(revision: Revision) -> bool:
     """Tell whether a sentence is about one time that is past, and changes nothing since."""
     forms, plain = set(revision.forms), revision.plain
     if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):

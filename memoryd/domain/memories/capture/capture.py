@@ -21,7 +21,15 @@ from memoryd.domain.memories.capture.corrections import (
     is_for_agent,
     is_lead,
 )
-from memoryd.domain.memories.capture.forms import FoundForm, form_in, gate, is_clean, is_own_clause, why_unreal
+from memoryd.domain.memories.capture.forms import (
+    FoundForm,
+    form_in,
+    gate,
+    is_clean,
+    is_own_clause,
+    is_staged,
+    why_unreal,
+)
 from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, identifier_in, why_not_stated_of
 from memoryd.domain.memories.capture.rejections import (
     DroppedItem,
@@ -65,6 +73,14 @@ _OF_TEXT = caseless(
     r"|richtig|korrekt|übersetz\w*|formulier\w*|korrigier\w*|klingt|brief|gedicht|geschichte|entwurf)\b"
     r"|英文|英语|中文|日语|法语|德语|日文|韩语|语法|时态|翻译|句|这样|这段|这个|这篇|这话|对不对|对吗|通顺|润色|改|写|文字|语气|简短|短一点|续|下文|作文|念|读|听起来|怎么说|怎么讲|标点|错"
 )
+_ON_TEXT = caseless(
+    r"\b(?:texts?|grammar|grammatical\w*|tenses?|translat\w+|sounds?|sentences?|phrases?|wording|spelling|spelled"
+    r"|preposition|rewrite|rephrase|paraphrase|repeat|classify|sentiment|rhyme|paragraph|correct|correctly|mistakes?"
+    r"|typos?|shorter|longer|answer (?:with|yes)|what would you (?:say|reply|answer)|what does (?:this|that|it) mean)\b"
+    r"|\b(?:satz|sätze|texte?|grammatik\w*|rechtschreibung|übersetz\w*|formulier\w*|korrigier\w*|klingt)\b"
+    r"|语法|时态|翻译|句|这样|这段|这篇|这话|通顺|润色|改|语气|续|怎么说|怎么讲|标点|错|念|读"
+)
+"""Of a request: the text beside it may be what it is about."""
 _ORDER = caseless(
     r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
@@ -94,6 +110,19 @@ def context_of(sentence: SpokenSentence, *, has_form: bool = False) -> SentenceC
         return SentenceContext.OTHER
     is_own = has_form or is_own_clause(plain) or _INTRODUCES.fullmatch(plain)
     return SentenceContext.OWN if is_own else SentenceContext.OTHER
+
+
+def makes_unsafe(sentence: SpokenSentence) -> bool:
+    """Tell whether what is revised beside a sentence may be another's words, or text to work on.
+
+    What asks for something new does not make it so: a correction is often said in passing.
+    """
+    if context_of(sentence) is not SentenceContext.OTHER:
+        return False
+    why = why_not_plain(sentence)
+    if why == SkipReason.QUESTION or _ORDER.match(sentence.plain):
+        return _ON_TEXT.search(sentence.plain) is not None
+    return bool(why) or is_staged(sentence.plain)
 
 
 def why_not_in_context(text: str, kinds: Sequence[SentenceContext], at: int) -> str:

@@ -23,6 +23,7 @@ NEW = "a new …"
 NEWS = "just learned"
 ANSWER = "the answer was wrong"
 SLIP = "actually …"
+OTHERWISE = "otherwise now"
 
 _LEAD = caseless(
     r"\W*(?:(?P<wrong>no(?! longer| more| one| need| way| time)|nope|nah|wrong|incorrect"
@@ -46,11 +47,12 @@ _LEAD = caseless(
     r"|(?P<slip>actually|sorry|oops|wait(?!\W+it['’]?s "
     r"(?:already |only )?\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m| o['’]clock)?\W*\Z)"
     r"|i mean|ach nein|quatsch|moment)"
+    r"|(?P<news>(?:it )?turns out(?: that)?)"
     r"|(?P<idle>in fact|well|oh|ah|hey|hi|hello|ok|okay|btw|by the way|fyi|for the record"
     r"|for your information|yes|yeah|so|and"
     r"|but|also|just so you know|you know|heads[- ]up|quick note|please note(?: that)?|note(?: that)?"
     r"|also|übrigens|ach ja|hallo|danke|doch|leider"
-    r"|one more thing|um+|hm+|thanks|thank you"
+    r"|one more thing|(?:hang|hold) on(?=\W)|guess what(?=\W)|bad news|um+|hm+|thanks|thank you"
     r"|good (?:news|morning|evening|afternoon)|to be precise|remember(?: that)?"
     r"|其实|事实上|对了|顺便(?:说一下|说一句|提一下)?|嗯|哦|啊|抱歉|不好意思|准确地?说|确切地?说|应该说|你好"
     r"|请?记住|另外|还有|跟你说一下|说一下))(?![A-Za-z'’])[\s,，.。:：;；!！—–-]*"
@@ -59,7 +61,8 @@ _LEAD = caseless(
 _WHO = r"(?P<subject>[^,;:]{0,80}?)"
 _NOT = r"(?:not|n['’]t)"
 _GIVEN_UP = (
-    r"(?:stopped(?: using)?|quit|gave up|given up|sold|dropped|left(?! (?:it|the|a|my|for|early|late|me|home|him"
+    r"(?:stopped(?: using)?|quit|gave up|given up|sold(?! out\b)|dropped"
+    r"|left(?! (?:it|the|a|my|for|early|late|me|home|him"
     r"|her|them)\b)|cancel+ed|got rid of|ditched|abandoned|phased out|scrapped"
     r"|gave away|given away|closed|unsubscribed from|moved (?:out of|away from)|resigned from|retired from|done with"
     r"|broke up with|parted with|threw (?:out|away)|returned(?! to)|finished with|switched off|turned off|lost)"
@@ -80,10 +83,11 @@ _SINCE = (
 )
 _ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
-    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed|closed|shut"
+    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed"
+    r"|(?<!was )(?<!were )(?:closed|shut|over)"
     r"|phased out|sold|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
-    r"|out of business|expired|over)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
+    r"|out of business|expired)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
 )
 _ENGLISH_OLD = (
     (

@@ -27,6 +27,7 @@ from memoryd.domain.memories.capture.cues import (
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
     HAN_NUMBER,
+    NUMERAL,
     TypedValue,
     common_start,
     content,
@@ -79,6 +80,62 @@ def other_number(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] 
         for one in ((numbers[0][0], *numbers[0].span()), (found["number"], *found.span("number")))
     )
     return (was, now) if was.text != now.text else None
+
+
+_COUNT = caseless(rf"(?:\d+(?:[.,]\d+)*|{NUMERAL})(?= |\Z)")
+
+
+def other_count(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one number of things in an old line, and the one that a sentence says without their unit."""
+    counts = [one for one in values_in(old) if one.kind.startswith(_AMOUNT) and _COUNT.match(one.text)]
+    known = {_COUNT.match(one.text)[0] for one in counts}  # type: ignore[index]
+    fresh = [one for one in values_in(new) if one.kind.startswith("number") and _COUNT.match(one.text)]
+    fresh = [one for one in fresh if one.text not in known]
+    if len(counts) != 1 or len(fresh) != 1:
+        return None
+    (was,), (number,) = counts, known
+    return TypedValue("number", number, was.start, was.start + len(number)), fresh[0]
+
+
+_TITLE = expression(r"《[^《》]{1,20}》")
+_BY_WHOM = expression(rf"(?:由|归|让|请|是(?=[{HAN}]{{1,4}}来))(?P<rest>[{HAN}]{{2,8}}?)了?(?=[，,；;。！!]|\Z)")
+_WHO_MAX = 4
+_COMES = expression(r"来\Z")
+
+
+def other_han_value(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one title in two Chinese texts, or who does the same: 由阿朵泡茶, 是金花来泡茶."""
+    titles = list(_TITLE.finditer(old)), [found for found in _TITLE.finditer(new) if found[0] not in old]
+    if all(len(found) == 1 for found in titles):
+        was, now = (TypedValue("title", found[0], *found.span()) for (found,) in titles)
+        return was, now
+    for later in _BY_WHOM.finditer(new):
+        for earlier in _BY_WHOM.finditer(old):
+            verb = common_start(earlier["rest"][::-1], later["rest"][::-1])
+            was, now = (
+                TypedValue("name", who, one.start("rest"), one.start("rest") + len(who))
+                for one in (earlier, later)
+                if (who := _COMES.sub("", one["rest"][: len(one["rest"]) - verb])) or True
+            )
+            if verb and all(0 < len(one.text) <= _WHO_MAX for one in (was, now)):
+                return was, now
+    return None
+
+
+_PERSON = expression(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+
+
+def other_name(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the name in an old line of whom something ended, and the one other that a sentence has."""
+    subject = subject_of(revision.plain)
+    gone = [name for name in {*_PERSON.findall(subject), *(one for one in revision.old)} if _PERSON.fullmatch(name)]
+    fresh = [found for found in _NAME.finditer(revision.plain) if found[0] not in old and found.start()]
+    if len(gone) != 1 or len(fresh) != 1 or old.count(gone[0]) != 1:
+        return None
+    start, (new,) = old.index(gone[0]), fresh
+    if not start:
+        return None
+    return TypedValue("name", gone[0], start, start + len(gone[0])), TypedValue("name", new[0], *new.span())
 
 
 def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
@@ -271,10 +328,10 @@ def new_values_of(revision: Revision) -> list[NewValue]:
     plain, found = revision.plain, list[NewValue]()
     for start, end in _parts(_END, plain):
         values = [one for one in values_in(plain[start:end]) if _is_typed(one)]
-        if not content(_bare(plain[start:end])):
+        if not content(bare_clause(plain[start:end])):
             # a bare value belongs to what stands before it
             start = 0
-        bare, rest = _bare(plain[start:end]), f"{plain[:start]} {plain[end:]}"
+        bare, rest = bare_clause(plain[start:end]), f"{plain[:start]} {plain[end:]}"
         spoken, names = content(bare), frozenset[str]().union(*map(content, _NAME.findall(rest)))
         if spoken and not _NUMBER.search(bare):
             found += [
@@ -353,14 +410,14 @@ def _places(text: str, kind: str) -> Iterator[tuple[str, list[TypedValue]]]:
     for start, end in _parts(_END, text):
         clause = text[start:end]
         own = [one for one in values if start <= one.start < end]
-        bare = _bare(clause)
+        bare = bare_clause(clause)
         about = bare if content(bare) else main
         main = main or about
         if own:
             yield about, own
 
 
-def _bare(clause: str) -> str:
+def bare_clause(clause: str) -> str:
     """Return a clause without its typed values, and the words of a change."""
     for one in reversed(values_in(clause)):
         if _is_typed(one):

@@ -80,13 +80,12 @@ _LINE_SPEAKER = expression(
 )
 _INTRODUCED = caseless(
     r"\b(?:e-?mails?|mails?|logs?|messages?|letter|texts?|output|transcript|article|paragraphs?|excerpt|review"
-    r"|errors?|bio|posts?"
-    r"|tweet|following|below|sentences?|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said|reads?|writes?|poem"
-    r"|lyrics|line|caption|snippet|template|example|sample|draft|test data|dialogue|phrase|statement|word|this|comment"
-    r"|reply)\b[^:：]{0,60}[:：]"
+    r"|errors?|bio|posts?|tweet|following|below|sentences?|passage|stor(?:y|ies)|quote|chat|wrote|sent|says?|said"
+    r"|(?<!\bi )reads?|writes?|poem|lyrics|line|caption|snippet|template|example|sample|draft|test data|dialogue"
+    r"|phrase|statement|word|this|comment|reply)\b[^:：]{0,60}[:：](?!\d\d)"
     r"|(?:邮件|日志|消息|短信|原文|如下|下面|以下|这段|那段|内容|聊天记录|发来|写道|文章|例子|例句|例如|比如|模板|句子|这句|一段话|文字|评论|帖子|这样写)[^:：]{0,20}[:：]"
     r"|\b(?:write|draft|compose|say|repeat|explain|analy[sz]e|parse|extract|classify|complete|review|fix|check"
-    r"|correct|read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"
+    r"|correct|(?<!\bi )read|improve|shorten|format|convert|reply|post|tell (?:him|her|them))\b[^:：]{0,100}[:：]"
     r"|(?:写|说|重复|解释|分析|提取|回复|回答|修改|检查|告诉(?:他|她|他们))[^:：。]{0,30}[:：]"
 )
 _ABOUT_OWN = caseless(
@@ -133,15 +132,15 @@ _ASKS = caseless(
     r"\A\W*(?:(?:and|so|but|ok|okay|hey|hi|hello|also|please|well|then|now|sorry|thanks)\b[,!.]* *)*"
     r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am(?= i\b)|was|were|do(?! not forget\b)|does"
     r"|did|can|could|would|will|should|shall"
-    r"|may|has|have|had|isn['’]t|aren['’]t|don['’]t (?:you|i)|didn['’]t|won['’]t|wouldn['’]t|can['’]t you|tell me"
-    r"|guess|any idea|do you)\b|\bi (?:was )?wonder(?:ing)?\b|\bdo you (?:know|remember|recall|think)\b"
+    r"|may|has|have|had(?! enough\b)|isn['’]t|aren['’]t|don['’]t (?:you|i)|didn['’]t|won['’]t|wouldn['’]t|can['’]t you"
+    r"|tell me|guess|any idea|do you)\b|\bi (?:was )?wonder(?:ing)?\b|\bdo you (?:know|remember|recall|think)\b"
     r"|\b(?:you (?:still )?remember|what|whether) my\b"
     r"|\A\W*(?:(?:und|aber|also|ok|hallo|hey|bitte|sag mal)\b[,!.]* *)*(?:was|wer|wen|wem|wann|wo|woher|wohin|wie|warum"
     r"|wieso|weshalb|welche\w?|hast|bist|kannst|könntest|weißt|gibt es|sag mir"
     r"|(?:ist|sind|war|hat|kann|soll|muss)\w{0,2} (?:ich|du|er|sie|es|wir|das|der|die|mein\w?))\b"
 )
 _ASKS_CHINESE = expression(
-    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
+    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|(?<![好十这那前后过近])几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
     r"|是不是|有没有|能不能|可不可以|会不会|对不对|好不好|要不要|是否|还记得|记不记得|知不知道|知道我|猜(?:猜|一下|我)|对吧|没错吧|请问"
 )
 _SUPPOSES = caseless(
@@ -162,7 +161,8 @@ _OWN_WORDS = caseless(
     r"|(?:我|实话|老实|顺便|总的来|一般来|换句话|也就是|就是|再|话|来|小|学|传|解|据我|虽)说|说(?:明|话|法|服|起来|实话|一下|到)|问(?:题|候)|回答(?:时|的时候|问题|我)"
 )
 _REPORTS = caseless(
-    r"\b(?:said|says|say|saying|told|tells|asked|asks|wrote|writes|claim(?:s|ed)?|according to|quot(?:e|es|ed|ing)"
+    r"\b(?:said|says|say|saying|told|tells|asked(?! for\b)|asks(?! for\b)|wrote|writes|claim(?:s|ed)?"
+    r"|according to|quot(?:e|es|ed|ing)"
     r"|repl(?:ied|ies)"
     r"|sagte\w?|sagt|gesagt|meinte|fragte|schrieb|schreibt|erzählt\w?|behauptet|laut"
     r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"

@@ -13,13 +13,11 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CapturedItem,
     CaptureVerdict,
-    SentenceContext,
-    context_of,
     is_laid_out,
+    makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
-from memoryd.domain.memories.capture.forms import is_staged
-from memoryd.domain.memories.capture.rejections import DroppedItem, why_not_plain
+from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.revisions import Revision
 from memoryd.domain.memories.capture.targets import Target, target_of
 from memoryd.domain.memories.kinds import Kind, short_id
@@ -79,11 +77,7 @@ def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) ->
     if is_laid_out(text):
         return SkipReason.LAID_OUT
     revised = " ".join(revision.text for revision in revisions)
-    is_other = any(
-        context_of(sentence) is SentenceContext.OTHER and (why_not_plain(sentence) or is_staged(sentence.plain))
-        for sentence in spoken_sentences(text)
-        if sentence.text not in revised
-    )
+    is_other = any(makes_unsafe(sentence) for sentence in spoken_sentences(text) if sentence.text not in revised)
     return SkipReason.OTHER_COMPANY if is_other else ""
 
 
@@ -130,11 +124,16 @@ def _item(revision: Revision, target: Target, *, may_supersede: bool) -> Capture
         revision.form,
         # a line that is told on with one value exchanged is as it was said
         is_pinned=model is not None and model.attributes.is_pinned and target.text != revision.text and not disputed,
-        entities=() if model is None else model.entities,
+        entities=_entities(target.superseded or (disputed if len(disputed) == 1 else ())),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),
         note="; ".join(filter(None, (_note("supersedes", superseded), _note("contradicts", disputed)))),
     )
+
+
+def _entities(memories: Sequence[Memory]) -> tuple[str, ...]:
+    """Return whom or what a new line is about: as the first that it replaces, or the only one that it doubts."""
+    return memories[0].line.entities if memories else ()
 
 
 def _note(what: str, memories: Sequence[Memory]) -> str:

@@ -1,8 +1,8 @@
 """Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
 
 A sentence counts by its cue, one of closed classes in three languages: a correction that says so, not X but Y, a
-negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer. What
-it revises is looked for among the memories; alone it says nothing.
+negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer; else by
+any word of change. What it revises is looked for among the memories; alone it says nothing.
 """
 
 import re
@@ -13,6 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.capture.change_words import has_gone, has_word_of_change
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -20,9 +21,11 @@ from memoryd.domain.memories.capture.cues import (
     FROM_TO,
     FROM_WHEN,
     GERMAN_VERB,
+    NEWS,
     NO_LONGER,
     NOT_BUT,
     NOW,
+    OTHERWISE,
     SLIP,
     behind_leads,
     cues_in,
@@ -64,7 +67,7 @@ _MOVES_IT = caseless(
     r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"
     r"(?: back| forward| up| down)? (?:the|our|its|their|my|his|her)\b"
 )
-_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|through|back)\b)")
+_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|from|via|through|back)\b)")
 _CONTRAST = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
 _DONE = expression(r"了[。.！!～~\s]*\Z")
 _FUTURE = caseless(
@@ -75,7 +78,7 @@ _FUTURE = caseless(
     r"|next (?:week|month|year|time|monday"
     r"|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter))\b|['’]ll\b|\b(?:let['’]?s"
     r"|should|ought)\b"
-    r"|(?<!不)(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
+    r"|(?<![不联理思感猜幻构])(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
     r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换"
 )
 _EXPLAINS = expression(
@@ -93,6 +96,7 @@ _PASSING = caseless(
 _NOT_DONE = caseless(
     r"\A[^,;]*\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made)\b"
     r"|\A[^,;]*\b(?:ha(?:ve|s|d)|is|are|am)(?:n['’]t| not) (?:\w+ed|\w+ing|gone|left|sold|bought)\b[^,;]*\byet\b"
+    r"|\b(?:is|are|was|were|has|have)(?:n['’]t| not) \w+(?:ed|ing)\b[^,;]*\bagain\b"
     r"|(?:\b(?:is|are|am)(?:n['’]t| not)|['’](?:re|m|s) not) (?:switch|mov|chang|migrat)ing\b[^,;]*\bfrom\b[^,;]*\bto\b"
     r"|\bto\b[^,;]* and (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
     r"|,? but (?:no|not really|(?:i|we|they|it) (?:did|have|has)n['’]t)\W*\Z"
@@ -100,7 +104,7 @@ _NOT_DONE = caseless(
     rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
     r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
 )
-"""What nearly was, is not yet, was taken back at once, or is for one day."""
+"""What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
 _FROM_TODAY = caseless(
     r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
 )
@@ -115,6 +119,9 @@ _ORDERS = caseless(
     r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not|more|less|shorter|longer)\b"
     r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写|加|删|去掉|再|试|重新|继续|停)"
 )
+_CONSEQUENCE = caseless(
+    r",? so (?:i|we|you|he|she|they|it|that|there)\b.*\Z|[，,](?:所以|因此|每[天周]得|[我你他她]得).*\Z"
+)
 _OF_TASK = caseless(
     r"\b(?:this|that|these|those) (?:file|function|test|code|line|class|method|variable|branch|commit|page|slide"
     r"|paragraph|sentence|draft|version|one"
@@ -122,16 +129,21 @@ _OF_TASK = caseless(
     r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
 )
 _IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: (?!(?:already|late|over)\b)[^\s,;]+){1,4}\W*")
-_AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
+AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
 _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
 """What people tell of themselves without saying so."""
+_DENIES = caseless(
+    r"\W*(?:it|that|this|he|she|they|there)(?:['’](?:s|re)| is| are| was| were| do| does| did)?(?: not|n['’]t)\b"
+    r"[^,;]{0,20}[,;]"
+)
+"""What was answered, and nothing of it."""
 _PRONOUN = caseless(
     r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their|er|sie|es"
     r"|(?:die|der|das)(?= (?-i:[a-z])))(?:['’]\w+)?\b|[他她它]"
 )
-_STATES = caseless(
+STATES = caseless(
     r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
     rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
     r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
@@ -157,6 +169,14 @@ _HAS_NOW = expression(
 _HAS_MOVED = expression(
     r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
 )
+
+
+_JOIN = caseless(r"\b(?:so|because|since) (?=(?:i|we)\b)")
+_LASTS = expression(
+    r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
+    r"|\b[A-Z][a-z].*(?i:\b(?:instead|these days|nowadays|from now on))\b|\A(?:就|都)?(?:改|换)成"
+)
+_NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than) [A-Z]")
 
 
 class Revision(Struct, frozen=True):
@@ -197,15 +217,26 @@ class Revision(Struct, frozen=True):
     @property
     def is_self_contained(self) -> bool:
         """Whether its author says what of theirs changed, and to what: it needs no memory of what was before."""
-        if not self.is_authors:
+        if not (self.is_authors or self._is_own_change):
             are_named = bool(self.new) and all(_NAMED.match(one) for one in (self.new, *self.old))
             return are_named and FROM_TO in self.forms and bool(_HAS_MOVED.match(self.plain))
         if NO_LONGER in self.forms:
             has_another = NOW in self.forms and _HAS_NOW.search(self.plain)
             if has_another or CHANGE in self.forms or FROM_TO in self.forms:
                 return True
+        if self._is_own_change:
+            return True
         is_named = bool(self.new) and any(_NAMED.match(value) for value in (self.new, *self.old))
         return is_named and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
+
+    @property
+    def _is_own_change(self) -> bool:
+        """Whether its author says, by name, what is over and what lasts in its place."""
+        clauses = [one for one in _PARTS.split(_JOIN.sub("", self.plain)) if one]
+        over = [one for one in clauses if has_gone(one) and (_NAMED.search(one, 1) or HAN_SIGN.search(one))]
+        instead = [one for one in clauses if one not in over and _LASTS.search(one)]
+        is_both = any(_NOT_NAME.search(one) for one in clauses)
+        return any(map(AUTHOR.match, clauses)) and (bool(over and instead) or is_both)
 
     @property
     def rest(self) -> str:
@@ -255,11 +286,13 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
     """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
     plain = _SAYS_SO.sub("", sentence.plain)
     name, colon, value = plain.partition(":")
-    if colon and (_MOVES_IT.search(name) or (_STATES.search(name) and not _STATES.search(value))):
+    if colon and (_MOVES_IT.search(name) or (STATES.search(name) and not STATES.search(value))):
         # a colon before a bare value, or behind what was changed, is none before what somebody says
         plain = f"{name},{value}"
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
+    # what comes of it may be of the moment
+    plain = _CONSEQUENCE.sub("", plain)
     lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
     if (
         _FUTURE.search(plain)
@@ -269,8 +302,15 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
         or why_unreal(lasting)
     ):
         return SkipReason.UNREAL
-    is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not _CONTRAST.match(plain)
-    return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or _STATES.search(plain)) else ""
+    _, comma, reason = plain.partition(", ")
+    is_contrast = _CONTRAST.match(plain) or (
+        plain.lower().startswith("not ") and STATES.search(reason) and not _ORDERS.match(reason)
+    )
+    is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not is_contrast
+    if is_order and comma and has_word_of_change(reason) and STATES.search(reason):
+        # why it is to be done is so
+        return why_no_fact(SpokenSentence(sentence.text, reason), is_answer=is_answer)
+    return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or STATES.search(plain)) else ""
 
 
 def _join(text: str) -> list[SpokenSentence]:
@@ -321,6 +361,15 @@ def _is_value_instead(plain: str, forms: Sequence[str], leads: frozenset[str], *
     return not has_verb and ("slip" in leads or NOT_BUT in forms)
 
 
+def _form_by_words(plain: str, leads: frozenset[str], *, has_answer: bool, is_plain: bool) -> list[str]:
+    """Return the form of a sentence that has none of the cues: by what leads in, or a word of change."""
+    if "slip" in leads and is_plain and values_in(plain):
+        return [SLIP]
+    if "news" in leads:
+        return [NEWS]
+    return [OTHERWISE] if has_word_of_change(plain) or (has_answer and _DENIES.match(plain)) else []
+
+
 def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_answer: bool) -> Revision | None:
     if _ADDS.search(plain):
         return None
@@ -336,14 +385,15 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         if not (is_exact and form == CHANGE) or "old" in groups:
             for key, value in groups.items():
                 named[key][value] = None
-    has_verb = bool(_STATES.search(plain))
-    is_authors, has_pronoun = bool(_AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
+    has_verb = bool(STATES.search(plain))
+    is_authors, has_pronoun = bool(AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     if "own" in leads:
         forms.insert(0, CORRECTION)
     elif has_answer and ("wrong" in leads or _is_value_instead(plain, forms, leads, has_verb=has_verb)):
         forms.insert(0, ANSWER)
-    elif "slip" in leads and has_verb and not (forms or is_authors or has_pronoun) and values_in(plain):
-        forms.append(SLIP)
+    elif not forms:
+        is_plain = not (is_authors or has_pronoun)
+        forms = _form_by_words(plain, leads, has_answer=has_answer, is_plain=is_plain) if has_verb else []
     if not forms:
         return None
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))

@@ -8,14 +8,12 @@ Where the old line says more than what changes, and one value alone is exchanged
 value: what still holds stays in it.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 
 from msgspec import Struct
 
-from memoryd.domain.counters import grouped
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import (
@@ -28,7 +26,6 @@ from memoryd.domain.memories.capture.agreement import (
     is_of_other_clause,
     is_of_person,
 )
-from memoryd.domain.memories.capture.corrections import is_name
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     ANSWER,
@@ -41,37 +38,27 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
-    difference,
     exchanged,
     new_values_of,
+    other_name,
     other_number,
     renewed,
     replaced_value,
     still_holds,
 )
+from memoryd.domain.memories.capture.lines import LOCK, Candidate, StandingLines, says_home
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.touching import KEPT_MIN, Claim, came_between, touched
 from memoryd.domain.memories.capture.values import (
-    Rarity,
+    TypedValue,
     content,
     may_change_to,
     new_value,
     says,
     values_in,
 )
-from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
-from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.line import CACHED_LINES
 
-_REVISED = frozenset(Kind) - {
-    Kind.EXPERIENCE,
-    Kind.OBSERVATION,
-    Kind.LESSON,
-    Kind.FAILURE,
-    Kind.SUMMARY,
-    Kind.SESSION,
-}
-"""What was done once, learned or summed up is as it was."""
 _HALF = 0.5
 _MAX = 0.6
 _MIN = 0.1
@@ -101,18 +88,6 @@ class Target(Struct, frozen=True):
     disputed: tuple[Memory, ...] = ()
 
 
-class _Candidate(Struct, frozen=True):
-    memory: Memory
-    text: str
-    words: frozenset[str]
-
-
-@lru_cache(maxsize=CACHED_LINES)
-def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
-    """Return the content words of a memory; every sentence that revises something is held against all of them."""
-    return content(" ".join((text, *entities)))
-
-
 def target_of(
     revision: Revision,
     book: Book,
@@ -126,31 +101,27 @@ def target_of(
 
     It may answer the assistant, `answer_before`, or what its own author `said_before`.
     """
-    candidates = [
-        _Candidate(memory, line.text, memory_words(line.text, line.entities))
-        for memory in book.memories.values()
-        if (line := memory.line).attributes.scope in {scope, ""}
-        and line.kind in _REVISED
-        and (day is None or memory.recorded <= day)
-    ]
-    ids = {candidate.memory.id for candidate in candidates}
-    outdated = {older for newer, olds in book.superseded.items() if newer in ids for older in olds}
-    standing = [candidate for candidate in candidates if candidate.memory.id not in outdated]
-    search = _Search(revision, (answer_before, said_before), standing, candidates)
-    similar = [candidate for candidate in standing if search.may_fit(candidate)]
+    with LOCK:
+        lines = StandingLines(book, scope, day)
+        return _target(_Search(revision, (answer_before, said_before), lines), revision)
+
+
+def _target(search: "_Search", revision: Revision) -> Target | None:
+    similar = search.similar
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
-        return _renewed_clause(revision, similar) or search.over(similar)
+        return _renewed_clause(revision, similar) or search.touched(similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
-    if len(best) == 1 and not is_bare_place(revision, best[0].text):
-        return _over(revision, best[0], standing)
-    if len(best) > _DISPUTED_MAX:
+    is_one = len(best) == 1 and not search.is_among_many(best[0])
+    if is_one and not is_bare_place(revision, best[0].text):
+        return search.over(best[0])
+    if len(best) > _DISPUTED_MAX or search.is_among_many(best[0]):
         return None
     return Target(revision.text, disputed=tuple(candidate.memory for candidate in best))
 
 
-def _renewed_clause(revision: Revision, similar: Sequence[_Candidate]) -> Target | None:
+def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target | None:
     """Return the one memory a clause of which says all that the sentence does, with another value."""
     new = new_values_of(revision)
     pairs = [
@@ -167,26 +138,18 @@ def _renewed_clause(revision: Revision, similar: Sequence[_Candidate]) -> Target
 class _Search:
     """How well memories fit one sentence."""
 
-    def __init__(
-        self,
-        revision: Revision,
-        before: tuple[str, str],
-        standing: Sequence[_Candidate],
-        candidates: Sequence[_Candidate],
-    ) -> None:
+    def __init__(self, revision: Revision, before: tuple[str, str], lines: StandingLines) -> None:
         answer, said = before
         # a memory is read by several rules, and the sentence beside each: kept for this one search
         self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
         self._revision = revision
-        self._rarity = Rarity(Counter(word for one in standing for word in one.words), len(standing))
-        self._standing, self._candidates = standing, candidates
+        self._lines, self._rarity, self._own_names = lines, lines.rarity, lines.own_names
         self._old = [(old, words) for old in revision.old if (words := content(old))]
         denied = frozenset[str]().union(*(words for _, words in self._old))
         self._rest = content(revision.rest)
         self._sentence = self._rest | denied
         self._about = content(revision.about) - denied
         self._subject = content(revision.subject)
-        self._own_names = frozenset[str]().union(*(one.words for one in standing if is_name(one.memory)))
         self._context = content(revision.context)
         self._spoken = self._sentence | self._about | self._context
         self._answer, self._in_answer = answer, content(answer)
@@ -195,24 +158,41 @@ class _Search:
         self._is_answer = bool(self._before) and (ANSWER in revision.forms or not (self._about or self._subject))
         self._is_move = revision.is_authors and MOVES.search(revision.plain) is not None
         self._clause = again_clause(revision.plain) if AGAIN in revision.forms else ""
-        words = self._spoken | self._subject | self._before
-        self._signs = frozenset("".join(filter(HAN_SIGN.match, words)))
-        self._stems = [word for word in words if not HAN_SIGN.match(word)]
 
-    def may_fit(self, one: _Candidate) -> bool:
-        """Tell, at the cost of a look, whether a memory may weigh anything: of thousands few share a word with it.
+    @cached_property
+    def similar(self) -> list[Candidate]:
+        """The lines that may weigh anything: they share a word, or say where one lived who moves, or came between."""
+        found = [*self._near[0], *(self._lines.homes if self._is_move else ()), *self._alike]
+        unique = list({one.memory.id: one for one in found}.values())
+        return [one for one in unique if self._is_slip(one)] if SLIP in self._revision.forms else unique
 
-        What came between two that are alike may share none, and who moves says another word for where they live.
-        """
-        if SLIP in self._revision.forms and not self._is_slip(one):
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return self._spoken | self._subject | self._before
+
+    @cached_property
+    def _near(self) -> tuple[list[Candidate], float]:
+        return self._lines.near(self._words)
+
+    def is_among_many(self, one: Candidate) -> bool:
+        """Tell whether lines that were not looked at have about as much of the sentence."""
+        _, left_out = self._near
+        if self._is_home_left(one):
+            # it shares no word
             return False
-        if not self._signs.isdisjoint(one.text) or not one.words.isdisjoint(self._spoken):
-            return True
-        # a subject may be a part of what is one word of the whole line
-        text = one.text.casefold().replace("-", "")
-        return any(stem in text for stem in self._stems) or self._is_home_left(one) or self._came_between(one)
+        return left_out > _CLEARLY * self._lines.weight(one, self._words)
 
-    def _is_slip(self, one: _Candidate) -> bool:
+    @cached_property
+    def _alike(self) -> list[Candidate]:
+        """The lines that are like one that says what holds again."""
+        return [near for one in self._restated for near in self._lines.alike(one.words) if near is not one]
+
+    @cached_property
+    def _restated(self) -> list[Candidate]:
+        """The lines that may say what holds again, outdated ones too: a word of theirs is said."""
+        return self._lines.alike(content(self._clause), with_outdated=True) if self._clause else []
+
+    def _is_slip(self, one: Candidate) -> bool:
         """Tell whether a sentence says no more than a memory, and of a person, who does this and that, no less."""
         is_told = self._rest <= one.words | self._values
         if not is_told or _INDEFINITE.match(self._revision.plain):
@@ -222,14 +202,14 @@ class _Search:
         values = content(" ".join(value.text for value in self._values_in(one.text)))
         return not is_of_person(one.text) or one.words <= self._rest | values
 
-    def weight(self, one: _Candidate) -> float:
+    def weight(self, one: Candidate) -> float:
         """Return how much speaks for a memory; 0 where it does not fit, or the sentence is about something else."""
         fits = self._fit(one)
         names = one.words | self._own_names
         return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
-    def _fit(self, one: _Candidate) -> float:
-        rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_before)
+    def _fit(self, one: Candidate) -> float:
+        rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed)
         if not any(fits(one) for fits in rules):
             return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
         common = self._sentence & one.words
@@ -237,42 +217,40 @@ class _Search:
         is_home = MOVES.search(self._revision.plain) and HOME.search(one.text)
         return 2 * fit if is_home else fit
 
-    def over(self, similar: Sequence[_Candidate]) -> Target | None:
-        """Return the one memory that a sentence denies or ends, by what it alone names: it is doubted, and stands."""
-        revision = self._revision
-        is_bare_denial = set(revision.forms) == {NOT_BUT} and not revision.has_contrast
-        if is_bare_denial or revision.has_pronoun:
-            return None
-        found = [
-            one
-            for one in similar
-            if any(old <= one.words and self._is_alone_with(old - self._subject_in(one.text)) for _, old in self._old)
-            and not _NEGATIVE.search(one.text)
-            and not is_of_other(one.text, self._spoken | self._own_names)
-            and not are_apart(revision, one.text, one.words | self._own_names, self._spoken)
-        ]
-        return Target(revision.text, disputed=(found[0].memory,)) if len(found) == 1 else None
+    def over(self, one: Candidate, pair: tuple[TypedValue, TypedValue] | None = None) -> Target:
+        """Return what is put in the place of a line, and of those that are like it where something holds again."""
+        others = self._lines.alike(one.words) if AGAIN in self._revision.forms else ()
+        return _over(self._revision, one, others, pair)
 
-    def _is_alone_with(self, words: frozenset[str]) -> bool:
-        """Tell whether one of some words of a memory stands in no other."""
-        return any(self._rarity.counts[word] == 1 for word in words if len(word) > 1)
+    def touched(self, similar: Sequence[Candidate]) -> Target | None:
+        """Return what is said of the line that most speaks for, or of what came between two that are alike."""
+        revision = self._revision
+        if AGAIN in revision.forms and (between := came_between(revision, self.similar, self._restated)):
+            return self.over(between)
+        touch = touched(revision, similar, self._rarity, answer=self._answer, own_names=self._own_names)
+        if touch is None or self.is_among_many(touch.candidate):
+            return None
+        if touch.claim is Claim.REPLACES:
+            return self.over(touch.candidate, touch.pair)
+        if touch.claim is Claim.DOUBTS:
+            return Target(revision.text, disputed=(touch.candidate.memory,))
+        return Target(revision.text) if touch.claim is Claim.ADDS and touch.weight >= KEPT_MIN else None
 
     def _share(self, part: frozenset[str], whole: frozenset[str]) -> float:
         """Return how much of the weight of some words those of them have that are in another set."""
         return self._rarity.share(part & whole, whole)
 
-    def _is_same_subject(self, one: _Candidate, *, or_other: bool = False) -> bool:
-        """Tell whether nothing says that another is spoken of; `or_other`: what an author says may be of a name."""
+    def _is_same_subject(self, one: Candidate) -> bool:
+        """Tell whether nothing says that another is spoken of."""
         subject = self._subject_in(one.text)
         is_about = not self._about or self._share(one.words, self._about) >= _HALF
         if not is_about and self._share(self._spoken - self._about, subject) < _HALF:
             return False
         if self._subject and not self._about and not self._is_named(one, subject):
             return False
-        is_others = self._revision.is_authors and is_of_other(one.text, self._spoken | self._own_names)
-        return or_other or not is_others
+        return not (self._revision.is_authors and is_of_other(one.text, self._spoken | self._own_names))
 
-    def _is_named(self, one: _Candidate, subject: frozenset[str]) -> bool:
+    def _is_named(self, one: Candidate, subject: frozenset[str]) -> bool:
         """Tell whether the words before the verb are a memory's, or the words of its own subject are in the rest."""
         if self._share(one.words, self._subject) >= _WHOLE:
             return True
@@ -281,7 +259,7 @@ class _Search:
             return True
         return bool((self._spoken - self._subject) & subject) and share >= _HALF
 
-    def _says_old(self, one: _Candidate) -> bool:
+    def _says_old(self, one: Candidate) -> bool:
         """Tell whether a memory says what is denied, of the same."""
         revision, text = self._revision, one.text
         is_no_longer = NO_LONGER in revision.forms
@@ -312,13 +290,10 @@ class _Search:
             is_any_noun or (revision.has_pronoun and not self._context and not revision.has_contrast)
         )
         return (is_significant or len(hits[0]) > 1) and not any(
-            # their words first, which are known: their subjects have to be read
-            hits[0] <= other.words and self._is_same_subject(other)
-            for other in self._standing
-            if other is not one
+            self._is_same_subject(other) for other in self._lines.having(hits[0]) if other is not one
         )
 
-    def _has_other_value(self, one: _Candidate) -> bool:
+    def _has_other_value(self, one: Candidate) -> bool:
         """Tell whether a memory has another value of the same type, of the same."""
         if self._old or not self._is_same_subject(one):
             return False
@@ -332,14 +307,14 @@ class _Search:
         subject, fixed = self._subject_in(one.text), one.words - content(pair[0].text)
         return self._share(spoken, subject) >= _SUBJECT or self._share(spoken, fixed) >= _MAX
 
-    def _is_same_frame(self, one: _Candidate) -> bool:
+    def _is_same_frame(self, one: Candidate) -> bool:
         """Tell whether all that a memory says beside its last words is said, with other words at the same place."""
         if self._old or not self._is_same_subject(one):
             return False
         pair = new_value(one.text, self._revision.plain, is_loose=True, read=self._values_in)
         return pair is not None and self._share(self._spoken, one.words - content(pair[0].text)) >= _WHOLE
 
-    def _is_changed(self, one: _Candidate) -> bool:
+    def _is_changed(self, one: Candidate) -> bool:
         """Tell whether a memory says nothing but what the thing is, of which a change is told."""
         revision, about = self._revision, self._about or self._subject
         if self._old or not {CHANGE, CORRECTION} & set(revision.forms):
@@ -356,36 +331,15 @@ class _Search:
             return False
         return may_change_to(one.text, revision.new, read=self._values_in)
 
-    def _is_home_left(self, one: _Candidate) -> bool:
-        return self._is_move and _LIVES.match(one.text) is not None
-
-    def _is_before(self, one: _Candidate) -> bool:
-        """Tell whether a memory came between: another says in the same place what holds again."""
-        return self._came_between(one) and self._is_same_subject(one, or_other=True)
-
-    def _came_between(self, one: _Candidate) -> bool:
-        return bool(self._clause) and any(
-            says(self._clause, difference(other.text, one.text))
-            for other in self._restated.get(one.memory.line.slugs, ())
-            if other is not one and are_same_but_one(other.memory, one.memory)
-        )
+    def _is_home_left(self, one: Candidate) -> bool:
+        return self._is_move and says_home(one)
 
     @cached_property
     def _values(self) -> frozenset[str]:
         """The words of the values that the sentence says."""
         return content(" ".join(value.text for value in self._values_in(self._revision.rest)))
 
-    @cached_property
-    def _restated(self) -> Mapping[tuple[EntitySlug, ...], Sequence[_Candidate]]:
-        """The memories that may say what holds again, by whom they are about: a word of theirs is said."""
-        words, signs = content(self._clause), frozenset(HAN_SIGN.findall(self._clause))
-        return grouped(
-            (one.memory.line.slugs, one)
-            for one in (self._candidates if self._clause else ())
-            if not one.words.isdisjoint(words) or not signs.isdisjoint(one.text)
-        )
-
-    def _was_answered_wrong(self, one: _Candidate) -> bool:
+    def _was_answered_wrong(self, one: Candidate) -> bool:
         """Tell whether what was said before is what a memory says, and the sentence has another value for it.
 
         An answer says it in words of its own and of what was asked; of what the author said it is what was kept.
@@ -408,7 +362,7 @@ class _Search:
             and any(self._share(self._before, words) >= _HALF for words in (fixed, self._subject_in(one.text)))
         )
 
-    def _says_more(self, start: int, one: _Candidate) -> bool:
+    def _says_more(self, start: int, one: Candidate) -> bool:
         """Tell whether a sentence of few words is about something else than its value: `no lunch on Tuesday`."""
         before = self._revision.rest[:start]
         return _OF_OTHER.search(before) is not None or not self._rest <= self._values | one.words | self._before
@@ -416,10 +370,6 @@ class _Search:
 
 _OF_OTHER = caseless(r"\bno\b|\b(?:about|for|until|till|before|after|since)(?: the)?\s*\Z")
 """Before a value that is none of what was said: `sorry for Tuesday`, `wait till Tuesday`."""
-_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
-"""Of who moves another place holds, whatever word is said for it."""
-
-
 _CALLED = caseless(r"\b(?:renam|switch|chang|migrat|upgrad)ed to\b")
 _NAME = expression(rf"[A-Z0-9]|[{HAN}]")
 
@@ -430,18 +380,27 @@ def _is_value(revision: Revision) -> bool:
     return is_word or bool(_NAME.search(revision.new) or values_in(revision.new))
 
 
-def _over(revision: Revision, candidate: _Candidate, standing: Iterable[_Candidate]) -> Target:
+def _over(
+    revision: Revision,
+    candidate: Candidate,
+    alike: Iterable[Candidate],
+    pair: tuple[TypedValue, TypedValue] | None = None,
+) -> Target:
+    """Return what a sentence puts in the place of a line; `pair`: of which the one value alone is another."""
     memory = candidate.memory
     if are_of_other_times(revision, candidate.text):
         # both hold
         return Target(revision.text)
     text = renewed(revision, candidate.text)
     if text == revision.text and still_holds(revision, candidate.text):
-        pair = replaced_value(new_values_of(revision), candidate.text, candidate.words)
+        pair = (
+            pair
+            or replaced_value(new_values_of(revision), candidate.text, candidate.words)
+            or other_name(revision, candidate.text)
+        )
         if pair is None:
             return Target(text, disputed=(memory,))
         text = exchanged(candidate.text, pair)
     # what was so before is said anew: the oldest line goes with the one between
-    others = standing if AGAIN in revision.forms else ()
-    same = [one.memory for one in others if one.memory is not memory and are_same_but_one(one.memory, memory)]
+    same = [one.memory for one in alike if one.memory is not memory and are_same_but_one(one.memory, memory)]
     return Target(text, superseded=(memory, *same))

@@ -298,7 +298,7 @@ verschoben verlegt geändert gewechselt umgestiegen kommt kommen die den in an i
 """Beside those of the index: what a correction says of no thing, and what all of one kind are called."""
 _HAN_STOPS = expression(
     "其实|时间|日期|地点|号码|名字|不是|而是|不再|不用|不需要|不必|没有|已经|现在|目前|以后|今后|以前|之前"
-    "|从今天起|从现在起|上个?月|上个?星期|上周|昨天|最近|刚刚"
+    "|从今天起|从现在起|今年|上个?月|上个?星期|上周|昨天|最近|刚刚"
     "|我们|你们|他们|她们|咱们|这个|那个|就是|还是|不过|但是|换成|换到|换为|换回|改成|改为|改到|改回|改在|改用"
     "|搬到|搬去|搬回|推迟到|提前到|调到|变成|变为"
     "|更正|说错|记错|写错|时候|什么|不变|照旧|一样|[的了是在这那我你他她它就也都还又把被从到由给让和与不没很太改换去]"

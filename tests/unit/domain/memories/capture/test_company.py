@@ -3,6 +3,7 @@
 import pytest
 
 from memoryd.domain.memories.capture.capture import captured, distillable
+from memoryd.domain.text.sentences import spoken_sentences
 
 OTHERS_WORDS = [
     "This is the mail I got this morning.\n\nHello,\nmy name is Susan and I live in Leeds. Could you call me back?",
@@ -199,3 +200,9 @@ def test_what_is_to_be_remembered_stands_by_itself_at_the_beginning() -> None:
     kept = captured("Remember that the gate is locked at 8. Peter told me so. My name is Hal.").kept
 
     assert [item.text for item in kept] == ["Remember that the gate is locked at 8."]
+
+
+def test_word_that_ends_in_one_letter_behind_an_accent_is_no_initial() -> None:
+    text = "My landlord is Dona Graça. Write him two lines."
+    assert [one.text for one in spoken_sentences(text)] == ["My landlord is Dona Graça.", "Write him two lines."]
+    assert len(spoken_sentences("My landlord is Ö. Graça.")) == 1

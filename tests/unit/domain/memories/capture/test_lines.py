@@ -1,0 +1,94 @@
+"""The index by whose words the lines are found that a sentence may revise."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture import lines
+from memoryd.domain.memories.capture.lines import LOCK, NEAR_MAX, StandingLines, drop_lines
+from tests.unit.domain.memories.books import book_from
+
+NOTES = "memory/2026-11-01.md"
+DAY = date(2026, 11, 23)
+LINES = [
+    "W: The kiln is by the shed.",
+    "W: The glaze comes from Potclays.",
+    "W: The apprentice is Ida.",
+    "W(scope=agent:other): The wheel is a Shimpo.",
+    "B: We fired the kiln for the first time.",
+]
+
+
+def book_of(memories: Iterable[str]) -> Book:
+    return book_from({NOTES: memories})
+
+
+def with_words(book: Book, *words: str, scope: str = "", day: date | None = DAY) -> list[str]:
+    with LOCK:
+        return [one.text for one in StandingLines(book, scope, day).having(words)]
+
+
+def test_lines_are_found_by_all_of_some_words() -> None:
+    book = book_of(LINES)
+
+    assert with_words(book, "kiln") == ["The kiln is by the shed."]
+    assert with_words(book, "kiln", "glaz") == []
+    assert with_words(book) == []
+
+
+def test_line_of_another_scope_or_of_a_later_day_does_not_stand() -> None:
+    book = book_of(LINES)
+
+    assert with_words(book, "wheel") == []
+    assert with_words(book, "wheel", scope="agent:other") == ["The wheel is a Shimpo."]
+    assert with_words(book, "kiln", day=date(2026, 10, 1)) == []
+
+
+def test_index_follows_the_book_from_change_to_change() -> None:
+    drop_lines()
+    assert with_words(book_of(LINES), "glaz") == ["The glaze comes from Potclays."]
+    changed = book_of([*LINES[:1], "W: The glaze comes from Scarva.", *LINES[2:]])
+
+    assert with_words(changed, "glaz") == ["The glaze comes from Scarva."]
+    assert with_words(changed, "potclay") == []
+    assert len(lines._indexes) == 1
+
+
+def test_books_of_other_workspaces_have_indexes_of_their_own() -> None:
+    drop_lines()
+    one, other = book_of(LINES), book_of(["W: The choir sings on Mondays.", "W: The organ is out of tune."])
+
+    assert with_words(one, "kiln") == ["The kiln is by the shed."]
+    assert with_words(other, "choir") == ["The choir sings on Mondays."]
+    assert len(lines._indexes) == 2
+    assert with_words(one, "choir") == with_words(other, "kiln") == []
+
+
+def test_nothing_is_known_of_lines_when_something_was_forgotten() -> None:
+    with_words(book_of(LINES), "kiln")
+
+    drop_lines()
+
+    assert lines._indexes == []
+    assert lines.memory_words.cache_info().currsize == 0
+
+
+def test_a_sentence_is_held_against_those_that_have_most_of_its_words() -> None:
+    many = [f"W: The kiln number {number} is by the shed." for number in range(100)]
+    book = book_of([*many, "W: The old kiln of Ida is by the river."])
+    with LOCK:
+        standing = StandingLines(book, "", DAY)
+        near, left_out = standing.near({"kiln", "riv"})
+        weight = standing.weight(near[0], {"kiln", "riv"})
+
+    assert len(near) == NEAR_MAX
+    assert near[0].text == "The old kiln of Ida is by the river."
+    assert 0 < left_out < weight
+
+
+def test_line_is_near_by_a_part_of_its_words() -> None:
+    with LOCK:
+        near, left_out = StandingLines(book_of(["W: Die Müllabfuhr kommt am Montag.", *LINES]), "", DAY).near({"müll"})
+
+    assert [one.text for one in near] == ["Die Müllabfuhr kommt am Montag."]
+    assert left_out == 0

@@ -1,0 +1,378 @@
+"""Corrections that have no fixed form: a word of change, and evidence for the one line that they are about."""
+
+import pytest
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.renewal import with_revisions
+from memoryd.domain.memories.capture.revisions import revisions_of
+from tests.unit.domain.memories.books import book_from
+from tests.unit.domain.memories.capture.test_revisions import DAY, NOTES, superseded
+
+MEMORY = [
+    "W @Oskar: Oskar is seven and goes to Lindenhof school.",
+    "W @Oskar: Oskar has swimming on Mondays at 16:00.",
+    "W @Swimming: The swimming teacher is Frau Kessler.",
+    "W @Greta: Greta is allergic to hazelnuts.",
+    "W @Greta: Greta plays the cello.",
+    "W @Car: The car is a Dacia Jogger.",
+    "W @Garage: The car is serviced at Reiter's garage.",
+    "W @Internet: The broadband comes from Sky.",
+    "W @Mortgage: The mortgage is with Nationwide at 2.1 percent.",
+    "W @Work: My shift starts at 6:30.",
+    "W @Work: My supervisor is Denise.",
+    "W @Work: The lockers are in building C.",
+    "W @Allotment: The allotment costs 45 pounds a year.",
+    "W @Allotment: The beans are in the bed by the fence.",
+    "W @Bees: The hives stand behind the chapel.",
+    "W @Church: The organist is Mr Tennant.",
+    "W @Church: Rehearsal is in the vestry.",
+    "W @Mum: Mum takes 10 mg of lisinopril in the morning.",
+    "W @Mum: Mum's carer is Beata, she comes at nine.",
+    "W @Mum: Mum lives in Alder Court, flat 12.",
+    "W @Dog: The dog is walked by Jonas at noon.",
+    "W @Dog: The dog eats Royal Canin.",
+    "W @Bank: The joint account is at Barclays.",
+    "W @Phone: My phone is a Pixel 6.",
+    "W @Holiday: We spend Easter in Whitby.",
+    "W @Bins: The bins are collected on Thursdays.",
+    "W @Band: The band practises at Steve's barn.",
+    "W @Band: The drummer is Lol.",
+    "W @Band: We play 90 minutes.",
+    "W @Server: The photos are backed up to a Synology.",
+    "W @Server: The media server runs on Plex.",
+    "W @Club: The club fee is 18 pounds a month.",
+    "W @Kitchen: The oven is a Bosch.",
+    "W @Tax: The tax return is done by Hargreaves.",
+    "W @Newspaper: The paper is delivered by Ali.",
+    "W @Book-Club: The book club meets at Jan's on the first Wednesday.",
+    "W @Book-Club: The next book is Middlemarch.",
+    "W @Gym: I swim at the Lido.",
+    "W @Glasses: My optician is Vision Plus.",
+    "W @Coffee: The beans come from Small Batch.",
+]
+REPLACED = [
+    ("Oskar has swimming on Mondays at 16:00.", "Oskar's swimming has been moved, it's Wednesdays at 16:30 now"),
+    (
+        "The swimming teacher is Frau Kessler.",
+        "Frau Kessler is on maternity leave, Herr Brandt teaches the swimming now",
+    ),
+    ("Greta plays the cello.", "Greta packed in the cello, she's playing the trumpet"),
+    ("The broadband comes from Sky.", "Had enough of Sky, the broadband's from Zen now"),
+    ("The mortgage is with Nationwide at 2.1 percent.", "we remortgaged with Halifax, done with Nationwide"),
+    ("My shift starts at 6:30.", "since the new rota my shift starts at 7"),
+    ("My supervisor is Denise.", "Denise got promoted, Marek is my supervisor now"),
+    ("The allotment costs 45 pounds a year.", "allotment's gone up to 52 pounds"),
+    ("The organist is Mr Tennant.", "Mr Tennant died, Sally plays the organ these days"),
+    ("Rehearsal is in the vestry.", "no more vestry, rehearsal is in the hall"),
+    ("Mum takes 10 mg of lisinopril in the morning.", "doctor upped Mum's lisinopril to 20 mg"),
+    ("Mum's carer is Beata, she comes at nine.", "Beata left, Mum's new carer is Ilona"),
+    ("The dog is walked by Jonas at noon.", "Jonas can't do the dog any more, Pia walks her at noon"),
+    ("The dog eats Royal Canin.", "the dog went off Royal Canin, she gets Lily's Kitchen now"),
+    ("The joint account is at Barclays.", "closed the account at Barclays, the joint one is with Monzo"),
+    ("The bins are collected on Thursdays.", "bins are Fridays from now on"),
+    ("The band practises at Steve's barn.", "Steve sold the barn, the band practises at the scout hut"),
+    ("The photos are backed up to a Synology.", "the Synology packed up, photos go to Backblaze"),
+    ("The media server runs on Plex.", "switched the media server to Jellyfin"),
+    ("The club fee is 18 pounds a month.", "club fee is 21 quid a month now"),
+    ("The oven is a Bosch.", "the Bosch gave up, we've got a Neff oven"),
+    ("The tax return is done by Hargreaves.", "Hargreaves retired, my tax return's with Priya Shah now"),
+    ("The next book is Middlemarch.", "we swapped Middlemarch for Piranesi"),
+    ("I swim at the Lido.", "The Lido shut for good, I swim at Ponds Forge"),
+    ("My optician is Vision Plus.", "I got it wrong about the optician, it's Specsavers"),
+    ("Greta is allergic to hazelnuts.", "my mistake: Greta's allergic to almonds, not hazelnuts"),
+]
+DOUBTED = [
+    ("My phone is a Pixel 6.", "my Pixel died, I've a Fairphone now"),
+    ("I swim at the Lido.", "as of June I swim at Ponds Forge"),
+]
+BESIDE = [
+    "book club's at Ruth's now, Jan is moving house",
+]
+SAYS_NOTHING = [
+    "the bins weren't collected again",
+    "The Lido was closed, so I went running instead",
+    "we sold out of honey at the church",
+    "Oskar went swimming again and lost his goggles",
+    "Frau Kessler was ill, so no swimming today",
+    "Greta's cello needs a new string",
+    "The Dacia wouldn't start again",
+    "Reiter's garage was shut when I got there",
+    "Sky was down again, so I read a book instead",
+    "Nationwide sent a new letter about the mortgage",
+    "My shift was awful, never again",
+    "Denise is on holiday now, it's quiet",
+    "I left my jacket in the lockers",
+    "The beans are up now, lovely",
+    "I sold two jars of beans at the fair",
+    "the hives were quiet, I left them alone",
+    "Mr Tennant played badly again, Sally laughed",
+    "the vestry is freezing now",
+    "Mum forgot her lisinopril again",
+    "Beata brought cake, Mum is happy now",
+    "Alder Court has a new lift",
+    "Jonas was late again, the dog had an accident",
+    "The dog is sick now, poor thing",
+    "Barclays app has changed its colours",
+    "My Pixel is charging now",
+    "Easter was cold, Whitby was empty, we're home again",
+    "Steve's barn was full of hay, so we jammed outside",
+    "Lol dropped his sticks again, the gig went fine",
+    "We played 90 minutes again, I'm dead now",
+    "the Synology is making noise again",
+    "Plex needs an update again",
+    "Paid the club fee, that's done now",
+    "The oven is dirty again, the Bosch deserves better",
+    "Hargreaves called, the tax return isn't done",
+    "Ali was late, no paper this morning",
+    "Jan cancelled, book club next week instead",
+    "I finished Middlemarch, now I need a rest",
+    "The Lido was packed, I left again",
+    "Vision Plus called, my glasses are ready now",
+    "Small Batch has a new roast",
+    "new recipe: beans with bacon",
+    "I've bought a new lamp for the kitchen",
+    "Oskar's school has new windows",
+    "Lindenhof school is closed on Friday, so Oskar is home now",
+    "Oskar and Greta are fighting again",
+    "we lost at cards again, Denise won",
+    "I moved the beans to the sunny side of the kitchen, they're sprouting now",
+    "the band was great, Steve was not there",
+    "the car is dirty again since I drove to Whitby",
+    "dropped the dog at Jonas's, I'm at work now",
+    "Mum isn't answering, maybe she's out",
+    "I gave up waiting for the bins, took them back in",
+    "the photos of Whitby are gone, my Pixel ate them",
+    "Marek is back, Denise can relax now",
+    "Sally got the wrong key, the church was closed",
+    "Bev left her drums at the barn, Lol was annoyed",
+    "new week, new luck",
+    "it turns out the bus was early",
+    "I've had enough of this rain now",
+    "my tooth is fine again",
+    "Zen garden is done, I'm proud now",
+]
+CHINESE_MEMORY = [
+    "W @保洁: 保洁阿姨是小尹。",
+    "W @报销: 小李负责报销。",
+    "W @女儿: 女儿学钢琴，老师是方老师。",
+    "W @房租: 房租每月三千二。",
+    "W @测试: 测试环境在华为云。",
+    "W @快递: 快递放在南门。",
+    "W @早餐: 早餐在老张家吃。",
+    "W @宽带: 宽带是电信的。",
+    "W @司机: 送货的司机是老马。",
+    "W @押金: 入住押金是两百元。",
+    "W @床单: 床单送到洁雅去洗。",
+]
+CHINESE_REPLACED = [
+    ("保洁阿姨是小尹。", "小尹回老家了，保洁现在是小丁"),
+    ("送货的司机是老马。", "老马跳槽了，送货的换了小冯"),
+    ("快递放在南门。", "南门不让放了，快递以后放北门"),
+    ("入住押金是两百元。", "押金我调到三百元了，上回有人把茶台烫坏了。"),
+    ("床单送到洁雅去洗。", "洁雅涨价太狠，床单改送白鹤那边洗了。"),
+]
+CHINESE_SAYS_NOTHING = [
+    "打印机又没纸了",
+    "比亚迪又降价了，车市真卷",
+    "华为云又挂了，测试环境进不去",
+    "电信又涨价了，烦",
+    "女儿又不想练琴了，方老师很无奈",
+    "老张家今天关门，早餐没吃",
+    "换了件衣服，现在出门",
+    "我现在回到工位了",
+]
+
+BOTH_HOLD = [
+    ("W @Tanks: In the left tank are the sea urchins.", "In the right tank there are periwinkles now."),
+    ("W @Bea: Bea's birthday is on 3 February.", "Just found out Idris's birthday is on 21 June."),
+    (
+        "W @Teaching: In the fall term Noor teaches the invertebrate lab.",
+        "In the winter term I'm teaching biostatistics now.",
+    ),
+    ("W @Dogs: The older sheepdog is called Moss.", "We've got a new sheepdog, she's called Tess."),
+    ("W @Aoife: Aoife does the morning milking.", "Tomás does the evening milking now."),
+    ("W @Costumes: The red ball gown is hired from Angels.", "The green coat is from Cosprop now."),
+    ("W @Stages: The stage in Ludlow is flat.", "Turns out the stage in Buxton is raked."),
+    ("W @Imogen: Imogen likes to be called ten minutes early.", "Desh now wants to be called at the last moment."),
+    ("W @Vet: The vet for the horses is Dr Moss.", "The cats have a new vet, Dr Hill."),
+    ("W @Kids: Lena goes to Hill School.", "Max goes to Park Lane now."),
+    ("W @Rent: The flat in Leeds costs 850 pounds.", "The garage costs 60 pounds now."),
+    ("W @Phones: My work phone is an iPhone.", "My private phone is a Pixel now."),
+    ("W @Meds: Dad takes ramipril.", "Mum takes lisinopril now."),
+    ("W @Office: The Berlin office has 40 people.", "The Munich office has 25 people now."),
+    ("W @Shop: The shop in York closes at six.", "The shop in Hull closes at five now."),
+    ("W @Team: The backend is written in Go.", "The frontend is written in Svelte now."),
+    ("W @Coffee: At work I drink espresso.", "At home I drink decaf now."),
+    ("W @Band: Lol plays the drums.", "Bev plays the bass now."),
+    ("W @Trains: The train to Leeds leaves at 7:40.", "The train to York leaves at 8:10 now."),
+    ("W @Sisters: Anna lives in Ghent.", "Paula moved to Lille."),
+    ("W @Car: Tom drives a Golf.", "Greta bought a Fiat."),
+    ("W @Choir: The altos rehearse on Monday.", "The tenors rehearse on Thursday from now on."),
+    ("W @Wifi: The wifi upstairs is called Alba.", "The wifi downstairs is now called Bora."),
+    ("W @无线网: 一楼的无线网叫苍山。", "二楼的无线网现在叫洱海。"),
+    ("W @房价: 暑假的房价是五百八。", "冬天的房价改成三百二了。"),
+    ("W @进度: 三班讲到氧化还原。", "五班现在讲到离子反应了。"),
+    ("W @试剂: 硝酸银放在棕色瓶里。", "金属钠现在放在煤油里了。"),
+    ("W @苏晓彤: 苏晓彤改卷子用红笔。", "苏晓彤写教案改用铅笔了。"),
+    ("W @爸: 爸爸吃络活喜。", "妈妈换成二甲双胍了。"),
+    ("W @老师: 语文老师是方老师。", "数学老师换成何老师了。"),
+    ("W @车: 我的车是比亚迪。", "老婆的车换成特斯拉了。"),
+    ("W @会: 部门周会在星期一。", "项目周会改到星期三了。"),
+    ("W @宠物: 猫叫咪咪。", "新来的狗叫旺财。"),
+    ("W @家: 哥哥住在杭州。", "姐姐搬到宁波了。"),
+    ("W @货: 米从东北订。", "面粉现在从河南订了。"),
+    ("W @司机: 早班司机是老马。", "晚班司机换成小冯了。"),
+    ("W @Doctor: My dentist is Dr Weiss.", "My optician is Dr Brand now."),
+    ("W @Garden: The roses are by the gate.", "The tulips moved to the terrace."),
+    ("W @Backup: The photos are backed up to a Synology.", "The mails are backed up to Backblaze now."),
+    ("W @Gym: Kim trains at FitBox.", "I train at Ponds Forge now."),
+    ("W @Paper: Ali delivers the paper.", "Ruth delivers the milk now."),
+]
+
+
+def told(message: str, memory: list[str], answer: str = "") -> tuple[CaptureVerdict, Book]:
+    book = book_from({NOTES: memory})
+    verdict = with_revisions(
+        captured(message, answer_before=answer),
+        [*revisions_of(message, has_answer=bool(answer))],
+        book,
+        text=message,
+        answer_before=answer,
+        day=DAY,
+    )
+    return verdict, book
+
+
+def doubted(verdict: CaptureVerdict, book: Book) -> list[str]:
+    return [book.found(one).text for item in verdict.kept for one in item.contradicts]
+
+
+@pytest.mark.parametrize(("old", "message"), REPLACED)
+def test_line_that_a_correction_is_about_is_replaced_and_no_other(old: str, message: str) -> None:
+    verdict, book = told(message, MEMORY)
+
+    assert superseded(verdict, book) == [old]
+    assert doubted(verdict, book) == []
+
+
+@pytest.mark.parametrize(("old", "message"), CHINESE_REPLACED)
+def test_line_that_a_chinese_correction_is_about_is_replaced_and_no_other(old: str, message: str) -> None:
+    verdict, book = told(message, CHINESE_MEMORY)
+
+    assert superseded(verdict, book) == [old]
+    assert doubted(verdict, book) == []
+
+
+@pytest.mark.parametrize(("old", "message"), DOUBTED)
+def test_line_of_which_the_thing_is_not_named_is_doubted(old: str, message: str) -> None:
+    verdict, book = told(message, MEMORY)
+
+    assert [item.text for item in verdict.kept] == [message]
+    assert doubted(verdict, book) == [old]
+    assert superseded(verdict, book) == []
+
+
+@pytest.mark.parametrize("message", BESIDE)
+def test_what_is_new_of_a_line_and_says_nothing_against_it_is_kept_beside(message: str) -> None:
+    verdict, _ = told(message, MEMORY)
+
+    assert [(item.text, item.supersedes, item.contradicts) for item in verdict.kept] == [(message, (), ())]
+
+
+@pytest.mark.parametrize("message", SAYS_NOTHING)
+def test_ordinary_sentence_with_a_word_of_change_is_not_kept(message: str) -> None:
+    verdict, _ = told(message, MEMORY)
+
+    assert verdict.kept == ()
+
+
+@pytest.mark.parametrize("message", CHINESE_SAYS_NOTHING)
+def test_ordinary_chinese_sentence_with_a_word_of_change_is_not_kept(message: str) -> None:
+    verdict, _ = told(message, CHINESE_MEMORY)
+
+    assert verdict.kept == ()
+
+
+@pytest.mark.parametrize(("line", "message"), BOTH_HOLD)
+def test_line_about_another_thing_place_time_or_person_is_left_alone(line: str, message: str) -> None:
+    verdict, book = told(message, [one for one, _ in BOTH_HOLD])
+
+    assert line in {f"W @{memory.line.entities[0]}: {memory.text}" for memory in book.memories.values()}
+    assert superseded(verdict, book) == doubted(verdict, book) == []
+
+
+def test_answer_that_denies_what_was_told_is_about_its_line() -> None:
+    memory = "W @Half: The half is called at 18:55."
+    message = "It isn't, curtain up is earlier on this tour so it's 18:25"
+    verdict, book = told(message, [*MEMORY, memory], answer="The half is called at 18:55, so be there before that.")
+
+    assert superseded(verdict, book) == ["The half is called at 18:55."]
+    assert told(message, [*MEMORY, memory])[0].kept == ()
+
+
+def test_what_came_between_goes_where_something_holds_again() -> None:
+    memory = ["W @Labels: The labels are made by Snap in Ennis.", "W @Labels: The labels are made by Clare Colour."]
+    verdict, book = told("I've gone back to Snap for the labels, Clare Colour never got the green right.", memory)
+
+    assert "The labels are made by Clare Colour." in superseded(verdict, book)
+
+
+def test_name_that_is_over_is_exchanged_where_the_rest_still_holds() -> None:
+    memory = "W @Seminar: The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Ines."
+    verdict, _ = told("Ines has handed the kelp seminar over to Pascal, same slot and room though.", [memory])
+
+    assert [item.text for item in verdict.kept] == [
+        "The kelp seminar is on Wednesdays at 16:00 in LSC 332, run by Pascal."
+    ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "gave up the stall in Kilrush, I'm selling in Limerick instead now",
+        "I've left the Minerva and signed on with the Whalebone for the darts.",
+        "They've moved me, so I share with Camille now instead of Rahul.",
+        "膝盖受不了，我不跑步了，改成晚上游泳。",
+    ],
+)
+def test_change_of_ones_own_that_says_both_needs_no_line(message: str) -> None:
+    verdict, _ = told(message, [])
+
+    assert [item.text for item in verdict.kept] == [message]
+
+
+IN_PASSING = [
+    (
+        "My supervisor is Denise.",
+        "Long day. Denise got promoted, Marek is my supervisor now. How do I get out of the extra shifts?",
+    ),
+    (
+        "The club fee is 18 pounds a month.",
+        "Cold at the meeting. Club fee is 21 quid a month now. Word me a note for the board?",
+    ),
+    (
+        "My shift starts at 6:30.",
+        "since the new rota my shift starts at 7, so we'll skip the pub tonight. What can I cook tonight?",
+    ),
+    ("The dog eats Royal Canin.", "not Royal Canin, the dog gets Lily's Kitchen"),
+]
+IN_DOUBTFUL_COMPANY = [
+    "Denise got promoted, Marek is my supervisor now. Is this sentence correct?",
+    "Club fee is 21 quid a month now. Can you make the wording nicer?",
+    "My aunt says it is all different. Denise got promoted, Marek is my supervisor now.",
+    "If we had a vote, it were so. Club fee is 21 quid a month now.",
+    "since the new rota my shift starts at 7, she said",
+    "not the lockers, show me the rota",
+]
+
+
+@pytest.mark.parametrize(("old", "message"), IN_PASSING)
+def test_correction_that_is_said_in_passing_is_one(old: str, message: str) -> None:
+    verdict, book = told(message, MEMORY)
+    assert [*superseded(verdict, book), *doubted(verdict, book)] == [old]
+
+
+@pytest.mark.parametrize("message", IN_DOUBTFUL_COMPANY)
+def test_what_may_be_anothers_words_or_text_to_work_on_corrects_nothing(message: str) -> None:
+    assert told(message, MEMORY)[0].kept == ()
