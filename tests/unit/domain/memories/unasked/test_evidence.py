@@ -13,6 +13,7 @@ from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import query_terms
 
 JUNE = EntitySlug("june")
+USUAL = Noise(0.1, 0.1)
 
 
 def weighed(
@@ -23,7 +24,7 @@ def weighed(
     cosines: Sequence[float] = (),
     weight: float = 4.0,
     chunks: int = 50,
-    noise: Noise = Noise(0.1, 0.1),
+    noise: Noise = USUAL,
 ) -> list[Worth]:
     """Weigh items, each a text with the terms that it holds; each term of the message weighs 4. `about`: about June."""
     terms = query_terms(text)
@@ -184,7 +185,12 @@ def test_clear_meaning_is_enough_beside_what_may_be_general() -> None:
     assert [one.is_included for one in weighed(text, held, cosines=[0.35, 0.7])] == [False, True]
 
 
-NEAREST = (("The ladder is in the shed.", ["ladder"]), ("Bo lent me his steps.", []), ("Rain.", []), ("Figs.", []))
+NEAREST: Sequence[tuple[str, Sequence[str]]] = (
+    ("The ladder is in the shed.", ["ladder"]),
+    ("Bo lent me his steps.", []),
+    ("Rain.", []),
+    ("Figs.", []),
+)
 
 
 @pytest.mark.parametrize(
