@@ -54,7 +54,7 @@ ATTRIBUTES = content(
 )
 """What a thing has besides its name: a sentence names it where a memory has a verb."""
 _ADVERB = expression(r"\b[a-z]+ly\b")
-_OWNED = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
+OWNED = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
 _OF_ANY = caseless(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b")
 _OF_PERSON = caseless(r"[,;] (?:and )?(?:she|he)\b")
 _THING = expression(r"\W*(?:[Tt]he|[Oo]ur) [a-z][a-z -]*\Z")
@@ -127,6 +127,7 @@ def are_of_other_things(revision: Revision, text: str, words: frozenset[str], sp
         or any(_is_narrower(one, text, words) for one in revision.old)
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _is_of_other_end(revision.plain, text)
+        or _is_of_other_place(revision.plain, words)
         or _is_when_author_does(revision, text)
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
@@ -145,6 +146,10 @@ _TO_WHOM = expression(
     r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y|[Dd]er|[Dd]ie|[Dd]as) [\w-]+ (?:to|from|of|for|with|in|at|nach|von|mit|für)"
     r" (?P<name>[A-Z][\w-]*)"
 )
+_IN_PLACE = expression(
+    r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y) [a-z][\w-]* (?:in|at|near) (?P<name>[A-Z][\w-]*(?: [A-Z][\w-]*)*) "
+    rf"(?:{PRESENT}|went|rose|[a-z]+ed|[a-z]+s)\b"
+)
 _DOING = expression(rf"(?:正在|(?<!现)在)(?:{HAN_DOING}|开会|上课|吃饭|睡觉|休息|写|看|打|玩|跑步|出差|路上|外面)")
 _ON_SOME_DAYS = caseless(
     rf"\b(?:on|at|in|over) (?:the )?(?:weekdays|weekends?|{WEEKDAY}|school days|holidays|summer|winter)\b"
@@ -162,6 +167,12 @@ def _is_of_other_end(plain: str, text: str) -> bool:
         return True
     names = [found["name"] for said in (plain, text) if (found := _TO_WHOM.match(said))]
     return len(set(names)) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
+
+
+def _is_of_other_place(plain: str, words: frozenset[str]) -> bool:
+    """Tell whether the thing is one at a place of which a memory does not say that it is there."""
+    found = _IN_PLACE.match(plain)
+    return found is not None and content(found["name"]).isdisjoint(words)
 
 
 _AUTHOR = caseless(r"\A\W*(?:i|ich)\b|我(?![们的家])")
@@ -201,7 +212,7 @@ def _phrases(revision: Revision, subject: str) -> set[str]:
         return {revision.thing}
     if revision.new and subject.startswith(revision.new):
         return set()
-    owner = _OWNED.search(subject)
+    owner = OWNED.search(subject)
     if owner and _OF_PERSON.search(revision.plain) and not _OF_KIN.search(f"my {subject[owner.end() :].strip()}"):
         # of what a person has nothing more is said, but of the person
         return {owner[0]}
@@ -235,7 +246,7 @@ def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoke
 
 def _has_other_owner(phrase: str, text: str, words: frozenset[str]) -> bool:
     if not HAN_SIGN.search(phrase):
-        return any(content(one).isdisjoint(words) for one in _OWNED.findall(phrase) if content(one))
+        return any(content(one).isdisjoint(words) for one in OWNED.findall(phrase) if content(one))
     owners = [one for found in _HAN_OWNED.findall(phrase) if (one := _HAN_OWN.sub("", found))]
     people = [found["who"] for found in _HAN_PERSON.finditer(phrase)]
     return any(not is_made_of(one, text) for one in (*owners, *people)) or _is_han_compound(phrase, text)
@@ -278,7 +289,7 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
         shared = next((old[:end] for end in range(len(old), 1, -1) if old[:end] in text), "")
         rest = _HAN_WORK.sub("", old[len(shared) :])
         return _has_other_owner(old, text, words) or bool(shared and len(rest) > 1 and _are_none_in(rest, text))
-    owned = [content(old[one.end() :].split()[0]) for one in _OWNED.finditer(old)]
+    owned = [content(old[one.end() :].split()[0]) for one in OWNED.finditer(old)]
     known = {one.key for one in values_in(text)}
     times = [one for one in values_in(old) if one.kind in TIMES and one.key not in known]
     return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)

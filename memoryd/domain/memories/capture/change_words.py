@@ -5,6 +5,7 @@ in a clause with the value that a memory gives, that value *ended*; behind one o
 """
 
 from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.facts.values import tells_what_happened
 
 _NOW = (
     r"now(?! that\b)|instead|these days|nowadays|from now on|as of|onwards?|since (?:the|last|this|\w+ing|[A-Z]\w+)|new"
@@ -40,6 +41,7 @@ _NOT = (
     caseless(r"\b(?:not|never|instead of|rather than|in place of|nicht|kein\w*)\b|n['’]t\b"),
     expression(r"不是|不在|并非|而不"),
 )
+_INSTEAD = caseless(r"\binstead\b|\bstattdessen\b")
 _THE_OLD = (caseless(r"\bthe old\b"), expression(r"太[^，,；;。]{1,2}|[喝吃用]不惯"))
 _SENT_BACK = caseless(r"\b(?:went|gone|going|goes|sent|is|are|['’]s) back\b")
 """Of what stands before it: who goes back to a thing has it again."""
@@ -60,6 +62,13 @@ AGAIN = (
 def has_word_of_change(plain: str) -> bool:
     """Tell whether a sentence says that something is otherwise now, so that it is held against the memories."""
     return any(one.search(plain) for one in _CHANGED)
+
+
+def lasts_by_word(plain: str) -> bool:
+    """Tell whether a word says that what happened holds on: behind a past, *instead* says what was done once."""
+    return has_word_of_change(
+        _INSTEAD.sub(lambda one: " " if tells_what_happened(plain[: one.start()]) else one[0], plain)
+    )
 
 
 def has_gone(clause: str) -> bool:

@@ -63,7 +63,8 @@ _NOT = r"(?:not|n['’]t)"
 _GIVEN_UP = (
     r"(?:stopped(?: using)?|quit|gave up|given up|sold(?! out\b)|dropped"
     r"|left(?! (?:it|the|a|my|for|early|late|me|home|him"
-    r"|her|them)\b)|cancel+ed|got rid of|ditched|abandoned|phased out|scrapped"
+    r"|her|them)\b| (?:his|our|their|its) (?!(?:job|post|role|position|old|company|firm|team|band|club|flat|house)\b))"
+    r"|cancel+ed|got rid of|ditched|abandoned|phased out|scrapped"
     r"|gave away|given away|closed|unsubscribed from|moved (?:out of|away from)|resigned from|retired from|done with"
     r"|broke up with|parted with|threw (?:out|away)|returned(?! to)|finished with|switched off|turned off|lost)"
 )
@@ -83,7 +84,8 @@ _SINCE = (
 )
 _ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
-    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more|cancel+ed"
+    r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more"
+    r"|(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=\bwere )|(?<=\bbeen )|(?<=\bnow )|(?<=['’]s ))cancel+ed"
     r"|(?<!was )(?<!were )(?:closed|shut|over)"
     r"|phased out|sold|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"

@@ -34,7 +34,7 @@ from memoryd.domain.memories.capture.cues import (
 from memoryd.domain.memories.capture.forms import why_unreal
 from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.values import TIMES, content, values_in
-from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
+from memoryd.domain.memories.facts.values import HAN_SIGN, IRREGULAR, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
@@ -105,6 +105,20 @@ _NOT_DONE = caseless(
     r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
 )
 """What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
+_WAS_SO = caseless(
+    r"(?:\A[^,;]*|\b(?:because|as|since|when) [^,;]*)\b(?:was|were) (?:(?:all|too|so|very|completely|fully) )*(?:closed"
+    r"|shut|full|packed|crowded|sold out|ill|sick|away|busy|late|off|out|down|stuck|blocked|jammed|booked"
+    r"|cancel+ed|on (?:leave|strike))\b(?! for (?:good|ever)| (?:to|of|down)\b)"
+)
+"""What was the matter at one time."""
+_HOLDS_ON = caseless(
+    rf"\b(?:now|these days|nowadays|from now on|for good|any ?more|no longer|{PRESENT})\b|['’]ve\b"
+    rf"|\b(?-i:[A-Z])\w+ (?!was\b)[a-z]+s\b|\b(?:i|we|they) (?!(?:{IRREGULAR})\b)[a-z]+(?<!ed)\b"
+)
+_DID_INSTEAD = caseless(
+    r"\b(?:so|and) (?:i|we|he|she|they) (?!(?:mov|switch|chang|sign|join|hir)\w*\b|went (?:with|over|back)\b)"
+    rf"(?:{IRREGULAR}|[a-z]{{2,}}ed)\b[^,;]*\binstead\W*\Z"
+)
 _FROM_TODAY = caseless(
     r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
 )
@@ -291,6 +305,8 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
         plain = f"{name},{value}"
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
+    if _is_of_one_time(plain):
+        return SkipReason.UNREAL
     # what comes of it may be of the moment
     plain = _CONSEQUENCE.sub("", plain)
     lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
@@ -311,6 +327,13 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
         # why it is to be done is so
         return why_no_fact(SpokenSentence(sentence.text, reason), is_answer=is_answer)
     return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or STATES.search(plain)) else ""
+
+
+def _is_of_one_time(plain: str) -> bool:
+    """Tell whether a sentence says what was the matter once, and of nothing that it holds since; or what was done."""
+    state = _WAS_SO.search(plain)
+    is_over = state is not None and not _HOLDS_ON.search(f"{plain[: state.start()]} ; {plain[state.end() :]}")
+    return is_over or _DID_INSTEAD.search(plain) is not None
 
 
 def _join(text: str) -> list[SpokenSentence]:

@@ -16,6 +16,7 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.agreement import (
     ATTRIBUTES,
     OF_SORT,
+    OWNED,
     are_of_other_things,
     is_of_other,
     is_of_person,
@@ -26,7 +27,7 @@ from memoryd.domain.memories.capture.change_words import (
     ENDED,
     begins_gone,
     has_gone,
-    has_word_of_change,
+    lasts_by_word,
     over_in,
     says_now,
     says_wrong,
@@ -136,9 +137,12 @@ def touched(
 def came_between(
     revision: Revision, standing: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> Candidate | None:
-    """Return the one line that says otherwise than what a sentence says to hold again, and than what held before."""
+    """Return the one line that says otherwise than what a sentence says to hold again, and than what held before.
+
+    The sentence says of what both are, or what came between: what happened to a value once more is no return to it.
+    """
     clauses = [one for one in _CLAUSES.split(revision.plain) if any(again.search(one) for again in AGAIN)]
-    again = content(" ".join(clauses))
+    again, said = content(" ".join(clauses)), content(revision.plain)
     found = dict[str, Candidate]()
     for before in candidates if again else ():
         if before.words.isdisjoint(again):
@@ -147,7 +151,8 @@ def came_between(
             if one is before or not are_same_but_one(before.memory, one.memory):
                 continue
             old, new = difference(before.text, one.text), difference(one.text, before.text)
-            if _is_said(old, clauses) and not _is_said(new, clauses):
+            is_named = not said.isdisjoint(before.words & one.words - content(old)) or _says(said, content(new))
+            if is_named and _is_said(old, clauses) and not _is_said(new, clauses):
                 found[one.memory.id] = one
     return next(iter(found.values())) if len(found) == 1 else None
 
@@ -351,13 +356,16 @@ class _Sentence:
         Where the old value is the subject, the thing is none.
         """
         plain = self._revision.plain
-        is_changed = has_word_of_change(plain) or self._was_told(line)
+        is_changed = lasts_by_word(plain) or self._was_told(line)
         if is_single_event(self._revision) and not (is_changed or tells_what_happened(one.text)):
             return True
         value = line.words - line.topic
         clauses = []
         for clause in self._clauses:
-            subject = content(subject_of(said := _IS.sub(" is ", clause.text)))
+            subject = content(phrase := subject_of(said := _IS.sub(" is ", clause.text)))
+            if subject & value and any(content(owner).isdisjoint(one.words) for owner in OWNED.findall(phrase)):
+                # another's one of the kind is over
+                return True
             is_of_new = line.has_names and subject & (clause.names - line.words) and not OF_SORT.search(said)
             is_of_value = _is_half(subject, value) or is_of_new
             # what its author left is told without a subject

@@ -210,7 +210,7 @@ def _third_person(verb: str) -> str:
     return f"{verb}es" if small.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
 
 
-_IRREGULAR = (
+IRREGULAR = (
     "arose|ate|awoke|became|began|bent|bit|bled|blew|bore|born|bought|bound|bred|broke|brought|built|burnt|came|caught"
     "|chose|clung|crept|dealt|did|drank|drew|dreamt|drove|dug|fed|fell|felt|fled|flew|flung|forbade|forgot|forgave"
     "|fought|found|froze|gave|got|grew|ground|had|heard|hid|held|hung|kept|knelt|knew|laid|lay|leapt|learnt|led|left"
@@ -224,7 +224,7 @@ PARTICIPLE = (
     r"(?:[a-z]{2,}ed|been|begun|bitten|blown|broken|chosen|come|cut|done|drawn|driven|drunk|eaten|fallen|flown|forgotten"
     r"|frozen|given|gone|grown|hidden|hit|known|put|ridden|risen|run|rung|seen|set|shaken|shown|shut|spoken|stolen|sung"
     r"|sunk|swum|sworn|taken|thrown|torn|woken|won|worn|written|"
-    rf"{_IRREGULAR})"
+    rf"{IRREGULAR})"
 )
 _BASE_ALIKE = "beat|bet|cast|cost|cut|hit|hurt|let|put|quit|read|set|shut|split|spread"
 """Pasts that only the lacking -s of a third person tells from the present."""
@@ -244,7 +244,7 @@ _NO_FINITE_BEHIND = (
 _FINITE = caseless(
     rf"\b(?P<perfect>(?:has|have|['’]ve)\s(?:(?:not|just|already|never|also|ever|now)\s)*{PARTICIPLE}\b)(?:\s\w+ed)?"
     rf"(?P<to>\s(?:back\s)?to\b)?|\b(?:{PRESENT})\b"
-    rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{_IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
+    rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
     rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b"
 )
 """In the order of the text."""

@@ -1,0 +1,70 @@
+"""What happened once, happened again, or happened to another's, takes no line's place."""
+
+import pytest
+
+from tests.unit.domain.memories.capture.test_revisions import superseded
+from tests.unit.domain.memories.capture.test_touching import doubted, told
+
+MEMORY = [
+    "W @Felix: Felix plays the violin.",
+    "W @Nora: Nora's ballet teacher is Ms Aldous.",
+    "W @Nora: Nora has ballet on Tuesdays at 17:00.",
+    "W @Car: The car is a Skoda Octavia.",
+    "W @Car: The car is insured with Aviva.",
+    "W @Phone: My phone is a Nokia X30.",
+    "W @Orion: Orion is written in Go.",
+    "W @Orion: Orion is hosted at Hetzner.",
+    "W @Canteen: The canteen closes at 14:00.",
+    "W @Parking: I park on level 2 of the Queen Street car park.",
+    "W @Running: I run 10 km on Sundays.",
+    "W @Bread: We buy bread at Moss bakery.",
+    "W @Rent: The rent is 1,450 pounds a month.",
+    "W @Choir: Choir is in St Mark's hall.",
+]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hetzner had an outage again",
+        "Orion had an outage at Hetzner again",
+        "Hetzner raised its prices again",
+        "The Skoda wouldn't start again, took the bus instead",
+        "The canteen was shut, so I went to Greggs instead",
+        "Queen Street is closed because of a burst pipe, so I parked at the station instead",
+        "Level 2 was full, so I went up to level 5",
+        "I ran 12 km instead of 10 last Sunday",
+        "Nora's ballet was cancelled, so we went for ice cream instead",
+        "Felix left his violin on the bus again",
+        "Dad's Nokia died, he has a Samsung now",
+        "Helena's Skoda broke, she drives a Kia now",
+        "we bought bread at Aldi because Moss was closed",
+        "The rent in Munich went up to 1,600",
+    ],
+)
+def test_what_was_so_once_or_with_others_is_not_kept(message: str) -> None:
+    assert told(message, MEMORY)[0].kept == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "message"),
+    [
+        ("The car is insured with Aviva.", "Aviva was too slow, the car is insured with Admiral now"),
+        ("Orion is hosted at Hetzner.", "Hetzner was down all the time, Orion is hosted at OVH now"),
+        ("Felix plays the violin.", "Felix gave up his violin, he plays the drums now"),
+        ("We buy bread at Moss bakery.", "Moss was shut for good, so we buy bread at Gail's now"),
+        ("My phone is a Nokia X30.", "my Nokia died, I've a Fairphone now"),
+        ("Choir is in St Mark's hall.", "St Mark's was full of damp, choir is in the school now"),
+        ("The rent is 1,450 pounds a month.", "the rent went up to 1,600 pounds"),
+        ("I run 10 km on Sundays.", "I run 12 km on Sundays instead now"),
+    ],
+)
+def test_what_holds_on_takes_its_place(old: str, message: str) -> None:
+    verdict, book = told(message, MEMORY)
+    assert [*superseded(verdict, book), *doubted(verdict, book)] == [old]
+
+
+def test_where_something_is_again_goes_what_was_between_though_only_the_two_are_named() -> None:
+    memory = ["W @Bruno: Bruno edits in Lightroom.", "W @Bruno: Bruno edits in Capture One."]
+    verdict, book = told("I'm back in Lightroom since Monday, Capture One kept crashing on me.", memory)
+    assert "Bruno edits in Capture One." in superseded(verdict, book)
