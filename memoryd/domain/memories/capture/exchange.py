@@ -426,8 +426,7 @@ def bare_clause(clause: str) -> str:
 
 
 _TOKENS = expression(rf"[^\W{HAN}]+(?:['’.-][^\W{HAN}]+)*|[{HAN}]|\S")
-_LINKS = caseless(r"(?:is|are|was|were|has|have|had|是|在|有)\Z")
-_DONE_BY = caseless(rf"{PARTICIPLE} (?:in|at|on|by|with|from|to|for|through|via|as)\b")
+_NO_VALUE = caseless(rf"(?<!\S)(?:is|are|was|were|has|have|had|是|在|有)(?!\S)|\A{PARTICIPLE} (?:in|at|by|with)\b")
 _MIDDLE_MAX = 8
 
 
@@ -438,9 +437,7 @@ def are_same_but_one(one: Memory, other: Memory) -> bool:
     mine, theirs = _TOKENS.findall(one.text), _TOKENS.findall(other.text)
     ahead, middle, behind = _unlike(mine, theirs)
     middles = middle, theirs[len(ahead) : len(theirs) - len(behind)]
-    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not any(map(_LINKS.match, middle)) for middle in middles)
-    # who hosts a thing says nothing of in what it is written
-    are_values = are_values and not any(_DONE_BY.match(" ".join(middle)) for middle in middles)
+    are_values = all(0 < len(middle) <= _MIDDLE_MAX and not _NO_VALUE.search(" ".join(middle)) for middle in middles)
     # who eats meat and plays the clarinet does both: beside their subject they share a verb, or what follows
     is_verb_same = len(ahead) > len(_TOKENS.findall(subject_of(one.text))) or content(" ".join(behind))
     return are_values and bool(is_verb_same and content(" ".join(ahead + behind)))

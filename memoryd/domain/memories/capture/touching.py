@@ -363,7 +363,8 @@ class _Sentence:
         clauses = []
         for clause in self._clauses:
             subject = content(phrase := subject_of(said := _IS.sub(" is ", clause.text)))
-            if subject & value and any(content(owner).isdisjoint(one.words) for owner in OWNED.findall(phrase)):
+            owners = filter(None, map(content, OWNED.findall(phrase)))
+            if subject & value and any(owner.isdisjoint(one.words) for owner in owners):
                 # another's one of the kind is over
                 return True
             is_of_new = line.has_names and subject & (clause.names - line.words) and not OF_SORT.search(said)
