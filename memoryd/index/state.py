@@ -404,7 +404,8 @@ class SyncReporter:
             trouble=out_of_sight if planned.out_of_sight else None,
         )
         removed = len(todo.remove)
-        if not todo.is_empty:
+        # also of the last round that reads what others left, for which nothing was new
+        if not todo.is_empty or (is_whole and self._read):
             # a renamed file is read, too
             read, self._read = max(0, self._read - len(todo.rename)), 0
             log.info("synced", read=read, renamed=len(todo.rename), removed=removed, files=files)
