@@ -384,7 +384,7 @@ class Indexer:
         if not self._batches.rest:
             # after the small ones, which are many and wanted soon
             again += await self._large.advance(work)
-        await self._purger.drop_remains(is_asked=self.triggers.next.is_asked)
+        await self._purger.drop_remains(is_asked=self.triggers.next.is_asked, has_rest=bool(self._batches.rest))
         return again
 
 

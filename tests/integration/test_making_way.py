@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.index import batches
+from memoryd.index import batches, committing
 from memoryd.index.file_events import InotifyEvents
 from memoryd.index.reading import Reading, ScanCycle, read_under_the_rules
 from memoryd.index.watcher import FileWatcher
@@ -228,3 +228,31 @@ async def test_end_is_told_though_the_last_round_had_nothing_new(crowd: Crowd) -
     await eventually_async(lambda: not stage.indexer.state.pending_files)
     told = [data for event, data in stage.events if event is Event.SYNC]
     assert told[-1] == {"state": "finished", "pendingFiles": 0}, told
+
+
+async def test_index_is_not_rewritten_for_each_private_note_while_others_wait(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, rewritings = crowd.stage, 0
+    drop_remains = stage.database.documents.drop_remains
+
+    async def counted() -> None:
+        nonlocal rewritings
+        rewritings += 1
+        await drop_remains()
+
+    monkeypatch.setattr(committing, "PUT_OFF_SECONDS", 0)
+    monkeypatch.setattr(committing, "REWRITING_SHARE", 1e9)
+    monkeypatch.setattr(stage.database.documents, "drop_remains", counted)
+    for number in range(MANY):
+        stage.write(f"memory/bulk-{number}.md", f"---\nmemory: false\n---\nIt is number{number}. {'So it is. ' * 30}\n")
+    stage.indexer.triggers.demand()
+    for number in range(4):
+        stage.write("memory/new.md", f"The quetzal{number}.\n")
+        await crowd.asked_until(f"quetzal{number}", "memory/new.md")
+    assert stage.indexer.has_rest
+    assert rewritings <= 1
+    crowd.gate.open()
+    await stage.sync()
+    assert 1 <= rewritings <= 3
+    assert not any("bulk" in path for path in stage.files)
