@@ -225,15 +225,10 @@ class Indexer:
             async with asyncio.timeout(seconds):
                 may_help = True
                 while may_help and not is_held:
-                    await self.triggers.answered(self.ask(is_watched=is_watched))
+                    await self.triggers.answered(self.triggers.ask(is_watched=is_watched))
                     is_held = self._has_read(paths)
                     may_help = self.has_rest and not self.triggers.has_failed and not self._reporter.held
         return is_held
-
-    def ask(self, *, is_watched: bool) -> int:
-        """Ask for a look for a question and return its ticket; `is_watched` as in `catch_up`."""
-        # what links lead to may lie in folders that are not watched, and links on the way, too
-        return self.triggers.ask(is_watched=is_watched and not self._reporter.has_links)
 
     def _has_read(self, paths: Set[RelativePath]) -> bool:
         """Tell whether the index has these documents as the round found them that is worked on, or was last."""

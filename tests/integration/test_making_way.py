@@ -256,3 +256,19 @@ async def test_index_is_not_rewritten_for_each_private_note_while_others_wait(
     await stage.sync()
     assert 1 <= rewritings <= 3
     assert not any("bulk" in path for path in stage.files)
+
+
+async def test_note_behind_a_link_that_no_event_tells_of_is_looked_at(tmp_path: Path, workspace: Path) -> None:
+    watcher = FileWatcher(probe=tmp_path / "probe", source=InotifyEvents(step_seconds=60))
+    beyond, path = workspace / ".beyond" / "note.md", RelativePath("memory/linked.md")
+    beyond.parent.mkdir()
+    beyond.write_text("The ibex.\n")
+    (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+    (workspace / path).symlink_to(beyond)
+    async with staged(workspace, tmp_path / "state", settings=PATIENT, watcher=watcher, follow_symlinks=True) as stage:
+        await stage.sync()
+        await eventually_async(lambda: watcher.hear("stage"))
+        await stage.sync()
+        beyond.write_text("The quetzal came.\n")
+        assert await stage.indexer.holds({path}, 60, is_watched=True)
+        assert await stage.found("quetzal") == [path]

@@ -227,7 +227,7 @@ class WorkspaceIndex:
 
     def look_soon(self) -> None:
         """Have what was just written here read at once; nobody waits for it."""
-        self.indexer.ask(is_watched=self._hears_all())
+        self.indexer.triggers.ask(is_watched=self._hears_all())
 
     async def holds(self, paths: Set[RelativePath], seconds: float) -> bool:
         """Have these notes, which were just written here, read within these seconds; return whether they were."""
