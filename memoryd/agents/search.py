@@ -148,8 +148,9 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
 
 async def is_searchable(index: WorkspaceIndex, paths: Iterable[RelativePath]) -> bool:
     """Have notes that were written just now read at once, as for a question; return whether the index has them."""
+    is_found = await index.holds(frozenset(paths), INDEXED_SECONDS)
     # what does not lie still, or is too large for a question to wait for it, comes with all that is worked off
-    if not await index.holds(frozenset(paths), INDEXED_SECONDS) and not await index.follow(INDEXED_SECONDS):
+    if not is_found and (index.indexer.has_rest or not await index.follow(INDEXED_SECONDS)):
         return False
     return not index.why_waiting and index.trouble is None
 

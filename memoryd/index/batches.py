@@ -15,10 +15,23 @@ from msgspec.structs import replace
 from memoryd.domain.clock import Pulse
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.index.committing import Committer
-from memoryd.index.reading import READ_AHEAD_BYTES, Reading, ReadStatus, ScanCycle, queued, read_under_the_rules
+from memoryd.index.reading import (
+    READ_AHEAD_BYTES,
+    READ_AHEAD_FILES,
+    Reading,
+    ReadStatus,
+    ScanCycle,
+    queued,
+    read_under_the_rules,
+)
 from memoryd.index.state import FileTable, SyncReporter
 from memoryd.index.threads import in_thread
 from memoryd.index.triggers import ScanTriggers
+
+BATCH_SECONDS = 1.0
+"""How long a batch may take, since what is saved meanwhile waits for the end of it; fewer files are in one then."""
+FEWEST_FILES = 8
+"""In a batch, however slow the machine is: each has a transaction of its own."""
 
 
 class BatchReader(Struct, kw_only=True):
@@ -34,6 +47,8 @@ class BatchReader(Struct, kw_only=True):
     """What was left, and whether each is to be cut anew whatever it holds."""
     _left: Mapping[RelativePath, FileStat] = {}
     """The files as the round saw them that left it."""
+    _most_files: int = READ_AHEAD_FILES
+    """So many are read and committed in time, as fast as it went last."""
 
     @property
     def rest(self) -> Set[RelativePath]:
@@ -46,8 +61,10 @@ class BatchReader(Struct, kw_only=True):
         return any(self._rest.values())
 
     def is_fresh(self, path: RelativePath, work: ScanCycle) -> bool:
-        """Tell whether a file is to be read for another reason than that it was left."""
-        return path not in self._rest or self._left.get(path) != work.seen.files[path]
+        """Tell whether a file is to be read for another reason than that it was left, or in another way."""
+        if path not in self._rest or (work.is_forced and not self._rest[path]):
+            return True
+        return self._left.get(path) != work.seen.files[path]
 
     async def read(
         self,
@@ -59,12 +76,13 @@ class BatchReader(Struct, kw_only=True):
     ) -> list[RelativePath]:
         """Read files and commit what they hold, until it is over; return those that changed meanwhile."""
         again: list[RelativePath] = []
-        batches = work.batches(paths, most_bytes)
+        batches = work.batches(paths, most_bytes, lambda: self._most_files)
         readings = await self._read(work, next(batches, []))
         while readings:
-            batch = [] if is_over() else next(batches, [])
+            batch, began = [] if is_over() else next(batches, []), time.monotonic()
             # one thread writes while another reads ahead; if the commit fails, what is read ahead is dropped with it
             ahead, _ = await asyncio.gather(self._read(work, batch), self.committer.commit(readings, work))
+            self._note_pace(len(readings), time.monotonic() - began)
             again += [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
             self.pulse.beat()
             self.reporter.note_read([reading.path for reading in readings if reading.status is not ReadStatus.AGAIN])
@@ -93,6 +111,10 @@ class BatchReader(Struct, kw_only=True):
                 paths, cycle, is_over=lambda: time.monotonic() >= until and self.triggers.has_news()
             )
         return again
+
+    def _note_pace(self, files: int, seconds: float) -> None:
+        in_time = READ_AHEAD_FILES if seconds <= 0 else int(files * BATCH_SECONDS / seconds)
+        self._most_files = min(max(in_time, FEWEST_FILES), READ_AHEAD_FILES)
 
     async def _read(self, work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
         return await in_thread(self.executor, lambda: read_under_the_rules(work, batch))

@@ -35,6 +35,8 @@ MAX_YIELDS = 3
 PUT_OFF_SECONDS = 2.0
 """How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
 questions."""
+REWRITING_SHARE = 10
+"""While files wait to be read, rewritings that follow each other take at most one part in so many of the time."""
 
 
 class Cut(Struct):
@@ -241,6 +243,8 @@ class Purger(Struct, kw_only=True):
     reporter: SyncReporter
     has_patterns: bool = False
     _owed_since: float | None = None
+    _took: float = 0.0
+    """How many seconds the last rewriting took."""
 
     @property
     def is_owing(self) -> bool:
@@ -280,21 +284,22 @@ class Purger(Struct, kw_only=True):
         if self.withdrawn.add([*private, *(path for path in todo.remove if path in self.table.indexed)]):
             self.reporter.note_purge()
 
-    async def drop_remains(self, *, is_asked: bool) -> None:
+    async def drop_remains(self, *, is_asked: bool, has_rest: bool) -> None:
         """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
 
         Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
         `is_asked`, a question waits for the next round: then it is put off, for a while. Nobody is told of what is
-        left, whoever asks.
+        left, whoever asks. `has_rest`, more is to be read: then it is put off the longer, the longer it takes.
         """
-        since = self._owed_since
-        if since is None or (is_asked and time.monotonic() - since < PUT_OFF_SECONDS):
+        since, began = self._owed_since, time.monotonic()
+        put_off = PUT_OFF_SECONDS if is_asked or has_rest else 0.0
+        if since is None or began - since < max(put_off, REWRITING_SHARE * self._took if has_rest else 0.0):
             return
         await self.database.documents.drop_remains()
         self.reporter.note_purge()
         # after the rewriting, which the log holds too; if it fails, all of it is still owed
         await self.database.checkpoint()
-        self._owed_since = None
+        self._owed_since, self._took = None, time.monotonic() - began
 
     async def _erase(self, indexed: Sequence[RelativePath], hidden: Set[RelativePath]) -> None:
         """Remove files; of what may be private now, not even a vector may stay.

@@ -4,6 +4,7 @@ One loop owns all of it. Hints and demands only say when to scan; what to do fol
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import Executor
@@ -218,13 +219,23 @@ class Indexer:
         return self.triggers.ask(is_watched=is_watched and not self._reporter.has_links)
 
     async def holds(self, paths: Set[RelativePath], seconds: float, *, is_watched: bool) -> bool:
-        """Have these documents read within these seconds; tell whether the index has them as they are on disk now."""
-        ticket = self.look_soon(is_watched=is_watched)
-        try:
+        """Have these documents read within these seconds; tell whether the index has them as they are on disk now.
+
+        While others wait to be read, one that changed meanwhile, or lay not still, is tried again: to wait until all
+        is worked off would be in vain.
+        """
+        is_held = False
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self.triggers.answered(ticket)
-        except TimeoutError:
-            return False
+                may_help = True
+                while may_help and not is_held:
+                    await self.triggers.answered(self.look_soon(is_watched=is_watched))
+                    is_held = self._has_read(paths)
+                    may_help = self.has_rest and not self.triggers.has_failed and not self._reporter.held
+        return is_held
+
+    def _has_read(self, paths: Set[RelativePath]) -> bool:
+        """Tell whether the index has these documents as the round found them that is worked on, or was last."""
         waiting, unread = self._reporter.waiting, self._reporter.unread
         is_known = not self.triggers.has_failed and not self._reporter.held
         return is_known and paths.isdisjoint(unread | waiting.unsettled | waiting.emptied)
@@ -372,7 +383,7 @@ class Indexer:
         if not self._batches.rest:
             # after the small ones, which are many and wanted soon
             again += await self._large.advance(work)
-        await self._purger.drop_remains(is_asked=self.triggers.next.is_asked)
+        await self._purger.drop_remains(is_asked=self.triggers.next.is_asked, has_rest=bool(self._batches.rest))
         return again
 
 

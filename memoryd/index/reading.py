@@ -253,13 +253,15 @@ class ScanCycle(Struct, frozen=True):
             room -= size if size <= room else 0
         return soon, later
 
-    def batches(self, paths: Sequence[RelativePath], most_bytes: int) -> Iterator[list[RelativePath]]:
+    def batches(
+        self, paths: Sequence[RelativePath], most_bytes: int, most_files: Callable[[], int]
+    ) -> Iterator[list[RelativePath]]:
         """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
         batch: list[RelativePath] = []
         size = 0
         for path in paths:
             size += self.seen.files[path].size
-            if batch and (len(batch) >= READ_AHEAD_FILES or size > most_bytes):
+            if batch and (len(batch) >= min(READ_AHEAD_FILES, most_files()) or size > most_bytes):
                 yield batch
                 batch, size = [], self.seen.files[path].size
             batch.append(path)

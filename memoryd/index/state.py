@@ -374,11 +374,12 @@ class SyncReporter:
         self._update(pending_files=self.state.pending_files - count)
 
     def note_read(self, paths: Sequence[RelativePath]) -> None:
-        """Note that these files were read."""
-        self.unread.difference_update(paths)
-        self.pace.note(time.monotonic(), len(paths))
-        self._read += len(paths)
-        self._update(pending_files=self.state.pending_files - len(paths))
+        """Note that these files were read; one that was saved while it waited to be cut anew is so twice."""
+        read = self.unread.intersection(paths)
+        self.unread -= read
+        self.pace.note(time.monotonic(), len(read))
+        self._read += len(read)
+        self._update(pending_files=self.state.pending_files - len(read))
 
     def note_done(
         self,
@@ -404,7 +405,8 @@ class SyncReporter:
             trouble=out_of_sight if planned.out_of_sight else None,
         )
         removed = len(todo.remove)
-        if not todo.is_empty:
+        # also of the last round that reads what others left, for which nothing was new
+        if not todo.is_empty or (is_whole and self._read):
             # a renamed file is read, too
             read, self._read = max(0, self._read - len(todo.rename)), 0
             log.info("synced", read=read, renamed=len(todo.rename), removed=removed, files=files)

@@ -244,14 +244,12 @@ Nearest = list[tuple[bytes, float, bool]]
 
 def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: LanguageMeans) -> Noise:
     """Return the noise of a question, from a sample and from strangers under this model, if they are known."""
-    if not len(sample):
-        return Noise()
-    if strangers is None:
-        return noise_of(_cosines(sample, query), None)
+    if strangers is None or not len(sample):
+        return noise_of(_cosines(sample, query), None) if len(sample) else Noise()
     groups = means.groups(strangers.vectors, [strangers.language] * len(strangers.vectors))
     texts, questions = (means.without(rows, groups) for rows in (strangers.vectors, strangers.questions))
-    noise = noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach)
-    return replace(noise, usual=usual_of(questions @ texts.T))
+    usual = usual_of(questions @ texts.T)
+    return replace(noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach), usual=usual)
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:

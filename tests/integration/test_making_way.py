@@ -1,5 +1,6 @@
 """Many files are read in batches: what is saved or asked for meanwhile does not wait until all of them are read."""
 
+import os
 import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -8,10 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from memoryd.domain.documents import RelativePath
-from memoryd.index import batches
+from memoryd.index import batches, committing
 from memoryd.index.file_events import InotifyEvents
 from memoryd.index.reading import Reading, ScanCycle, read_under_the_rules
 from memoryd.index.watcher import FileWatcher
+from memoryd.wire import Event
 from tests.integration.indexing import QUICK, Stage, rebuilt, staged
 from tests.waiting import eventually_async
 
@@ -128,13 +130,15 @@ async def test_note_that_nobody_asks_for_is_read_before_many_that_wait(
         crowd = Crowd(stage, watcher, gate)
         crowd.write_many()
         stage.indexer.triggers.demand()
-        await eventually_async(lambda: crowd.is_watched and stage.indexer.state.pending_files >= MANY)
+        await eventually_async(lambda: crowd.is_watched and stage.indexer.state.pending_files)
         stage.write("memory/new.md", "The quetzal.\n")
         triggers = stage.indexer.triggers
-        await eventually_async(lambda: triggers.unseen.is_waiting and triggers.is_due(triggers.ticket))
+        await eventually_async(
+            lambda: "memory/new.md" in triggers.unseen.changes.names and triggers.is_due(triggers.ticket)
+        )
         gate.permits.release(FEW)
         await eventually_async(lambda: "memory/new.md" in stage.files)
-        assert stage.indexer.state.pending_files > MANY / 4
+        assert len(stage.files) < MANY
         gate.open()
         await stage.sync()
 
@@ -189,3 +193,82 @@ async def test_questions_that_never_cease_do_not_keep_the_others_out(crowd: Crow
             break
     await stage.indexer.triggers.served(demanded)
     assert len([path for path in stage.files if "bulk" in path]) == MANY
+
+
+async def test_files_that_wait_are_cut_anew_if_that_is_demanded_meanwhile(crowd: Crowd) -> None:
+    stage = crowd.stage
+    crowd.write_many()
+    crowd.gate.permits.release(MANY)
+    await stage.sync()
+    await stage.database.write(lambda db: db.execute("UPDATE chunks SET heading = 'wrong'"))
+    for number in range(MANY):
+        os.utime(stage.workspace / f"memory/bulk-{number}.md")
+    stage.indexer.triggers.demand()
+    stage.write("memory/new.md", "The quetzal.\n")
+    await crowd.asked_until("quetzal", "memory/new.md")
+    assert stage.indexer.has_rest
+    stage.indexer.triggers.demand(is_forced=True)
+    crowd.gate.open()
+    await stage.sync()
+    wrong = "SELECT count(*) FROM chunks WHERE heading = 'wrong'"
+    assert await stage.database.read(lambda db: db.execute(wrong).get) == 0
+
+
+async def test_end_is_told_though_the_last_round_had_nothing_new(crowd: Crowd) -> None:
+    stage = crowd.stage
+    crowd.write_many()
+    stage.indexer.triggers.demand()
+    stage.write("memory/new.md", "The quetzal.\n")
+    await crowd.asked_until("quetzal", "memory/new.md")
+    stage.indexer.triggers.ask(is_watched=True)
+    crowd.gate.permits.release()
+    await eventually_async(lambda: not stage.indexer.triggers.next.is_asked)
+    stage.events.clear()
+    crowd.gate.open()
+    await eventually_async(lambda: not stage.indexer.state.pending_files)
+    told = [data for event, data in stage.events if event is Event.SYNC]
+    assert told[-1] == {"state": "finished", "pendingFiles": 0}, told
+
+
+async def test_index_is_not_rewritten_for_each_private_note_while_others_wait(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, rewritings = crowd.stage, 0
+    drop_remains = stage.database.documents.drop_remains
+
+    async def counted() -> None:
+        nonlocal rewritings
+        rewritings += 1
+        await drop_remains()
+
+    monkeypatch.setattr(committing, "PUT_OFF_SECONDS", 0)
+    monkeypatch.setattr(committing, "REWRITING_SHARE", 1e9)
+    monkeypatch.setattr(stage.database.documents, "drop_remains", counted)
+    for number in range(MANY):
+        stage.write(f"memory/bulk-{number}.md", f"---\nmemory: false\n---\nIt is number{number}. {'So it is. ' * 30}\n")
+    stage.indexer.triggers.demand()
+    for number in range(4):
+        stage.write("memory/new.md", f"The quetzal{number}.\n")
+        await crowd.asked_until(f"quetzal{number}", "memory/new.md")
+    assert stage.indexer.has_rest
+    assert rewritings <= 1
+    crowd.gate.open()
+    await stage.sync()
+    assert 1 <= rewritings <= 3
+    assert not any("bulk" in path for path in stage.files)
+
+
+async def test_note_behind_a_link_that_no_event_tells_of_is_looked_at(tmp_path: Path, workspace: Path) -> None:
+    watcher = FileWatcher(probe=tmp_path / "probe", source=InotifyEvents(step_seconds=60))
+    beyond, path = workspace / ".beyond" / "note.md", RelativePath("memory/linked.md")
+    beyond.parent.mkdir()
+    beyond.write_text("The ibex.\n")
+    (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+    (workspace / path).symlink_to(beyond)
+    async with staged(workspace, tmp_path / "state", settings=PATIENT, watcher=watcher, follow_symlinks=True) as stage:
+        await stage.sync()
+        await eventually_async(lambda: watcher.hear("stage"))
+        await stage.sync()
+        beyond.write_text("The quetzal came.\n")
+        assert await stage.indexer.holds({path}, 60, is_watched=True)
+        assert await stage.found("quetzal") == [path]

@@ -25,8 +25,8 @@ from memoryd.agents.workspace.settings import owners_time, search_settings
 from memoryd.config.agents import Agent
 from memoryd.files.excerpts import PresentFiles, nowhere
 from memoryd.memory.llm import Prose
+from memoryd.memory.recall.answer import EntityPages
 from memoryd.memory.recall.eligible import EligibleMemories
-from memoryd.memory.recall.pages import EntityPages
 from memoryd.memory.recall.recaller import Recaller
 from memoryd.memory.retaining import LineEditing, Retaining
 from memoryd.qmd.agent import AgentQmd

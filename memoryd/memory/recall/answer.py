@@ -1,22 +1,30 @@
 """What a recall answers: copies folded, each item with the reasons of its place, and why there is no more."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from datetime import date
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from memoryd.domain.documents import is_conflict_copy
-from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.kinds import TEAM, Visibility, short_id
-from memoryd.domain.memories.recall_filters import QueryIntent, is_known_to
+from memoryd.domain.documents import RelativePath, is_conflict_copy
+from memoryd.domain.expressions import expression
+from memoryd.domain.memories.book import Book, EntityPage
+from memoryd.domain.memories.entities import EntitySlug
+from memoryd.domain.memories.generated import citations_in
+from memoryd.domain.memories.kinds import TEAM, MemoryId, ShortId, Visibility, short_id
+from memoryd.domain.memories.recall_filters import QueryIntent, RecallFilters, is_known_to
 from memoryd.domain.memories.recall_order import Boosts
 from memoryd.domain.memories.visibility import WithheldFromGroups
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.selection import COPY_BEHIND, originals_first
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
+from memoryd.domain.text.lines import PADDING
+from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.standing import STANDINGS
+from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.recall.query import (
     Recalled,
     RecalledEntity,
@@ -265,3 +273,73 @@ def _narrowing(query: RecallQuery, draft: RecallDraft) -> str:
     }
     names = [name for name, value in given.items() if value]
     return f"nothing matches within what {', '.join(names)} leave" if names else ""
+
+
+SUMMARY_CHARS = 600
+MAX_PAGES = 3
+"""Of one question."""
+_PAGE_BYTES = 64 * 1024
+_LINE_CHARS = 2_000
+"""So much of a page, and of a line of it, is read for its summary."""
+_LINK = expression(r"\s*\(?\[[^\[\]\n]{0,400}+\]\([^()\s]{1,2000}+(?: \"[0-9a-f]{8}\")?\)\)?")
+_COMMENT = expression(r"<!--.{0,200}?-->")
+
+
+class EntityPages(Struct, frozen=True, kw_only=True):
+    """Reads the pages of one workspace; one that is private, gone or late is not told."""
+
+    files: PresentFiles
+    executor: Executor
+
+    async def of(
+        self, entities: Iterable[EntitySlug], book: Book, filters: RecallFilters, seconds: float
+    ) -> tuple[RecalledEntity, ...]:
+        """Return the pages of these entities, as far as they can be read within so many seconds."""
+        named = [
+            (slug, book.pages[slug]) for slug in sorted(entities) if slug in book.pages and filters.admits_entity(slug)
+        ][:MAX_PAGES]
+        if not named or filters.turns_back or not filters.admits_pages:
+            # what a page said then nobody knows
+            return ()
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(seconds):
+                texts = await loop.run_in_executor(self.executor, lambda: [self._text(page) for _, page in named])
+        except TimeoutError:
+            return ()
+        found = (_summed_up(slug, page, text, book, filters) for (slug, page), text in zip(named, texts, strict=True))
+        return tuple(one for one in found if one.summary)
+
+    def _text(self, page: EntityPage) -> str:
+        seen = self.files.look(RelativePath(page.path), None, self.files.moment())
+        if seen.presence is not Presence.OTHER:
+            return ""
+        body = seen.data[: len(seen.data) - len(PADDING)]
+        return body[front_matter_bytes(seen.data) :][:_PAGE_BYTES].decode("utf-8", "replace")
+
+
+def _summed_up(slug: EntitySlug, page: EntityPage, text: str, book: Book, filters: RecallFilters) -> RecalledEntity:
+    """Return the first lines of a page that the asker may see, and the memories that these rest on."""
+    told, memories, left = list[str](), dict[MemoryId, None](), SUMMARY_CHARS
+    for line, cited in _summary_lines(text):
+        rests_on = [key for one in cited if (key := book.of_short(one)) is not None]
+        # a line that rests on what is beyond the asker's reach tells of it
+        if len(rests_on) < len(cited) or not all(filters.standing(book.memories[one]) for one in rests_on):
+            continue
+        if len(line) > left:
+            break
+        told.append(line)
+        memories |= dict.fromkeys(rests_on)
+        left -= len(line) + 1
+    return RecalledEntity(slug, page.name, page.path, "\n".join(told), tuple(memories))
+
+
+def _summary_lines(text: str) -> Iterator[tuple[str, list[ShortId]]]:
+    """Yield the lines that say something, without links, and which memories each links to."""
+    for raw in text.split("\n"):
+        line = _COMMENT.sub("", raw[:_LINE_CHARS]).strip()
+        if not line or line.startswith("#"):
+            continue
+        cited = [memory for memory, _ in citations_in(line)]
+        if plain := _LINK.sub("", line).strip():
+            yield plain, cited

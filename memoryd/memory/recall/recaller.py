@@ -21,7 +21,15 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches
 from memoryd.domain.skips import SkipReason
 from memoryd.errors import SidecarError, StoreError
-from memoryd.memory.recall.answer import RecallDraft, beside_pages, best_of, chosen, visible_items, why_nothing
+from memoryd.memory.recall.answer import (
+    EntityPages,
+    RecallDraft,
+    beside_pages,
+    best_of,
+    chosen,
+    visible_items,
+    why_nothing,
+)
 from memoryd.memory.recall.candidates import (
     ARM_DEPTH,
     CandidateMemories,
@@ -35,7 +43,6 @@ from memoryd.memory.recall.candidates import (
     says_something,
 )
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
-from memoryd.memory.recall.pages import EntityPages
 from memoryd.memory.recall.query import (
     CheckedSource,
     Recalled,

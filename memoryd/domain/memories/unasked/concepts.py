@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NewType
 
 from memoryd.domain.expressions import expression, word_set
-from memoryd.domain.memories.unasked.german import GERMAN_CONCEPTS
+from memoryd.domain.memories.unasked.wording import GERMAN_CONCEPTS
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)

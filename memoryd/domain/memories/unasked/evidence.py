@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import expression, word_set
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.unasked.asked_values import LIKING, LIMIT, REASON, WHY, own_doings, values_asked_for
 from memoryd.domain.memories.unasked.concepts import (
     FULL,
     LEAST_OF_COMPOUND,
@@ -31,8 +30,17 @@ from memoryd.domain.memories.unasked.concepts import (
     significant_words,
     width_weight,
 )
-from memoryd.domain.memories.unasked.german import german_weights, is_german
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks
+from memoryd.domain.memories.unasked.wording import (
+    LIKING,
+    LIMIT,
+    REASON,
+    WHY,
+    german_weights,
+    is_german,
+    own_doings,
+    values_asked_for,
+)
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
