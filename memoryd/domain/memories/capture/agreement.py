@@ -128,6 +128,7 @@ def are_of_other_things(revision: Revision, text: str, words: frozenset[str], sp
         or any(not content(one) <= words for one in _FOR.findall(revision.rest))
         or _is_of_other_end(revision.plain, text)
         or _is_of_other_place(revision.plain, words)
+        or _is_of_new_part(revision.plain, text)
         or _is_when_author_does(revision, text)
         or _changes_unknown(revision, text, words)
         or _is_anothers(subject or revision.about, text, spoken)
@@ -150,6 +151,8 @@ _IN_PLACE = expression(
     r"\A\W*(?:[Tt]he|[Oo]ur|[Mm]y) [a-z][\w-]* (?:in|at|near) (?P<name>[A-Z][\w-]*(?: [A-Z][\w-]*)*) "
     rf"(?:{PRESENT}|went|rose|[a-z]+ed|[a-z]+s)\b"
 )
+_HAN_NEW_PART = expression(rf"换了?(?:[一几]?[个台辆双张把块套批])?新的?(?P<what>[{HAN}A-Za-z]{{1,6}})[。.！!]?\Z")
+_HAN_SHUT, _HAN_SHUTS = expression(r"关门了"), expression(r"关门")
 _DOING = expression(rf"(?:正在|(?<!现)在)(?:{HAN_DOING}|开会|上课|吃饭|睡觉|休息|写|看|打|玩|跑步|出差|路上|外面)")
 _ON_SOME_DAYS = caseless(
     rf"\b(?:on|at|in|over) (?:the )?(?:weekdays|weekends?|{WEEKDAY}|school days|holidays|summer|winter)\b"
@@ -173,6 +176,14 @@ def _is_of_other_place(plain: str, words: frozenset[str]) -> bool:
     """Tell whether the thing is one at a place of which a memory does not say that it is there."""
     found = _IN_PLACE.match(plain)
     return found is not None and content(found["name"]).isdisjoint(words)
+
+
+def _is_of_new_part(plain: str, text: str) -> bool:
+    """Tell whether a thing got something new of which a Chinese memory does not speak, or shut as that says it does."""
+    part = _HAN_NEW_PART.search(plain)
+    is_part = part is not None and part["what"] not in text
+    shuts_daily = _HAN_SHUT.search(plain) and _HAN_SHUTS.search(text)
+    return bool(is_part or shuts_daily) and not new_value(text, plain)
 
 
 _AUTHOR = caseless(r"\A\W*(?:i|ich)\b|我(?![们的家])")

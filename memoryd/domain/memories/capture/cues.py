@@ -61,7 +61,7 @@ _LEAD = caseless(
 _WHO = r"(?P<subject>[^,;:]{0,80}?)"
 _NOT = r"(?:not|n['’]t)"
 _GIVEN_UP = (
-    r"(?:stopped(?: using)?|quit|gave up|given up|sold(?! out\b)|dropped"
+    r"(?:stopped(?: using)?|quit|gave up|given up|sold(?! out\b)|dropped(?! (?:my|his|her|our|their)\b)"
     r"|left(?! (?:it|the|a|my|for|early|late|me|home|him"
     r"|her|them)\b| (?:his|our|their|its) (?!(?:job|post|role|position|old|company|firm|team|band|club|flat|house)\b))"
     r"|cancel+ed|got rid of|ditched|abandoned|phased out|scrapped"

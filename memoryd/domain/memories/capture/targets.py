@@ -47,7 +47,7 @@ from memoryd.domain.memories.capture.exchange import (
     still_holds,
 )
 from memoryd.domain.memories.capture.lines import LOCK, Candidate, StandingLines, says_home
-from memoryd.domain.memories.capture.revisions import Revision, subject_of
+from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_of
 from memoryd.domain.memories.capture.touching import KEPT_MIN, Claim, came_between, touched
 from memoryd.domain.memories.capture.values import (
     TypedValue,
@@ -318,6 +318,9 @@ class _Search:
         """Tell whether a memory says nothing but what the thing is, of which a change is told."""
         revision, about = self._revision, self._about or self._subject
         if self._old or not {CHANGE, CORRECTION} & set(revision.forms):
+            return False
+        if not revision.is_authors and about and AUTHOR.match(one.text):
+            # what its author does at a thing is not what that is
             return False
         if CHANGE in revision.forms and not (revision.new and _is_value(revision)):
             return False

@@ -20,6 +20,10 @@ MEMORY = [
     "W @Bread: We buy bread at Moss bakery.",
     "W @Rent: The rent is 1,450 pounds a month.",
     "W @Choir: Choir is in St Mark's hall.",
+    "W @食堂: 食堂下午两点关门。",
+    "W @星图: 星图用的是PostgreSQL。",
+    "W @星图: 星图周三发版。",
+    "W @芭蕾: 芭蕾老师是林老师。",
 ]
 
 
@@ -40,6 +44,10 @@ MEMORY = [
         "Helena's Skoda broke, she drives a Kia now",
         "we bought bread at Aldi because Moss was closed",
         "The rent in Munich went up to 1,600",
+        "the car park went up to 3 pounds an hour",
+        "食堂换了新椅子",
+        "食堂关门了，我去吃了沙县",
+        "星图换了新logo",
     ],
 )
 def test_what_was_so_once_or_with_others_is_not_kept(message: str) -> None:
@@ -56,12 +64,18 @@ def test_what_was_so_once_or_with_others_is_not_kept(message: str) -> None:
         ("My phone is a Nokia X30.", "my Nokia died, I've a Fairphone now"),
         ("Choir is in St Mark's hall.", "St Mark's was full of damp, choir is in the school now"),
         ("The rent is 1,450 pounds a month.", "the rent went up to 1,600 pounds"),
+        ("芭蕾老师是林老师。", "林老师退休了，芭蕾老师现在是沈老师"),
         ("I run 10 km on Sundays.", "I run 12 km on Sundays instead now"),
     ],
 )
 def test_what_holds_on_takes_its_place(old: str, message: str) -> None:
     verdict, book = told(message, MEMORY)
     assert [*superseded(verdict, book), *doubted(verdict, book)] == [old]
+
+
+def test_what_somebody_let_fall_is_not_over() -> None:
+    verdict, book = told("I dropped my Nokia, the screen is cracked now", MEMORY)
+    assert superseded(verdict, book) == []
 
 
 def test_where_something_is_again_goes_what_was_between_though_only_the_two_are_named() -> None:
