@@ -21,9 +21,10 @@ from memoryd.domain.memories.capture.agreement import (
     is_of_person,
     is_single_event,
 )
-from memoryd.domain.memories.capture.change_words import (
-    AGAIN,
+from memoryd.domain.memories.capture.cues import (
+    AGAIN_WORDS,
     ENDED,
+    NOT_BUT,
     begins_gone,
     has_gone,
     has_word_of_change,
@@ -31,7 +32,6 @@ from memoryd.domain.memories.capture.change_words import (
     says_now,
     says_wrong,
 )
-from memoryd.domain.memories.capture.cues import NOT_BUT
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
     bare_clause,
@@ -137,7 +137,7 @@ def came_between(
     revision: Revision, standing: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> Candidate | None:
     """Return the one line that says otherwise than what a sentence says to hold again, and than what held before."""
-    clauses = [one for one in _CLAUSES.split(revision.plain) if any(again.search(one) for again in AGAIN)]
+    clauses = [one for one in _CLAUSES.split(revision.plain) if any(again.search(one) for again in AGAIN_WORDS)]
     again = content(" ".join(clauses))
     found = dict[str, Candidate]()
     for before in candidates if again else ():
