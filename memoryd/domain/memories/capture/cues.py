@@ -382,11 +382,11 @@ _HAN_GONE = (
     r"不再|再也不|不用再|(?<!受)[不没](?![过错])(?=[^，,；;。]{1,10}了)|没了|坏了|退休|跳槽|关门|关张|离职|辞职|调走|走了|倒闭|停[了办用产业]|取消"
     r"|摘[掉了]|拆[掉了]|卖[掉了]|退[掉了]|搬走|转走|回(?=[^，,；;。]{1,6}去了)|换[掉了]"
 )
-_CHANGED = (
+_CHANGE_WORDS = (
     caseless(rf"\b(?:{_IS_NOW}|{_HAS_MOVED}|{_WAS_WRONG}|{_IS_GONE}|again|once more|gone back|went back)(?![\w'’])"),
     expression(rf"{_HAN_NOW}|{_HAN_MOVED}|{_HAN_WRONG}|{_HAN_GONE}|又[^，,；;。]{{0,4}}回|恢复|重新"),
 )
-_NOT = (
+_IS_DENIED = (
     caseless(r"\b(?:not|never|instead of|rather than|in place of|nicht|kein\w*)\b|n['’]t\b"),
     expression(r"不是|不在|并非|而不"),
 )
@@ -399,11 +399,12 @@ _NEW_WORDS = (
     expression(rf"{_HAN_NOW}|{_HAN_MOVED}|{_HAN_WRONG}"),
 )
 _WRONG_WORDS = (caseless(rf"\b(?:{_WAS_WRONG})\b"), expression(_HAN_WRONG))
-ENDED = (*_GONE_WORDS, *_NOT)
+ENDED = (*_GONE_WORDS, *_IS_DENIED)
 """What a clause says to be over, or denies, without its object."""
 AGAIN_WORDS = (
     caseless(
-        r"\bagain\b|\bonce more\b|\bback (?:to|with|at|on|in)\b|\b(?:gone|went|going|switched|moved|changed) back\b|wieder"
+        r"\bagain\b|\bonce more\b|\bback (?:to|with|at|on|in)\b"
+        r"|\b(?:gone|went|going|switched|moved|changed) back\b|wieder"
     ),
     expression(r"[改换搬转调用订吃喝走坐住做]回|恢复|重新|又"),
 )
@@ -411,7 +412,7 @@ AGAIN_WORDS = (
 
 def has_word_of_change(plain: str) -> bool:
     """Tell whether a sentence says that something is otherwise now, so that it is held against the memories."""
-    return any(one.search(plain) for one in _CHANGED)
+    return any(one.search(plain) for one in _CHANGE_WORDS)
 
 
 def has_gone(clause: str) -> bool:
@@ -435,7 +436,7 @@ def over_in(clause: str) -> str:
         return clause[: back.start()]
     if has_gone(clause) or says_wrong(clause) or any(one.search(clause) for one in _THE_OLD):
         return clause
-    denied = next((found for one in _NOT if (found := one.search(clause))), None)
+    denied = next((found for one in _IS_DENIED if (found := one.search(clause))), None)
     return clause[denied.end() :] if denied else ""
 
 
