@@ -138,12 +138,6 @@ _ENGLISH_OLD = (
         rf"\A{_WHO}\s?\b(?:never (?:was|were|had)|(?:was|were) never|has never been) (?P<old>[^,;]{{1,60}})",
     ),
     (
-        NO_LONGER,
-        rf"\A{_WHO}\s?\b(?:has|have|there['’]s|there is|there are|with)? ?no (?:more )?(?P<old>[^,;]{{2,60}}?)"
-        r" (?:any ?more|any longer)\b",
-    ),
-    (NO_LONGER, rf"\A{_WHO}\s?\bused to (?:be |have )?(?P<old>[^,;]{{2,60}})"),
-    (
         NOT_BUT,
         r"\b(?:instead of|in place of) (?P<old>[^,;]{1,60}?)(?=\s(?:now|from|since|as of|these days)\b|[,;]|\W*\Z)",
     ),
