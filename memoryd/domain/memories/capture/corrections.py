@@ -18,8 +18,7 @@ from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.chinese import CHINESE
 from memoryd.domain.memories.capture.english import ENGLISH
-from memoryd.domain.memories.capture.forms import StatementForm, form_in
-from memoryd.domain.memories.capture.german import GERMAN
+from memoryd.domain.memories.capture.forms import GERMAN, StatementForm, form_in
 from memoryd.domain.memories.capture.identifiers import identifier_in
 from memoryd.domain.memories.facts.slots import ATTRIBUTE, is_of_type, is_workplace, leaves_room
 from memoryd.domain.memories.kinds import Kind, MemoryId, short_id

@@ -344,8 +344,6 @@ def new_values_of(revision: Revision) -> list[NewValue]:
 
 def replaced_value(new: Sequence[NewValue], text: str, words: frozenset[str]) -> tuple[TypedValue, TypedValue] | None:
     """Return the one value of a memory, and the one that a sentence has for it; None: it is of something else."""
-    if not any(one.may_be_of(text, words) for one in new):
-        return None
     known = {one.key for one in values_in(text)}
     fresh = [one for one in new if one.value.key not in known]
     if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):

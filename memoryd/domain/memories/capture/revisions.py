@@ -13,7 +13,6 @@ from itertools import pairwise
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.change_words import has_gone, has_word_of_change
 from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
@@ -29,6 +28,8 @@ from memoryd.domain.memories.capture.cues import (
     SLIP,
     behind_leads,
     cues_in,
+    has_gone,
+    has_word_of_change,
     without_light_verb,
 )
 from memoryd.domain.memories.capture.forms import why_unreal

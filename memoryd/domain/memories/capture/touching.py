@@ -22,9 +22,10 @@ from memoryd.domain.memories.capture.agreement import (
     is_of_person,
     is_single_event,
 )
-from memoryd.domain.memories.capture.change_words import (
-    AGAIN,
+from memoryd.domain.memories.capture.cues import (
+    AGAIN_WORDS,
     ENDED,
+    NOT_BUT,
     begins_gone,
     has_gone,
     lasts_by_word,
@@ -32,7 +33,6 @@ from memoryd.domain.memories.capture.change_words import (
     says_now,
     says_wrong,
 )
-from memoryd.domain.memories.capture.cues import NOT_BUT
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
     bare_clause,
@@ -141,7 +141,7 @@ def came_between(
 
     The sentence says of what both are, or what came between: what happened to a value once more is no return to it.
     """
-    clauses = [one for one in _CLAUSES.split(revision.plain) if any(again.search(one) for again in AGAIN)]
+    clauses = [one for one in _CLAUSES.split(revision.plain) if any(again.search(one) for again in AGAIN_WORDS)]
     again, said = content(" ".join(clauses)), content(revision.plain)
     found = dict[str, Candidate]()
     for before in candidates if again else ():

@@ -9,6 +9,11 @@ from tests.unit.domain.memories.capture.test_revisions import revised, supersede
 
 RENEWED = [
     (
+        "W: The router runs OpenWrt, and its password is in the blue folder.",
+        "The router doesn't run OpenWrt, it's DDWRT.",
+        "The router runs DDWRT, and its password is in the blue folder.",
+    ),
+    (
         "W @Leo: Leo's recital is on 9 May in the town hall.",
         "Leo's recital slipped to 16 May.",
         "Leo's recital is on 16 May in the town hall.",
