@@ -11,8 +11,9 @@ one of *again* stands what held before.
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
-from memoryd.domain.memories.facts.values import HAN, WEEKDAY, tells_what_happened, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN, WEEKDAY, tells_what_happened
 from memoryd.domain.text.dates import MONTH
 
 CORRECTION = "a correction"
