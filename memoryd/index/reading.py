@@ -242,16 +242,21 @@ class ScanCycle(Struct, frozen=True):
         return reading.read_as.digest == self.held[reading.path].digest
 
     def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
-        """Part what a question waits for, up to `QUERY_BYTES` together, from the others; what changed last comes first.
+        """Part what a question waits for, what changed last up to `QUERY_BYTES` together, from the others.
 
-        A file that is too large for the room that is left gives way to older ones.
+        A file that is too large for the room that is left gives way to older ones. The former stand by their size, in
+        an order that no clock changes: of equally good answers the one that was read first comes first. Of the latter
+        what changed last does.
         """
-        soon, later, room = list[RelativePath](), list[RelativePath](), QUERY_BYTES
+        soon, later, room = set[RelativePath](), list[RelativePath](), QUERY_BYTES
         for path in sorted(paths, key=lambda path: -self.seen.files[path].ctime_ns):
             size = self.seen.files[path].size
-            (soon if size <= room else later).append(path)
-            room -= size if size <= room else 0
-        return soon, later
+            if size <= room:
+                soon.add(path)
+                room -= size
+            else:
+                later.append(path)
+        return sorted(filter(soon.__contains__, paths), key=lambda path: self.seen.files[path].size), later
 
     def batches(
         self, paths: Sequence[RelativePath], most_bytes: int, most_files: Callable[[], int]
