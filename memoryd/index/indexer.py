@@ -80,7 +80,6 @@ class Indexer:
         self.pulse = Pulse()
         """At work during a round; each batch of notes is a sign."""
         self._database = database
-        self._executor = executor
         self._settings = settings
         self._epoch = 0
         """Of the opening of the index that the table was read from."""

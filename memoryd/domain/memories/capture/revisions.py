@@ -42,7 +42,7 @@ from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
 _NEAR = 12
-"""Signs at its beginning by which a statement is Chinese or not."""
+"""Signs at the beginning of a statement that tell its script."""
 _SUBJECT_CHARS = 120
 _WORD = expression(r"[\w'’.-]+|[,;:]")
 _VERB = caseless(
@@ -356,9 +356,14 @@ def _goes_on(before: SpokenSentence, sentence: SpokenSentence) -> bool:
     return any("old" in match.groupdict() for _, match in cues_in(behind_leads(before.plain)[0]))
 
 
+def is_chinese(text: str) -> bool:
+    """Tell by its beginning whether a statement is Chinese."""
+    return HAN_SIGN.search(text[:_NEAR]) is not None
+
+
 def subject_of(text: str) -> str:
     """Return the words before the verb of a plain statement, as far as they can be told without a grammar."""
-    if HAN_SIGN.search(text[:_NEAR]):
+    if is_chinese(text):
         text = FROM_WHEN.sub("", text)
         # a value ends it, too, where there is no verb: 周报周五交
         ends = [one.start for one in values_in(text) if one.start and one.kind in TIMES]

@@ -41,7 +41,7 @@ from memoryd.domain.memories.capture.exchange import (
     other_han_value,
 )
 from memoryd.domain.memories.capture.lines import Candidate
-from memoryd.domain.memories.capture.revisions import AUTHOR, STATES, Revision, subject_of
+from memoryd.domain.memories.capture.revisions import AUTHOR, STATES, Revision, is_chinese, subject_of
 from memoryd.domain.memories.capture.values import NUMERAL, TIMES, Rarity, TypedValue, content, new_value, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY, tells_what_happened
 from memoryd.domain.text.dates import MONTH
@@ -110,8 +110,6 @@ _WHO_MOVED = caseless(
 _EACH = expression(r"[一每][节次个月年天周位人晚堂张份]")
 _LAST_STOP = expression(r"[.!]+\s*\Z")
 _NUMERAL = caseless(rf"\b(?:{NUMERAL}|\d+)\b")
-_NEAR = 12
-"""Signs at its beginning by which a statement is Chinese or not."""
 _TOPIC_SIGNS = 2
 
 
@@ -184,7 +182,7 @@ class _Line(Struct, frozen=True):
 def _line(one: Candidate) -> _Line:
     text = one.text
     subject = subject_of(text)
-    if HAN_SIGN.search(text[:_NEAR]):
+    if is_chinese(text):
         # where no verb is known what it is about comes first
         subject = subject if len(subject) < len(text.rstrip("。.")) else text[:_TOPIC_SIGNS]
         text = text[len(subject) :]
