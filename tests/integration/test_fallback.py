@@ -133,7 +133,9 @@ class Scene:
 
     async def asked_until(self, provider: str) -> None:
         async def is_there() -> bool:
-            await self.ask()
+            # for a moment there is none while one takes the place of the other
+            if self.provider() is not None:
+                await self.ask()
             return self.provider() == provider
 
         await eventually_async(is_there)

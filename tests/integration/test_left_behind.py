@@ -43,9 +43,9 @@ class Left:
         assert added is not None
         seq = added.turn.seq
         place = MessagePlace("main", session, seq)
-        assert await self.killed.queue.note(
-            CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place, is_owners=is_owners)
-        )
+        task = CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place, is_owners=is_owners)
+        # a disk that is slow at the moment is not waited for long
+        await eventually_async(lambda: self.killed.queue.note(task))
         return seq
 
     def started(self) -> tuple[Capturing, LeftBehind]:
