@@ -381,7 +381,6 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
         reading.message,
         idf=statistics.idf,
         noise=floors.noise if floors else Noise(),
-        clear=floors.clear_floor if floors else 0.0,
         entities={slug: (sure, len(book.by_entity.get(slug, ()))) for slug, sure in reading.entities.items()},
         names={
             slug: frozenset(query_terms(" ".join(book.slugs_of([slug])).replace("-", " "))) & terms

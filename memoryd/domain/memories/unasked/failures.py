@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator
 
 from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.unasked.evidence import MIN
 from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
 from memoryd.domain.redaction import redacted
 from memoryd.domain.text.sanitizing import harmless_text
@@ -22,6 +21,8 @@ from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 HELPFUL = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
 """Kinds of memories that are told first, and for less evidence than others."""
+LEAST_OF_OTHERS = 5.0
+"""What must speak for a memory of another kind, in log-odds."""
 _CHARS = 20_000
 _LINES, _PROGRAMS, _LINE_WORDS, _WORD_CHARS = 4, 3, 24, 100
 
@@ -90,7 +91,7 @@ def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, qu
     """Tell whether an item is told for a failure, by its kind, the terms of the question that it has, and its worth."""
     programs, _, own = question.partition("\n")
     is_about = len(terms) > 1 and not set(query_terms(own)).difference(query_terms(programs)).isdisjoint(terms)
-    return is_about and (kind in HELPFUL or score >= MIN[Aim.GENERAL])
+    return is_about and (kind in HELPFUL or score >= LEAST_OF_OTHERS)
 
 
 def _telling_lines(output: str) -> list[str]:
