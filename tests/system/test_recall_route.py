@@ -27,6 +27,8 @@ A quiet day by the weir.
 - W(scope=agent:alpha:cron) @Peter: The saffron report is sent by night.
 - W(pin) @Peter: Peter is allergic to walnuts.
 """
+AMPLE = {"query": {"freshMs": 20_000}}
+"""So that a busy machine is waited for."""
 OLDER = "# Monday\n\n## Retain\n\n- W @Door: The door code of the mill is 4172.\n"
 NEWER = "# Friday\n\n## Retain\n\n- W @Door: The door code of the mill is 9031.\n"
 
@@ -53,7 +55,7 @@ def write_notes(folder: Path) -> Path:
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace = write_notes(tmp_path / "ws")
-    with indexed_daemon(tmp_path, workspace) as running:
+    with indexed_daemon(tmp_path, workspace, search=AMPLE) as running:
         yield running
 
 
@@ -133,6 +135,17 @@ def test_private_note_is_told_by_no_part_of_recall(daemon: RunningDaemon) -> Non
     assert "allergic" not in reply
 
 
+def test_private_note_is_not_told_as_left_out_while_the_index_is_late(tmp_path: Path) -> None:
+    late = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}, "query": {"freshMs": 0}}
+    workspace = write_notes(tmp_path / "ws")
+    with indexed_daemon(tmp_path, workspace, search=late) as running:
+        path = workspace / "memory" / "2025-11-27.md"
+        path.write_text("---\nmemory: false\n---\n" + LOG)
+        reply = running.client().recall("Peter walnuts Marrakech", explain=True)
+        assert "allergic" not in json.dumps(reply)
+        assert reply["reason"]
+
+
 def test_filters_are_held_before_anything_is_ranked(daemon: RunningDaemon) -> None:
     ask = daemon.client().recall
     assert [item["is"] for item in ask("Peter weir gauge", kind="opinion")["results"]] == ["memory"]
@@ -153,7 +166,7 @@ def test_filters_are_held_before_anything_is_ranked(daemon: RunningDaemon) -> No
 def test_nothing_is_never_silent(tmp_path: Path) -> None:
     workspace = tmp_path / "ws"
     workspace.mkdir()
-    with indexed_daemon(tmp_path, workspace) as running:
+    with indexed_daemon(tmp_path, workspace, search=AMPLE) as running:
         reply = running.client().recall("anything", format="bundle")
         assert (reply["results"], reply["verdict"], reply["bundle"]) == ([], "none", "")
         assert "nothing is indexed" in (reply["reason"] or "")
