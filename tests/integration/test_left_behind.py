@@ -23,7 +23,7 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.turns import MessagePlace
 from tests.daemon import write_config
 from tests.integration.test_capturing import Captured
-from tests.waiting import eventually_async
+from tests.waiting import SECONDS, eventually_async
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
@@ -78,7 +78,9 @@ async def at_work(capturing: Capturing) -> AsyncIterator[None]:
 
 
 @pytest.fixture
-async def left(tmp_path: Path) -> AsyncIterator[Left]:
+async def left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Left]:
+    # what is said here is to be noted, however slow the disk is
+    monkeypatch.setattr("memoryd.memory.capture.queue.NOTE_SECONDS", SECONDS)
     folder = tmp_path / "notes"
     (folder / "memory").mkdir(parents=True)
     (agent,) = load(write_config(tmp_path, folder, None)).config.resolved_agents()
