@@ -27,8 +27,6 @@ A quiet day by the weir.
 - W(scope=agent:alpha:cron) @Peter: The saffron report is sent by night.
 - W(pin) @Peter: Peter is allergic to walnuts.
 """
-AMPLE = {"query": {"freshMs": 20_000}}
-"""So that a busy machine is waited for."""
 OLDER = "# Monday\n\n## Retain\n\n- W @Door: The door code of the mill is 4172.\n"
 NEWER = "# Friday\n\n## Retain\n\n- W @Door: The door code of the mill is 9031.\n"
 
@@ -55,7 +53,7 @@ def write_notes(folder: Path) -> Path:
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     workspace = write_notes(tmp_path / "ws")
-    with indexed_daemon(tmp_path, workspace, search=AMPLE) as running:
+    with indexed_daemon(tmp_path, workspace) as running:
         yield running
 
 
@@ -166,7 +164,7 @@ def test_filters_are_held_before_anything_is_ranked(daemon: RunningDaemon) -> No
 def test_nothing_is_never_silent(tmp_path: Path) -> None:
     workspace = tmp_path / "ws"
     workspace.mkdir()
-    with indexed_daemon(tmp_path, workspace, search=AMPLE) as running:
+    with indexed_daemon(tmp_path, workspace) as running:
         reply = running.client().recall("anything", format="bundle")
         assert (reply["results"], reply["verdict"], reply["bundle"]) == ([], "none", "")
         assert "nothing is indexed" in (reply["reason"] or "")
