@@ -133,8 +133,8 @@ class Scene:
 
     async def asked_until(self, provider: str) -> None:
         async def is_there() -> bool:
-            # while one takes the other's place there is none
-            if self.slot.embedder is not None:
+            # for a moment there is none while one takes the place of the other
+            if self.provider() is not None:
                 await self.ask()
             return self.provider() == provider
 

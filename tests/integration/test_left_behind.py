@@ -23,7 +23,7 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.turns import MessagePlace
 from tests.daemon import write_config
 from tests.integration.test_capturing import Captured
-from tests.waiting import SECONDS, eventually_async
+from tests.waiting import eventually_async
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
@@ -43,9 +43,9 @@ class Left:
         assert added is not None
         seq = added.turn.seq
         place = MessagePlace("main", session, seq)
-        assert await self.killed.queue.note(
-            CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place, is_owners=is_owners)
-        )
+        task = CaptureTask(agent="main", text=text, answer_before="It leaves at ten.", place=place, is_owners=is_owners)
+        # a disk that is slow at the moment is not waited for long
+        await eventually_async(lambda: self.killed.queue.note(task))
         return seq
 
     def started(self) -> tuple[Capturing, LeftBehind]:
@@ -78,9 +78,7 @@ async def at_work(capturing: Capturing) -> AsyncIterator[None]:
 
 
 @pytest.fixture
-async def left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Left]:
-    # what is said here is to be noted, however slow the disk is
-    monkeypatch.setattr("memoryd.memory.capture.queue.NOTE_SECONDS", SECONDS)
+async def left(tmp_path: Path) -> AsyncIterator[Left]:
     folder = tmp_path / "notes"
     (folder / "memory").mkdir(parents=True)
     (agent,) = load(write_config(tmp_path, folder, None)).config.resolved_agents()
