@@ -74,11 +74,13 @@ def write_config(
 ) -> Path:
     """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only.
 
-    No editor works here that takes a file away before it brings the next: what is deleted is gone soon.
+    No editor works here that takes a file away before it brings the next: what is deleted is gone soon. Questions wait
+    until what changed is read, however busy the machine is.
     """
     found: dict[str, Any] = {"local": {"modelPath": str(model), "threads": 1}} if model else {"provider": "none"}
     found |= search or {}
     found["sync"] = {"deleteGraceMs": 100, **found.get("sync", {})}
+    found["query"] = {"freshMs": 20_000, **found.get("query", {})}
     if model:
         bring_strangers(folder / "cache")
     path = folder / "config.json5"

@@ -243,12 +243,6 @@ def flip_byte(path: Path, at: int, mask: int = 0xFF) -> None:
         file.write(bytes([byte ^ mask]))
 
 
-def wait_gone(daemon: FaultyDaemon, seconds: float = 10.0) -> int:
-    """Wait until a fault has ended the daemon; return its exit code."""
-    eventually(lambda: not daemon.is_running(), seconds=seconds)
-    return daemon.reap()
-
-
 def change(index: Path, sql: str) -> None:
     """Run a statement on an index that nobody has open, as a well-meaning stranger would: with right checksums."""
     connection = apsw.Connection(str(index), vfs=checksum_vfs())

@@ -23,7 +23,7 @@ from tests.embedding_endpoint import Endpoint
 from tests.fault import check, editors
 from tests.fault.stage import EVENTS_ONLY, QUICK, SCAN_ONLY, Stage
 from tests.sweeps import whole_or
-from tests.waiting import eventually
+from tests.waiting import SECONDS, eventually
 
 PATIENT = {**QUICK, "deleteGraceMs": 2000}
 
@@ -556,7 +556,7 @@ def _on_terminal(command: list[str], folder: Path) -> tuple[subprocess.Popen[byt
 
 
 def _await_screen(terminal: int) -> None:
-    ready, _, _ = select.select([terminal], [], [], 10)
+    ready, _, _ = select.select([terminal], [], [], SECONDS)
     assert ready, "nothing on the screen"
     while select.select([terminal], [], [], 0.3)[0]:
         os.read(terminal, 65_536)

@@ -2,10 +2,12 @@
 
 import contextlib
 import errno
+import itertools
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from memoryd.errors import NotFound
 from memoryd.files import reading
 from memoryd.files.excerpts import FileLocation, LineRange, read_lines
 from memoryd.files.reading import has_openat2, open_below, walk
+from tests.waiting import SECONDS
 
 MARKER = b"kreuzspinne"
 """What stands only outside the folder."""
@@ -105,12 +108,13 @@ def test_f142_swapped_folder_leaks_nothing_where_links_may_be_followed(trap: Pat
 
 
 def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[int | None]]:
-    """Return what was read and why it could not be, over so many tries that both happened."""
+    """Return what was read and why it could not be, over so many tries that both happened, or as long as we wait."""
     (trap / "d").unlink()
     seen: set[bytes] = set()
     refused: set[int | None] = set()
+    end = time.monotonic() + SECONDS
     with flipping(trap):
-        for count in range(20 * READS):
+        for count in itertools.count():
             try:
                 descriptor = opened(trap, "d/note.md")
             except OSError as exc:
@@ -118,7 +122,8 @@ def _read_while_flipping(opened: Opened, trap: Path) -> tuple[set[bytes], set[in
             else:
                 seen.add(os.read(descriptor, 100))
                 os.close(descriptor)
-            if count > READS and seen and refused - {errno.ENOENT}:
+            has_both = seen and refused - {errno.ENOENT}
+            if count > READS and (has_both or time.monotonic() > end):
                 break
     return seen, refused
 

@@ -35,7 +35,7 @@ from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.turns import TRIES_MAX, MessagePlace, QueuedMessages, ShownSpanRows
 from memoryd.store.ledger.usage import RetainedHashes
-from tests.waiting import eventually_async
+from tests.waiting import SECONDS, eventually_async
 
 DAY = date(2026, 11, 18)
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
@@ -139,7 +139,11 @@ def executor() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture
-async def room(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Captured]:
+async def room(
+    tmp_path: Path, executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Captured]:
+    # what is accepted is to be noted, however slow the disk is
+    monkeypatch.setattr("memoryd.memory.capture.queue.NOTE_SECONDS", SECONDS)
     (tmp_path / "ws" / "memory").mkdir(parents=True)
     ledger = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
     yield Captured(tmp_path / "ws", ledger, executor)
@@ -428,6 +432,19 @@ async def test_message_that_could_not_be_captured_is_owed_still(room: Captured) 
         await eventually_async(lambda: capturing.is_idle)
     assert await capturing.queue.pending() == []
     assert room.said() == ["I live in Graz."]
+
+
+async def test_note_whose_dropping_a_stop_breaks_off_is_dropped_by_what_runs_last(room: Captured) -> None:
+    task, queue = replace(ADDRESS, place=MessagePlace("main", "s", 1)), room.capturing().queue
+    assert await queue.note(task)
+    queue.begin(task)
+    queue.end(task, is_done=True)
+    dropping = asyncio.ensure_future(queue.settle())
+    await asyncio.sleep(0)
+    dropping.cancel()
+    await asyncio.wait([dropping])
+    await queue.settle()
+    assert await room.capturing().queue.pending() == []
 
 
 async def test_message_that_ends_every_daemon_is_given_up(room: Captured) -> None:

@@ -21,14 +21,13 @@ NOTES = "# Wednesday\n\n## Retain\n- W @Bram: the spare key hangs behind the boi
 KEY = "a-key-of-mine-31415926"
 
 
-@pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[RunningDaemon]:
     """The daemon, up; tests stop it where they must, and start it again."""
-    home = tmp_path_factory.mktemp("moving")
-    workspace = home / "workspace"
+    workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTES)
-    with indexed_daemon(home, workspace, models={"providers": {"openai": {"apiKey": KEY}}}) as running:
+    with indexed_daemon(tmp_path, workspace, models={"providers": {"openai": {"apiKey": KEY}}}) as running:
         yield running
 
 
@@ -42,6 +41,12 @@ def pinned(daemon: RunningDaemon) -> list[str]:
     return sorted(one["text"] for one in daemon.client().memories(pinned=True)["memories"])
 
 
+def pin_key(daemon: RunningDaemon) -> int:
+    """Pin a memory and return the number of that change."""
+    client = daemon.client()
+    return client.pin_memory(client.memories(query="spare key")["memories"][0]["id"])["changes"][0]
+
+
 def texts(daemon: RunningDaemon) -> set[str]:
     return {one["text"] for one in daemon.client().memories()["memories"]}
 
@@ -53,8 +58,7 @@ def names_in(backup: Path) -> set[str]:
 
 def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_stays_so(daemon: RunningDaemon) -> None:
     client, backup = daemon.client(), daemon.home / "b.tar"
-    key_memory = next(one["id"] for one in client.memories()["memories"] if "spare key" in one["text"])
-    change = client.pin_memory(key_memory)["changes"][0]
+    change = pin_key(daemon)
     client.add_turn("which pump", "the Aqua 3000", session="s1", significance=0.9)
     made = memoryctl(daemon, "backup", str(backup))
     assert made["maskedKeys"] == 1
@@ -88,6 +92,9 @@ def test_backup_is_restored_into_an_empty_state_and_what_was_forgotten_since_sta
 
 def test_state_that_is_gone_comes_back_and_index_and_history_with_it(daemon: RunningDaemon) -> None:
     backup, golden = daemon.home / "all.tar", daemon.workspace / ".memory" / "eval.jsonl"
+    pin_key(daemon)
+    daemon.client().add_turn("which pump", "the Aqua 3000", session="s1", significance=0.9)
+    golden.parent.mkdir(exist_ok=True)
     golden.write_text('{"question": "where is the spare key", "expect": []}')
     memoryctl(daemon, "backup", str(backup), "--notes", "--with-secrets")
     before = daemon.client().changes()["changes"]
@@ -131,8 +138,12 @@ def test_restore_is_taken_back(daemon: RunningDaemon) -> None:
 
 
 def test_forgetting_tells_of_what_a_restore_kept(daemon: RunningDaemon) -> None:
-    secret = "the vault opens with the blue card"
+    backup, secret = daemon.home / "before.tar", "the vault opens with the blue card"
     daemon.client().retain(f"W @Bram: {secret}")
+    memoryctl(daemon, "backup", str(backup))
+    daemon.stop()
+    memoryctl(daemon, "restore", str(backup), "--yes")
+    daemon.start()
     daemon.client().sync()
     receipt = daemon.client().forget(secret)
     assert any("replaced" in one and str(daemon.state) in one for one in receipt["stays"])

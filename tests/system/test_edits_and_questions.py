@@ -20,7 +20,7 @@ def test_after_each_edit_nothing_stale_is_told(tmp_path: Path, watch: bool, seed
     assert not list(stale(history, asked))
     assert not list(missed(asked))
     assert sum(bool(one.reply["results"]) for one in asked) > TRIED / 2
-    # an answer that never claims to be complete would break no promise; about half do
+    # an answer that never claims to be complete would break no promise
     assert sum(one.reply["health"]["complete"] for one in asked) > TRIED / 5
 
 

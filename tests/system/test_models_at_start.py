@@ -67,7 +67,7 @@ def assert_words_answer(daemon: RunningDaemon) -> None:
 
 
 def assert_meaning_answers(daemon: RunningDaemon) -> None:
-    assert daemon.client().sync(wait="embedded", timeout_ms=20_000)["complete"]
+    assert daemon.client().sync(wait="embedded", timeout_ms=90_000)["complete"]
     reply = daemon.client().search("who made bread for people next door")
     assert reply["mode"] == "hybrid"
     assert reply["results"][0]["path"] == "memory/2026-10-06.md"
@@ -239,7 +239,7 @@ def test_killed_worker_is_replaced_and_nothing_is_lost(daemon: RunningDaemon) ->
     psutil.Process(worker["pid"]).kill()
     note = daemon.workspace / "memory" / "later.md"
     note.write_text("# Harbour\n\nThe ferry to the island leaves at noon.\n")
-    assert daemon.client().sync(wait="embedded", timeout_ms=30_000)["complete"]
+    assert daemon.client().sync(wait="embedded", timeout_ms=90_000)["complete"]
     reply = daemon.client().search("when does the boat depart")
     assert reply["results"][0]["path"] == "memory/later.md"
 

@@ -13,16 +13,15 @@ from memoryd.domain.text.standing import STANDINGS
 from tests.daemon import RunningDaemon
 from tests.mcp_program import driven, text_of
 
-TODAY = date.today()  # noqa: DTZ011  the owner's day
 SAYS = "The boiler of the cabin takes {} litres of glycol."
 NOTES = {
     "holds": ("title: Boiler", ()),
     "deprecated": ("status: deprecated", (Flag.DEPRECATED,)),
     "superseded": ('status: " Superseded"', (Flag.SUPERSEDED,)),
     "draft": ("status: draft", (Flag.DRAFT,)),
-    "stale": (f"stale_after: {TODAY}", (Flag.STALE,)),
-    "later": (f'stale_after: "{TODAY + timedelta(days=1)}"', ()),
-    "both": (f"status: deprecated\nstale_after: {TODAY - timedelta(days=9)}T10:00:00Z", (Flag.DEPRECATED, Flag.STALE)),
+    "stale": ("stale_after: {today}", (Flag.STALE,)),
+    "later": ('stale_after: "{tomorrow}"', ()),
+    "both": ("status: deprecated\nstale_after: {long_ago}T10:00:00Z", (Flag.DEPRECATED, Flag.STALE)),
     "stable": ("status: stable\nstale_after: some day", ()),
 }
 
@@ -31,9 +30,12 @@ NOTES = {
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     workspace = tmp_path_factory.mktemp("standing")
     (workspace / "memory").mkdir()
+    # of the start of the daemon, not of the suite
+    today = date.today()  # noqa: DTZ011  the owner's day
+    days = {"today": today, "tomorrow": today + timedelta(days=1), "long_ago": today - timedelta(days=9)}
     for number, (name, (head, _)) in enumerate(NOTES.items(), start=10):
         text = f"---\n{head}\nsources:\n  - resource: zeppelin manual\n---\n# Cabin {name}\n\n{SAYS.format(number)}\n"
-        (workspace / "memory" / f"{name}.md").write_text(text)
+        (workspace / "memory" / f"{name}.md").write_text(text.format(**days))
     (workspace / "bank").mkdir()
     (workspace / "bank" / "world.md").write_text("---\nstatus: deprecated\n---\n# World\n\n- The mast is of larch\n")
     (workspace / "memory" / "2026-09-01.md").write_text("## Retain\n\n- W: The shed code is 8024.\n")

@@ -11,7 +11,6 @@ from tests.daemon import RunningDaemon, write_config
 from tests.waiting import eventually
 
 KEY = "agent:main:telegram:direct:rob"
-TODAY = datetime.now(UTC).date()
 SAID = (
     "my girlfriend Maya is vegetarian and allergic to peanuts",
     "Wir wohnen in Trier.",
@@ -23,7 +22,7 @@ CORRECTED = (
     "我搬到南京了",
 )
 RETAINED = (
-    f"W @Ida: Ida hat am {TODAY.day}.{TODAY.month}.{TODAY.year} um 15 Uhr einen Zahnarzttermin bei Frau Vogel.",
+    "W @Ida: Ida hat am {0.day}.{0.month}.{0.year} um 15 Uhr einen Zahnarzttermin bei Frau Vogel.",
     "W: The spare key is under the pot behind the shed.",
     "W: The proxy runs on Debian.",
 )
@@ -62,7 +61,8 @@ def test_what_was_said_is_corrected_and_told_when_it_is_needed(daemon: RunningDa
     daemon.start()
     say(daemon, 1, *CORRECTED)
     for text in RETAINED:
-        daemon.client().call("POST", "/retain", {"text": text, "sessionKey": KEY})
+        body = {"text": text.format(datetime.now(UTC)), "sessionKey": KEY}
+        daemon.client().call("POST", "/retain", body)
     daemon.client().sync()
 
     allergy = bundle_for(daemon, "is Maya allergic to anything?")

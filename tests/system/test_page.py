@@ -191,7 +191,7 @@ def test_forgetting_says_what_it_reaches_before_and_can_be_undone(opened: OpenPa
 def test_lines_of_a_note_are_shown_before_they_are_forgotten_and_go_only_so(opened: OpenPage, page: PageClient) -> None:
     note = opened.daemon.workspace / "memory" / "pier.md"
     note.write_text("# Pier\n\nthe quokka ate\nan orange\n\nthe pier stays\n")
-    eventually(lambda: "quokka" in page.get("ask", q="quokka").text)
+    eventually(lambda: "the quokka ate" in text_of(page.get("ask", q="quokka")))
     place = "memory/pier.md#L3-L4"
     assert "Forget these lines" in page.get("open", at=place).text
     before = page.get("forget", target=place, back="ask?q=quokka")

@@ -15,6 +15,7 @@ from tests.daemon import RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.private_world import PrivateWorld, Restart, Step, all_bytes, held, programs
 from tests.sweeps import whole_or
+from tests.waiting import SECONDS
 
 EXAMPLES = int(os.environ.get("MEMORYD_PRIVACY_EXAMPLES", whole_or(10, 20))) // 10
 SYNC = {"watch": False, "settleMs": 20, "deleteGraceMs": 50}
@@ -47,8 +48,8 @@ def _follow(daemon: RunningDaemon, world: PrivateWorld, endpoint: Endpoint) -> N
     client.sync(wait="indexed")
     forbidden = world.settle()
     if world.public:
-        client.sync(wait="embedded", timeout_ms=30_000)
-    end = time.monotonic() + 10
+        client.sync(wait="embedded", timeout_ms=90_000)
+    end = time.monotonic() + SECONDS
     while found := held(forbidden, all_bytes(daemon.state)):
         assert time.monotonic() < end, f"left behind: {found}"
         time.sleep(0.1)

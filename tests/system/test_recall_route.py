@@ -133,6 +133,17 @@ def test_private_note_is_told_by_no_part_of_recall(daemon: RunningDaemon) -> Non
     assert "allergic" not in reply
 
 
+def test_private_note_is_not_told_as_left_out_while_the_index_is_late(tmp_path: Path) -> None:
+    late = {"sync": {"watch": False, "reconcileSeconds": 0, "onSearch": False}, "query": {"freshMs": 0}}
+    workspace = write_notes(tmp_path / "ws")
+    with indexed_daemon(tmp_path, workspace, search=late) as running:
+        path = workspace / "memory" / "2025-11-27.md"
+        path.write_text("---\nmemory: false\n---\n" + LOG)
+        reply = running.client().recall("Peter walnuts Marrakech", explain=True)
+        assert "allergic" not in json.dumps(reply)
+        assert reply["reason"]
+
+
 def test_filters_are_held_before_anything_is_ranked(daemon: RunningDaemon) -> None:
     ask = daemon.client().recall
     assert [item["is"] for item in ask("Peter weir gauge", kind="opinion")["results"]] == ["memory"]

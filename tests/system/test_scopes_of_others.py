@@ -26,7 +26,9 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     (workspace / "memory").mkdir(parents=True)
     (workspace / LOG).write_text(NOTE)
     listed = [{"id": name, "sockets": [{"path": str(home / "run" / f"{name}.sock")}]} for name in "ab"]
-    defaults = {"workspace": str(workspace), "memorySearch": {"provider": "none"}}
+    # a busy machine is waited for
+    search = {"provider": "none", "query": {"freshMs": 20_000}}
+    defaults = {"workspace": str(workspace), "memorySearch": search}
     config = home / "config.json5"
     config.write_text(json.dumps({"agents": {"defaults": defaults, "list": listed}}))
     with RunningDaemon(home, config, workspace) as running:
@@ -55,6 +57,7 @@ def test_an_agent_pins_nothing(daemon: RunningDaemon) -> None:
 def test_a_page_tells_no_line_that_may_be_told_no_more(daemon: RunningDaemon, change: tuple[str, str]) -> None:
     client = daemon.client()
     client.reflect(agent="a", since="9000d")
+    client.sync()
     with agent(daemon) as b:
         for page in ("bank/entities/pia.md", "bank/world.md"):
             assert "privatetango" in b.get(page, session_key=KEY)["text"]

@@ -159,7 +159,7 @@ def test_reindex_leaves_answers_as_they_were(client: Client) -> None:
     assert client.sync(wait="embedded")["complete"]
     assert answer() == before
     client.reindex(embeddings=True)
-    assert client.sync(wait="embedded", timeout_ms=30_000)["complete"]
+    assert client.sync(wait="embedded", timeout_ms=90_000)["complete"]
     assert answer() == before
 
 

@@ -200,16 +200,22 @@ def test_turn_is_found_a_moment_after_it_was_said(launch: Launch) -> None:
 
 def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: Launch, own: Path) -> None:
     noise = json.dumps({"type": "custom", "data": "x" * 20_000}) + "\n"
-    with (own / "0d9f.jsonl").open("w") as stream:
-        stream.write(HEAD)
-        for number in range(1000):
-            stream.write(spoken(f"question {number} about the quetzal", number=number) + noise)
+
+    def say(numbers: range) -> None:
+        with (own / "0d9f.jsonl").open("a") as stream:
+            for number in numbers:
+                stream.write(spoken(f"question {number} about the quetzal", number=number) + noise)
+
+    (own / "0d9f.jsonl").write_text(HEAD)
+    say(range(1000))
     daemon = launch(BOTH)
     tails = {""}
-    for _ in range(3):
+    for more in range(1000, 1300, 100):
         eventually(lambda: _tail(daemon) not in tails)
         daemon.kill()
         tails.add(_tail(daemon))
+        # one that is not killed soon enough may have read all
+        say(range(more, more + 100))
         daemon.start()
     assert len(tails) == 4
     daemon.client().sync()

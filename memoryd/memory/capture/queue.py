@@ -157,11 +157,16 @@ class CaptureQueue:
     async def settle(self, *, at_least: int = 1) -> None:
         """Drop what is worked off from the ledger, if that is so many; what cannot be dropped now is with the next."""
         done, self._done = (self._done, []) if len(self._done) >= at_least else ([], self._done)
+        is_dropped = False
         try:
             await self._rows.drop(done)
+            is_dropped = True
         except (MemorydError, OSError) as exc:
             log.debug("captured messages stay noted", reason=str(exc))
-            self._done = [*done, *self._done][-KNOWN_MAX:]
+        finally:
+            # also where a stop breaks it off: else the next start would capture them again
+            if not is_dropped:
+                self._done = [*done, *self._done][-KNOWN_MAX:]
 
     async def pending(self) -> list[QueuedMessage]:
         """Return what is noted and not in line, the oldest first; raises StoreError, Denied."""

@@ -196,6 +196,8 @@ class Recaller(Struct, frozen=True, kw_only=True):
         items, left_out = chosen(beside_pages(pages, visible_items(held.items, filters.visibility)), query, draft)
         left_out += [cut_because(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
         left_out += [cut_because(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
+        # the index may hold still what became private a moment ago
+        left_out = [one for one in left_out if one.citation.path not in held.checked.absent]
         if query.said and not items:
             # a page alone tells no more than the name that was said
             pages = ()
