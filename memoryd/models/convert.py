@@ -256,15 +256,6 @@ NEVER = -1000.0
 """The score of a token that no text may become."""
 
 
-class _Special(Struct, frozen=True):
-    """The numbers of the tokens with a meaning of their own."""
-
-    begin: int
-    end: int
-    padding: int
-    unknown: int
-
-
 class E5Image(Struct, frozen=True):
     """What the image holds; its tensors by name, each with its kind, its count of weights and its bytes."""
 
@@ -273,7 +264,8 @@ class E5Image(Struct, frozen=True):
     """Rows of the table of embeddings: the pieces, and some that are not in use."""
     pieces: list[bytes]
     scores: list[float]
-    special: _Special
+    special: tuple[int, int, int, int]
+    """The tokens that begin a text, end it, fill it up, and stand for what is not known."""
     replacements: dict[str, str]
     tensors: dict[str, tuple[int, int, memoryview]]
 
@@ -321,9 +313,9 @@ def read_image(data: bytes) -> E5Image:
     )
 
 
-def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float], _Special]:
+def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float], tuple[int, int, int, int]]:
     count = reader.number("i", most, "pieces", least=1)
-    special = _Special(*(reader.number("i", count - 1, "as a token") for _ in range(4)))
+    begin, end, padding, unknown = (reader.number("i", count - 1, "as a token") for _ in range(4))
     size = reader.number("Q", PIECES_MAX * 64, "bytes of pieces")
     offsets = reader.numbers("I", count + 1, "the places of pieces")
     scores = reader.numbers("f", count, "scores")
@@ -331,7 +323,7 @@ def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float],
     is_ascending = all(start <= end for start, end in pairwise(offsets))
     if not is_ascending or offsets[-1] > size or not all(map(math.isfinite, scores)):
         raise ValueError("the image is damaged: its pieces or their scores make no sense")
-    return [text[start:end] for start, end in pairwise(offsets)], scores, special
+    return [text[start:stop] for start, stop in pairwise(offsets)], scores, (begin, end, padding, unknown)
 
 
 def _replacements(reader: "_Reader") -> Iterator[tuple[str, str]]:
@@ -396,23 +388,24 @@ def convert_image(name: str, image: E5Image, out: Path) -> None:
 def _write_pieces(writer: Any, image: E5Image) -> None:
     import gguf  # heavy and optional: the `local` extra
 
-    kind, special, count = gguf.TokenType, image.special, len(image.pieces)
+    kind, count = gguf.TokenType, len(image.pieces)
+    begin, end, padding, unknown = image.special
     unused = image.vocabulary - count
     types = [kind.NORMAL] * count + [kind.UNUSED] * unused
-    for token in (special.begin, special.end, special.padding):
+    for token in (begin, end, padding):
         types[token] = kind.CONTROL
-    types[special.unknown] = kind.UNKNOWN
+    types[unknown] = kind.UNKNOWN
     # the unigram tokenizer of SentencePiece, which llama.cpp calls after the model that it first read with it
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
     writer.add_token_list([*image.pieces, *(f"<unused{number}>".encode() for number in range(unused))])
     writer.add_token_scores([*image.scores, *[NEVER] * unused])
     writer.add_token_types(types)
-    writer.add_bos_token_id(special.begin)
-    writer.add_eos_token_id(special.end)
-    writer.add_sep_token_id(special.end)
-    writer.add_pad_token_id(special.padding)
-    writer.add_unk_token_id(special.unknown)
+    writer.add_bos_token_id(begin)
+    writer.add_eos_token_id(end)
+    writer.add_sep_token_id(end)
+    writer.add_pad_token_id(padding)
+    writer.add_unk_token_id(unknown)
     writer.add_add_bos_token(True)
     writer.add_add_eos_token(True)
     writer.add_add_space_prefix(True)
