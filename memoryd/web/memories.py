@@ -390,11 +390,11 @@ async def decide(visit: Visit) -> Redirect:
 
 
 PAGES = (
-    Page(path="ask", title="Ask", handler=ask),
-    Page(path="agent", method="POST", handler=agent),
-    Page(path="memories", title="Memories", handler=listing),
-    Page(path="memory", title="Memory", handler=memory, under="memories"),
-    Page(path="disagreements", title="To decide", handler=disagreements, who=Who.OWNER),
-    Page(path="settle", method="POST", handler=settle, who=Who.OWNER),
-    Page(path="decide", method="POST", handler=decide, who=Who.OWNER, deadline=reflect.REFLECTING),
+    Page("ask", ask, title="Ask"),
+    Page("agent", agent, method="POST"),
+    Page("memories", listing, title="Memories"),
+    Page("memory", memory, title="Memory", under="memories"),
+    Page("disagreements", disagreements, title="To decide", who=Who.OWNER),
+    Page("settle", settle, method="POST", who=Who.OWNER),
+    Page("decide", decide, method="POST", who=Who.OWNER, deadline=reflect.REFLECTING),
 )

@@ -244,10 +244,10 @@ TABLE = (
     *entities.PAGES,
     *conversations.PAGES,
     *changes.PAGES,
-    Page(path="health", title="Health", handler=health, who=Who.AGENT),
-    Page(path="events", handler=events, at_reload=AtReload.STREAMS),
-    Page(path="doctor", method="POST", title="Doctor", under="health", handler=doctor, who=Who.OWNER, deadline=DOCTOR),
-    Page(path="logout", method="POST", handler=leave),
+    Page("health", health, title="Health", who=Who.AGENT),
+    Page("events", events, at_reload=AtReload.STREAMS),
+    Page("doctor", doctor, method="POST", title="Doctor", under="health", who=Who.OWNER, deadline=DOCTOR),
+    Page("logout", leave, method="POST"),
 )
 
 
@@ -315,7 +315,7 @@ class Site:
                 raise NotFound("there is no such page", hint="choose one from the navigation")
             note_route(scope, page.full_path)
             services.gate.admit_call(PAGE, page.who)
-            sent = dict(_sent(scope))
+            sent = dict(decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED])
             notice = session.notices.pop(sent.pop(NOTICE, [""])[0], None)
             answer = await page.handler(Visit(session, services, agent, sent))
             if isinstance(answer, dict):
@@ -381,10 +381,6 @@ _WHAT_TO_DO = {
     ErrorCode.DENIED: "your configuration says who may do that",
 }
 """Where the hint is for programs, and for who types commands."""
-
-
-def _sent(scope: Scope) -> Mapping[str, Sequence[str]]:
-    return decode_form(scope["query_string"]) if scope["method"] == "GET" else scope[DECODED]
 
 
 def _typed(scope: Scope) -> str:

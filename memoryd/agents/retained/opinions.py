@@ -92,8 +92,8 @@ def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
         confidence=standing.confidence,
         base=standing.base.confidence,
         lastUpdated=standing.last_updated.isoformat() if standing.last_updated else None,
-        supporting=len(opinion.supporting),
-        opposing=len(opinion.opposing),
+        supporting=len(standing.supporting),
+        opposing=len(standing.opposing),
         source=str(memory.sources[0].citation),
     )
 
@@ -128,7 +128,7 @@ def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepRe
         label=step.label.value,
         labelledBy=step.labelled_by,
         day=step.day.isoformat(),
-        citations=list(evidence_of(book, step).citations) if is_visible else [],
+        citations=evidence_of(book, step)["sources"] if is_visible else [],
         content=memory.text if memory is not None and is_visible else "",
         before=step.before,
         after=step.after,
