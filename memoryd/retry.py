@@ -49,10 +49,6 @@ class Breaker(Struct, frozen=True):
         """Return the seconds until a try is allowed; 0 means now."""
         return max(0.0, self.retry_at - now)
 
-    def allows(self, now: float) -> bool:
-        """Tell whether a try may start now."""
-        return self.wait(now) == 0
-
     def tried(self, now: float) -> "Breaker":
         """Note that an allowed try starts. On an open circuit it is the probe, and keeps the others out.
 

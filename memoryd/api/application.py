@@ -40,7 +40,6 @@ from memoryd.api.calls import (
     retain,
     search,
     status,
-    transfer,
 )
 from memoryd.api.http.connection import peer_of
 from memoryd.api.http.counting import note_route
@@ -186,7 +185,6 @@ TABLE = (
     *search.CALLS,
     *recall.CALLS,
     *retain.CALLS,
-    *transfer.CALLS,
     *memories.CALLS,
     *changes.CALLS,
     *entities.CALLS,

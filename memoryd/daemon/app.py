@@ -138,7 +138,7 @@ class Daemon:
     @asynccontextmanager
     async def _starting(self) -> AsyncIterator[None]:
         """Tell the service manager that a start goes on, however large what it opens is."""
-        telling = asyncio.create_task(self._notifier.run_start("opening the indexes"), name="start")
+        telling = asyncio.create_task(self._notifier.run_start(), name="start")
         try:
             yield
         finally:

@@ -206,11 +206,14 @@ class Notifier:
         """Say that the stop has begun."""
         self._send("STOPPING=1")
 
-    async def run_start(self, text: str) -> None:
+    async def run_start(self) -> None:
         """Say again and again what a long start is busy with, so that the service manager does not end it."""
         while True:
             await asyncio.sleep(_START_STEP.total_seconds())
-            self._send(f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}", _status_line(text))
+            self._send(
+                f"EXTEND_TIMEOUT_USEC={3 * _START_STEP // timedelta(microseconds=1)}",
+                _status_line("opening the indexes"),
+            )
 
     async def run_watchdog(self, is_healthy: Callable[[], bool]) -> None:
         """Ping while `is_healthy()` holds, at 0.4 of the interval asked for; return at once if none was.

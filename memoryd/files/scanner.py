@@ -120,8 +120,6 @@ class RootReport(Struct, frozen=True):
     state: RootState
     files: int
     reason: str = ""
-    device: int = 0
-    inode: int = 0
 
 
 class Scan(Struct):
@@ -165,9 +163,8 @@ def scan(roots: Sequence[ScanRoot], rules: ScanRules) -> Scan:
 def scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> RootReport:
     """Add what lies at one root to what was found, and report on it."""
     before = len(found.files)
-    state, reason, info = _scan_root(root, rules if root.takes_media else replace(rules, media=None), found)
-    device, inode = (info.st_dev, info.st_ino) if info else (0, 0)
-    return RootReport(root, state, len(found.files) - before, reason, device, inode)
+    state, reason = _scan_root(root, rules if root.takes_media else replace(rules, media=None), found)
+    return RootReport(root, state, len(found.files) - before, reason)
 
 
 def _device(folder: Path) -> int | None:
@@ -177,29 +174,29 @@ def _device(folder: Path) -> int | None:
         return None
 
 
-def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState, str, os.stat_result | None]:
+def _scan_root(root: ScanRoot, rules: ScanRules, found: Scan) -> tuple[RootState, str]:
     found.has_links |= rules.follow_symlinks and root.path.is_symlink()
     try:
         info = root.path.stat(follow_symlinks=rules.follow_symlinks)
     except (FileNotFoundError, NotADirectoryError):
         is_unmatched = str(root.path) == root.pattern
-        return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path", None
+        return RootState.MISSING, "it matches nothing" if is_unmatched else "there is nothing at this path"
     except OSError as exc:
         found.unreadable.append(RelativePath(root.name_prefix) or rules.name(root.path))
-        return RootState.UNREADABLE, why_unread(exc), None
+        return RootState.UNREADABLE, why_unread(exc)
     if stat_module.S_ISLNK(info.st_mode):
-        return RootState.REFUSED, SkipReason.SYMLINK, info
+        return RootState.REFUSED, SkipReason.SYMLINK
     if stat_module.S_ISDIR(info.st_mode):
         prefix = root.name_prefix or f"{rules.name(root.path)}/".removeprefix("./")
         if not _walk(str(root.path), prefix, rules, found):
-            return RootState.UNREADABLE, "the folder cannot be listed", info
-        return RootState.OK, "", info
+            return RootState.UNREADABLE, "the folder cannot be listed"
+        return RootState.OK, ""
     if not _exact_case(root.path):
-        return RootState.MISSING, "there is nothing at this path", None
+        return RootState.MISSING, "there is nothing at this path"
     at = rules.name(root.path)
     if not rules.is_ignored(at):
         take(root.path.name, at, info, _device(root.path.parent) or 0, rules, found)
-    return RootState.OK, "", info
+    return RootState.OK, ""
 
 
 def _walk(top: str, prefix: str, rules: ScanRules, found: Scan) -> bool:

@@ -20,13 +20,14 @@ from memoryd.domain.memories.book import Book, EntityPage, Memory, MemorySource,
 from memoryd.domain.memories.kinds import MemoryId, Visibility, is_belief
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.recall_filters import invisible_memories
-from memoryd.domain.memories.reflect.opinions import Label, OpinionState, Step, by_opinion, opinion_state_of
+from memoryd.domain.memories.reflect.opinions import OpinionState, Step, by_opinion, opinion_state_of
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import event_span
 from memoryd.domain.text.standing import standing_of
 from memoryd.errors import StoreError
 from memoryd.index.threads import in_thread, with_pauses
 from memoryd.memory.note_files import LineDays, RecordDays
+from memoryd.replies.recall import EvidenceReply
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import FileVersion, MemoryFiles
 from memoryd.store.ledger.reflect import OpinionSteps
@@ -292,22 +293,12 @@ class HiddenChunks:
         return Hidden(beyond, forgotten.union(chunks, (one for one in scoped if not visibility.admits(scoped[one]))))
 
 
-class OpinionEvidence(Struct, frozen=True):
-    """A memory that speaks for or against an opinion, where its lines stand now: none if they are gone."""
-
-    memory: MemoryId
-    label: Label
-    day: date
-    citations: tuple[str, ...]
-
-
 class OpinionWithEvidence(Struct, frozen=True):
-    """An opinion with its confidence, 0 to 1, and the evidence for and against it, in the order in which it counted."""
+    """An opinion with its confidence, 0 to 1, and the evidence for it, then against it, in the order that counted."""
 
     memory: Memory
     standing: OpinionState
-    supporting: tuple[OpinionEvidence, ...]
-    opposing: tuple[OpinionEvidence, ...]
+    evidence: tuple[EvidenceReply, ...]
 
     @property
     def confidence(self) -> float:
@@ -346,20 +337,23 @@ class OpinionStore(Struct, frozen=True):
 
 
 def _standing(book: Book, memories: Iterable[Memory], steps: Sequence[Step]) -> Mapping[MemoryId, OpinionWithEvidence]:
-    found = by_opinion(steps)
-    return {one.id: _with_evidence(book, one, found.get(one.id, [])) for one in memories if is_belief(one.kind)}
+    found, opinions = by_opinion(steps), dict[MemoryId, OpinionWithEvidence]()
+    for one in memories:
+        if is_belief(one.kind):
+            standing = opinion_state_of(one, found.get(one.id, []))
+            evidence = tuple(evidence_of(book, step) for step in (*standing.supporting, *standing.opposing))
+            opinions[one.id] = OpinionWithEvidence(one, standing, evidence)
+    return opinions
 
 
-def _with_evidence(book: Book, memory: Memory, steps: Sequence[Step]) -> OpinionWithEvidence:
-    standing = opinion_state_of(memory, steps)
-    for_it = tuple(evidence_of(book, step) for step in standing.supporting)
-    return OpinionWithEvidence(memory, standing, for_it, tuple(evidence_of(book, step) for step in standing.opposing))
-
-
-def evidence_of(book: Book, step: Step) -> OpinionEvidence:
-    """Return the evidence of a step, with the lines that state it; of the step's day alone, if any is of that day."""
+def evidence_of(book: Book, step: Step) -> EvidenceReply:
+    """Return the evidence of a step, with the lines that state it now; of its day alone, if any is of that day."""
     memory = book.memories.get(step.evidence)
     sources = () if memory is None else memory.sources
     of_day = [one for one in sources if one.day == step.day] or sources
-    cited = tuple(str(one.citation) for one in of_day)
-    return OpinionEvidence(step.evidence, step.label, step.day, cited)
+    return EvidenceReply(
+        id=step.evidence,
+        sources=[str(one.citation) for one in of_day],
+        timestamp=step.day.isoformat(),
+        label=step.label.value,
+    )

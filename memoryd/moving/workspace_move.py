@@ -48,7 +48,7 @@ def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
     is_copied = not left and _check(old, new)
     old_state, new_state = state_dir_named(old), workspace_state_dir(new)
     ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured_ledgers(agents, old, new)])
-    counted = {one: figures(one).rows.get(str(old), 0) for one in ledgers}
+    counted = {one: figures(one).get(str(old), 0) for one in ledgers}
     is_kept = old_state.is_dir()
     moves_folder = old.is_dir() and not (is_copied or left)
     if moves_folder:

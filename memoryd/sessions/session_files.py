@@ -43,10 +43,6 @@ Change = Callable[[Session], Session | None]
 """What a session is to become, from what it is; None leaves it. It may be asked more than once."""
 
 
-class LinkedFolderError(OSError):
-    """A symlink leads to the folder of sessions, or out of the workspace: nothing was read or written."""
-
-
 class StoredSession(Struct, frozen=True):
     """A session as its file held it at one instant; `stat` is what a swap compares."""
 
@@ -76,7 +72,7 @@ class SessionFiles:
 
     @property
     def path(self) -> Path:
-        """The folder; raises LinkedFolderError where a symlink leads to it: nothing is done through one."""
+        """The folder; raises OSError where a symlink leads to it: nothing is done through one."""
         self.refuse_links()
         return self._path
 
@@ -170,11 +166,11 @@ class SessionFiles:
         return _identity(file_stat(stat))
 
     def refuse_links(self) -> None:
-        """Raise LinkedFolderError where a symlink leads to the folder."""
+        """Raise OSError where a symlink leads to the folder."""
         # its target may lie outside of the workspace
         for part, path in self._way:
             if path.is_symlink():
-                raise LinkedFolderError(f"{part} is a symbolic link, and nothing is read or written through one")
+                raise OSError(f"{part} is a symbolic link, and nothing is read or written through one")
 
     def _keep(self, session: SessionId, stored: StoredSession) -> None:
         with self._lock:

@@ -18,20 +18,15 @@ from memoryd.store.opening import version_of
 _TABLES = "SELECT type, name, sql FROM sqlite_schema"
 
 
-class Migration(Struct, frozen=True):
-    """A step from the version before to `version`; `sql` has neither BEGIN nor COMMIT."""
-
-    version: int
-    sql: str
-
-
 class History(Struct, frozen=True):
-    """What a database has been and is now: all migrations from an empty file on, version 1 first."""
+    """What a database has been and is now: all migrations from an empty file on, version 1 first.
+
+    Each is SQL without BEGIN and COMMIT."""
 
     name: str
     """What errors call it."""
     application: int
-    migrations: tuple[Migration, ...]
+    migrations: tuple[str, ...]
 
     @property
     def version(self) -> int:
@@ -39,13 +34,13 @@ class History(Struct, frozen=True):
         return len(self.migrations)
 
 
-def read_migrations(folder: str) -> tuple[Migration, ...]:
+def read_migrations(folder: str) -> tuple[str, ...]:
     """Return the migrations `NNNN_what.sql` of a folder of `store/schema` in order; raises ValueError at a gap."""
     found = [one for one in (files("memoryd.store") / "schema" / folder).iterdir() if one.name.endswith(".sql")]
-    read = tuple(Migration(int(one.name[:4]), one.read_text()) for one in sorted(found, key=lambda one: one.name))
-    if [one.version for one in read] != list(range(1, len(read) + 1)):
+    found.sort(key=lambda one: one.name)
+    if [int(one.name[:4]) for one in found] != list(range(1, len(found) + 1)):
         raise ValueError(f"the migrations of {folder} are not numbered 1, 2, 3 …")
-    return read
+    return tuple(one.read_text() for one in found)
 
 
 def migrate(connection: apsw.Connection, history: History, copy: Callable[[int], None]) -> int:
@@ -57,13 +52,11 @@ def migrate(connection: apsw.Connection, history: History, copy: Callable[[int],
     """
     before = version_of(connection.pragma("user_version"))
     require_known(history, before)
-    due = history.migrations[before:]
-    if due and before:
+    if 0 < before < history.version:
         copy(before)
-    for migration in due:
-        _apply(connection, migration, history)
+    _apply(connection, history, before)
     _check_tables(connection, history)
-    return len(due)
+    return history.version - before
 
 
 def require_known(history: History, version: int, name: str = "") -> None:
@@ -104,24 +97,24 @@ def new_database(history: History, *, page_bytes: int) -> bytes:
     """Return the bytes of a database that has all its tables and no row."""
     with closing(apsw.Connection(":memory:")) as connection:
         connection.pragma("page_size", page_bytes)
-        for migration in history.migrations:
-            _apply(connection, migration, history)
+        _apply(connection, history)
         return connection.serialize("main")
 
 
-def _apply(connection: apsw.Connection, migration: Migration, history: History) -> None:
-    try:
-        with transaction(connection):
-            number = connection.pragma("user_version")
-            # else another process was here first
-            if version_of(number) < migration.version:
-                connection.execute(migration.sql).fetchall()
-                connection.pragma("application_id", history.application)
-                # the seal of the write-ahead log stands in the same number
-                connection.pragma("user_version", number - version_of(number) + migration.version)
-    except (apsw.SQLError, apsw.ConstraintError) as exc:
-        where = f"the tables of {history.name} cannot be brought to version {migration.version}"
-        raise StoreUnavailable(f"{where}: {exc}") from exc
+def _apply(connection: apsw.Connection, history: History, before: int = 0) -> None:
+    for version, sql in enumerate(history.migrations[before:], before + 1):
+        try:
+            with transaction(connection):
+                number = connection.pragma("user_version")
+                # else another process was here first
+                if version_of(number) < version:
+                    connection.execute(sql).fetchall()
+                    connection.pragma("application_id", history.application)
+                    # the seal of the write-ahead log stands in the same number
+                    connection.pragma("user_version", number - version_of(number) + version)
+        except (apsw.SQLError, apsw.ConstraintError) as exc:
+            where = f"the tables of {history.name} cannot be brought to version {version}"
+            raise StoreUnavailable(f"{where}: {exc}") from exc
 
 
 def _check_tables(connection: apsw.Connection, history: History) -> None:
@@ -134,6 +127,5 @@ def _check_tables(connection: apsw.Connection, history: History) -> None:
 @cache
 def _tables_of(history: History) -> frozenset[tuple[str, str, str | None]]:
     with closing(apsw.Connection("")) as connection:
-        for migration in history.migrations:
-            _apply(connection, migration, history)
+        _apply(connection, history)
         return frozenset(connection.execute(_TABLES))

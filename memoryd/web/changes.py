@@ -353,14 +353,14 @@ def _unique(found: Iterable[Any]) -> list[Any]:
 
 
 PAGES = (
-    Page(path="open", title="In place", handler=place, under="ask"),
-    Page(path="correct", method="POST", handler=correct),
-    Page(path="correct-lines", method="POST", handler=correct_lines, who=Who.OWNER),
-    Page(path="remember", method="POST", handler=remember),
-    Page(path="pin", method="POST", handler=pin),
-    Page(path="unpin", method="POST", handler=unpin),
-    Page(path="changes", title="Changes", handler=listing, who=Who.OWNER),
-    Page(path="undo", method="POST", handler=undo, who=Who.OWNER),
-    Page(path="forget", title="Forget", under="memories", handler=forget, who=Who.OWNER, deadline=FORGETTING),
-    Page(path="forget", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
+    Page("open", place, title="In place", under="ask"),
+    Page("correct", correct, method="POST"),
+    Page("correct-lines", correct_lines, method="POST", who=Who.OWNER),
+    Page("remember", remember, method="POST"),
+    Page("pin", pin, method="POST"),
+    Page("unpin", unpin, method="POST"),
+    Page("changes", listing, title="Changes", who=Who.OWNER),
+    Page("undo", undo, method="POST", who=Who.OWNER),
+    Page("forget", forget, title="Forget", under="memories", who=Who.OWNER, deadline=FORGETTING),
+    Page("forget", forget_now, method="POST", who=Who.OWNER, deadline=FORGETTING),
 )

@@ -135,18 +135,18 @@ async def forget_now(visit: Visit) -> Redirect:
 
 
 PAGES = (
-    Page(path="told", title="Told to the agent", handler=told, who=Who.OWNER),
-    Page(path="judge", method="POST", handler=judge, who=Who.OWNER),
-    Page(path="conversations", title="Conversations", handler=conversations, who=Who.OWNER),
-    Page(path="conversation", title="Conversation", handler=conversation, who=Who.OWNER, under="conversations"),
-    Page(path="private", method="POST", handler=private, who=Who.OWNER),
+    Page("told", told, title="Told to the agent", who=Who.OWNER),
+    Page("judge", judge, method="POST", who=Who.OWNER),
+    Page("conversations", conversations, title="Conversations", who=Who.OWNER),
+    Page("conversation", conversation, title="Conversation", who=Who.OWNER, under="conversations"),
+    Page("private", private, method="POST", who=Who.OWNER),
     Page(
-        path="forget-conversation",
+        "forget-conversation",
+        forget,
         title="Forget a conversation",
-        handler=forget,
         who=Who.OWNER,
         under="conversations",
         deadline=FORGETTING,
     ),
-    Page(path="forget-conversation", method="POST", handler=forget_now, who=Who.OWNER, deadline=FORGETTING),
+    Page("forget-conversation", forget_now, method="POST", who=Who.OWNER, deadline=FORGETTING),
 )

@@ -278,8 +278,8 @@ def _edge(one: tuple[float, float], other: tuple[float, float], circle: _Circle,
 
 
 PAGES = (
-    Page(path="entities", title="People and things", handler=listing),
-    Page(path="entity", title="Entity", handler=entity, under="entities"),
-    Page(path="merge", method="POST", handler=merge, who=Who.OWNER),
-    Page(path="split", method="POST", handler=split, who=Who.OWNER),
+    Page("entities", listing, title="People and things"),
+    Page("entity", entity, title="Entity", under="entities"),
+    Page("merge", merge, method="POST", who=Who.OWNER),
+    Page("split", split, method="POST", who=Who.OWNER),
 )

@@ -151,7 +151,7 @@ def is_of_day(citation: str) -> bool:
 PageHandler = Callable[[Visit], Awaitable[View | Redirect | Response]]
 
 
-class Page(Struct, frozen=True, kw_only=True):
+class Page(Struct, frozen=True):
     """One page, shown by the template `PATH.html`, or a form that pages post; one with a title is in the navigation."""
 
     path: str

@@ -65,15 +65,13 @@ def _clean(html: str) -> str:
         html,
         tags=_TAGS,
         attributes={"a": {"href"}},
-        attribute_filter=lambda _tag, name, value: value if name != "href" or _is_of_the_web(value) else None,
+        attribute_filter=lambda _tag, name, value: (
+            value if name != "href" or value.startswith(("https://", "http://")) else None
+        ),
         link_rel="noopener noreferrer",
     )
     # what Markdown writes as a number is a character by now
     return seen(cleaned)
-
-
-def _is_of_the_web(address: str) -> bool:
-    return address.startswith(("https://", "http://"))
 
 
 def ago(value: str | float | None) -> Markup:

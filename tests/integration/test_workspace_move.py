@@ -45,7 +45,7 @@ def test_folder_and_what_is_kept_of_it_move(root: Path) -> None:
     assert carry_out(move_plan(old, new, [])) is False
     assert (new / "memory").is_dir()
     assert not old.exists()
-    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert figures(workspace_state_dir(new) / "ledger.sqlite") == {str(new): 1}
     assert not workspace_state_dir(old).exists()
 
 
@@ -58,7 +58,7 @@ def test_what_a_kill_left_is_finished_by_the_same_command(root: Path) -> None:
     plan = move_plan(old, new, [])
     assert (plan.rows, plan.moves_folder, plan.makes_way) == (1, False, False)
     carry_out(plan)
-    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert figures(workspace_state_dir(new) / "ledger.sqlite") == {str(new): 1}
     assert move_plan(old, new, []).rows == 0
 
 
@@ -78,7 +78,7 @@ def test_history_of_the_new_place_is_left_alone_and_an_index_alone_goes(root: Pa
     plan = move_plan(old, new, [])
     assert plan.makes_way
     carry_out(plan)
-    assert figures(makes_way / "ledger.sqlite").rows == {str(new): 1}
+    assert figures(makes_way / "ledger.sqlite") == {str(new): 1}
     assert (makes_way / "index.sqlite").read_bytes() == b""
 
 
@@ -111,9 +111,9 @@ def test_copy_that_was_finished_is_gone_on_with_and_taken_back(root: Path) -> No
     assert "put the old one away" in told.value.hint
     (new / "memory" / "b.md").unlink()
     assert carry_out(move_plan(old, new, [])) is True
-    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert figures(workspace_state_dir(new) / "ledger.sqlite") == {str(new): 1}
     assert carry_out(move_plan(new, old, [])) is True
-    assert figures(workspace_state_dir(old) / "ledger.sqlite").rows == {str(old): 1}
+    assert figures(workspace_state_dir(old) / "ledger.sqlite") == {str(old): 1}
 
 
 def other_disk(root: Path) -> Path:
@@ -141,7 +141,7 @@ def test_move_to_another_disk_copies_whole_or_not_at_all(root: Path) -> None:
         assert (far / "new" / "memory" / "a.md").read_text() == "said"
         assert (far / "new" / "link").readlink() == Path("memory")
         assert [one.name for one in far.iterdir()] == ["new"]
-        assert figures(workspace_state_dir(far / "new") / "ledger.sqlite").rows == {str(far / "new"): 1}
+        assert figures(workspace_state_dir(far / "new") / "ledger.sqlite") == {str(far / "new"): 1}
     finally:
         shutil.rmtree(far)
 
@@ -158,12 +158,12 @@ def test_link_that_was_left_at_the_old_place_does_not_hide_what_is_kept_of_it(ro
     plan = move_plan(old, new, [])
     assert (plan.rows, plan.moves_folder) == (1, False)
     assert carry_out(plan) is False
-    assert figures(workspace_state_dir(new) / "ledger.sqlite").rows == {str(new): 1}
+    assert figures(workspace_state_dir(new) / "ledger.sqlite") == {str(new): 1}
     assert old.is_symlink()
     # as the way back says it
     old.unlink()
     carry_out(move_plan(new, old, []))
-    assert figures(workspace_state_dir(old) / "ledger.sqlite").rows == {str(old): 1}
+    assert figures(workspace_state_dir(old) / "ledger.sqlite") == {str(old): 1}
 
 
 def test_two_folders_are_no_copies_where_a_link_or_a_pipe_differs(root: Path) -> None:

@@ -12,7 +12,7 @@ from memoryd.store.connection import Connector
 from memoryd.store.index.database import Database
 from memoryd.store.ledger.database import LEDGER, keep_copy
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.migrations import History, Migration, migrate
+from memoryd.store.migrations import History, migrate
 from tests.store.rows import note, put_note
 
 SECRET = "the honey stands behind the third door"
@@ -33,8 +33,7 @@ NEWEST = LEDGER.version + len(FUTURE)
 
 
 def history(version: int) -> History:
-    later = tuple(Migration(LEDGER.version + n, sql) for n, sql in enumerate(FUTURE, 1))
-    return History("the ledger", LEDGER.application, (*LEDGER.migrations, *later)[:version])
+    return History("the ledger", LEDGER.application, (*LEDGER.migrations, *FUTURE)[:version])
 
 
 def bring_up(path: Path, to: History) -> int:

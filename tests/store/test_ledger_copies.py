@@ -11,6 +11,7 @@ from memoryd.store.ledger.database import LEDGER
 from memoryd.store.ledger.file import carry_marks, copy_ledger, figures, rename_workspace
 from memoryd.store.ledger.ledger import count_history, history_reply
 from memoryd.store.migrations import History, new_database
+from memoryd.store.opening import FileHeader, read_header
 
 STONE, USAGE = b"\1" * 16, "INSERT INTO usage VALUES (?, 'm', 1, NULL, 'core', 1.0, 0.5, 0, NULL, 1, 0)"
 
@@ -35,7 +36,7 @@ def test_f068_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> Non
         db.execute(USAGE, ("/not yet",))
         copy_ledger(path, copy)
         db.execute("COMMIT")
-    assert figures(copy).rows == {"/a": 2, "/in the log": 1}
+    assert figures(copy) == {"/a": 2, "/in the log": 1}
     assert copy.stat().st_mode & 0o777 == 0o600
     assert sorted(one.name for one in tmp_path.glob("copy*")) == ["copy.sqlite"]
 
@@ -43,11 +44,11 @@ def test_f068_copy_is_of_one_moment_while_somebody_writes(tmp_path: Path) -> Non
 def test_workspace_is_renamed_in_every_table_and_once(tmp_path: Path) -> None:
     path = made(tmp_path / "ledger.sqlite", "/a", "/other")
     assert rename_workspace(path, "/a", "/b") == 2
-    assert figures(path).rows == {"/b": 2, "/other": 2}
+    assert figures(path) == {"/b": 2, "/other": 2}
     assert rename_workspace(path, "/a", "/b") == 0
     with pytest.raises(ForeignDatabase, match="rows of both"):
         rename_workspace(path, "/b", "/other")
-    assert figures(path).rows == {"/b": 2, "/other": 2}
+    assert figures(path) == {"/b": 2, "/other": 2}
 
 
 def test_what_was_forgotten_since_is_carried_over_and_is_to_be_finished(tmp_path: Path) -> None:
@@ -64,9 +65,11 @@ def test_marks_are_carried_into_an_older_ledger_too(tmp_path: Path) -> None:
     old = History(LEDGER.name, LEDGER.application, LEDGER.migrations[:3])
     restored.write_bytes(new_database(old, page_bytes=8192))
     restored.chmod(0o600)
-    assert figures(restored).version == 3
+    assert read_header(restored) == FileHeader(LEDGER.application, 3, 0)
+    assert figures(restored) == {}
     assert carry_marks(known, restored, has_same_key=True) == 1
-    assert figures(restored).version == LEDGER.version
+    assert read_header(restored) == FileHeader(LEDGER.application, LEDGER.version, 0)
+    assert figures(restored) == {"/a": 1}
     assert sorted(one.name for one in tmp_path.iterdir()) == ["known.sqlite", "restored.sqlite"]
 
 

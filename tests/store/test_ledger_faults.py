@@ -18,7 +18,7 @@ from memoryd.errors import ForeignDatabase, StoreError, StoreUnavailable
 from memoryd.store.index.database import Database
 from memoryd.store.ledger.database import LEDGER, MAX_SET_ASIDE, aside, copies
 from memoryd.store.ledger.ledger import Ledger
-from memoryd.store.migrations import History, Migration
+from memoryd.store.migrations import History
 from memoryd.store.opening import log_of, read_header
 from tests.fakes import FakeClock
 from tests.fault.faults import has_strace, most_calls, mounted, ran_traced, remount
@@ -45,7 +45,7 @@ async def make(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ma
 
 
 def newer(sql: str = "CREATE TABLE more (a INTEGER) STRICT") -> History:
-    migrations = (*LEDGER.migrations, Migration(LEDGER.version + 1, sql))
+    migrations = (*LEDGER.migrations, sql)
     return History(LEDGER.name, LEDGER.application, migrations)
 
 
@@ -197,7 +197,7 @@ async def test_of_copies_the_last_stays(tmp_path: Path, make: Make) -> None:
     await old.hold("main", "s", 1, SECRET)
     await old.close()
     for number in range(2):
-        more = tuple(Migration(LEDGER.version + n + 1, f"CREATE TABLE t{n} (a INTEGER)") for n in range(number + 1))
+        more = tuple(f"CREATE TABLE t{n} (a INTEGER)" for n in range(number + 1))
         ledger = make(history=History(LEDGER.name, LEDGER.application, (*LEDGER.migrations, *more)))
         assert await ledger.held("main", "s", 1) == SECRET
         await ledger.close()

@@ -102,8 +102,8 @@ async def test_a_tier_that_there_is_not_is_refused(ledger: Ledger) -> None:
 
 async def test_use_from_before_uses_were_asked_for_says_so_until_it_is_put_again(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
-    first = next(one.version for one in LEDGER.migrations if "is_earned" in one.sql)
-    old = History("the ledger", LEDGER.application, LEDGER.migrations[: first - 1])
+    first = next(at for at, sql in enumerate(LEDGER.migrations) if "is_earned" in sql)
+    old = History("the ledger", LEDGER.application, LEDGER.migrations[:first])
     path.write_bytes(new_database(old, page_bytes=PAGE_BYTES))
     with apsw.Connection(str(path)) as db:
         db.execute("INSERT INTO usage VALUES ('/ws', 'tea', 20, 9.0, 'core', 9.0, 0.6, 0, NULL)")

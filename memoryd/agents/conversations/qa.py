@@ -47,22 +47,6 @@ START_SECONDS = 1.0
 """How long the beginning of a session waits for files that are still being read."""
 
 
-class NewTurn(Struct, frozen=True, kw_only=True):
-    """A turn to be added to a session by its name, else to the one of a session key that goes on.
-
-    `is_owners`: the owner asks, and may go on with what has no key.
-    """
-
-    question: str
-    answer: str | None = None
-    session: str | None = None
-    key: str = ""
-    is_owners: bool = True
-    timestamp: str | None = None
-    significance: float | None = None
-    topics: Sequence[str] | None = None
-
-
 class SequenceOptions(Struct, frozen=True, kw_only=True):
     """What a sequence is wanted for; a session by its name, else the one of a session key.
 
@@ -91,25 +75,46 @@ class AgentQa(Struct, frozen=True):
         """What counts them."""
         return QaCounter(self.agent.id, self.shared)
 
-    async def add(self, new: NewTurn) -> QaAddReply:
-        """Store a turn, secrets masked; raises InvalidRequest, and Denied for the session of another agent or key."""
+    async def add(
+        self,
+        question: str,
+        answer: str | None,
+        *,
+        session: str | None,
+        key: str,
+        is_owners: bool,
+        timestamp: str | None,
+        significance: float | None,
+        topics: Sequence[str] | None,
+    ) -> QaAddReply:
+        """Store a turn in a session by its name, else in the one of a session key that goes on; secrets are masked.
+
+        `is_owners`: the owner asks, and may go on with what has no key. Raises InvalidRequest, and Denied for the
+        session of another agent or key.
+        """
         shared = enabled(self.shared)
         shared.check_writable()
-        if not (new.session or new.key):
+        if not (session or key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
-        _check_says_something(new.question)
+        _check_says_something(question)
         try:
-            at = parse_instant(new.timestamp, shared.now())
+            at = parse_instant(timestamp, shared.now())
         except ValueError as exc:
             raise InvalidRequest(f"timestamp: {exc}") from exc
-        if new.key and await self.is_excluded(new.key):
+        if key and await self.is_excluded(key):
             return _unstored_reply(None)
-        raw = RawTurn(new.question, new.answer, at, new.significance, new.topics)
-        added = await shared.write(lambda store: self._add(store, new, raw))
+        raw = RawTurn(question, answer, at, significance, topics)
+
+        def append(store: QaStore) -> AddedTurn | None:
+            if session:
+                return store.turns.append(session, raw, agent=self.agent.id, key=key, is_owners=is_owners)
+            return store.turns.append_by_key(key, raw, agent=self.agent.id)
+
+        added = await shared.write(append)
         if added is None:
             store = shared.store
-            named = store.sessions.named(new.session) if new.session else None
-            return _unstored_reply(named or store.turns.newest_session(new.key, self.agent.id))
+            named = store.sessions.named(session) if session else None
+            return _unstored_reply(named or store.turns.newest_session(key, self.agent.id))
         if added.dropped_answer is not None:
             await self.hold(added.session, added.turn.seq, added.dropped_answer)
         told = turn_reply(added.session, added.turn)
@@ -131,12 +136,12 @@ class AgentQa(Struct, frozen=True):
     async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> QaSessionTurnsReply:
         """Return turns of a session, one in the archive too; raises NotFound."""
         whole = await enabled(self.shared).read(lambda store: self._session(store, name))
-        found = excerpt(whole, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+        turns, matched, following = excerpt(whole, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
         return QaSessionTurnsReply(
             **_head(whole),
-            matched=found.matched,
-            sequence=[turn_reply(whole.id, turn) for turn in found.turns],
-            nextSeq=found.next_seq,
+            matched=matched,
+            sequence=[turn_reply(whole.id, turn) for turn in turns],
+            nextSeq=following,
         )
 
     async def context(self, options: SequenceOptions) -> FoundSequence:
@@ -241,11 +246,6 @@ class AgentQa(Struct, frozen=True):
         if answer is None:
             raise NotFound(f"the answer of {address} is gone: one that is not kept is held for 7 days", hint=anew)
         return answer
-
-    def _add(self, store: QaStore, new: NewTurn, raw: RawTurn) -> AddedTurn | None:
-        if new.session:
-            return store.turns.append(new.session, raw, agent=self.agent.id, key=new.key, is_owners=new.is_owners)
-        return store.turns.append_by_key(new.key, raw, agent=self.agent.id)
 
     async def _list_sessions(self) -> list[Entry]:
         return await enabled(self.shared).read(self._visible_sessions)

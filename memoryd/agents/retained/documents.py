@@ -165,15 +165,13 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
             documents = [
                 DecayedDocument(self._document(one), self.usage.preview(one, days)) for one in with_pauses(memories)
             ]
-            preview = decay_of(documents, days, limit)
+            decayed, changing, moving = decay_of(documents, limit)
             return MemoryDecayReply(
-                days=preview.days,
-                memories=[
-                    DecayedMemoryReply(memory=_reply(one.document), terms=_terms(one.then)) for one in preview.decayed
-                ],
-                changing=preview.changing,
-                moving=preview.moving,
-                total=preview.total,
+                days=days,
+                memories=[DecayedMemoryReply(memory=_reply(one.document), terms=_terms(one.then)) for one in decayed],
+                changing=changing,
+                moving=moving,
+                total=len(memories),
             )
 
         return await asyncio.to_thread(work)

@@ -92,8 +92,8 @@ def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
         confidence=standing.confidence,
         base=standing.base.confidence,
         lastUpdated=standing.last_updated.isoformat() if standing.last_updated else None,
-        supporting=len(opinion.supporting),
-        opposing=len(opinion.opposing),
+        supporting=len(standing.supporting),
+        opposing=len(standing.opposing),
         source=str(memory.sources[0].citation),
     )
 
@@ -128,7 +128,7 @@ def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepRe
         label=step.label.value,
         labelledBy=step.labelled_by,
         day=step.day.isoformat(),
-        citations=list(evidence_of(book, step).citations) if is_visible else [],
+        citations=evidence_of(book, step)["sources"] if is_visible else [],
         content=memory.text if memory is not None and is_visible else "",
         before=step.before,
         after=step.after,
@@ -237,12 +237,12 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
         """Reflect if the time of day came since the last run; raises what a run does, and StoreError."""
         at, now = self.settings.at, self.clock()
         last = None if at is None else await self.reflecting.runs.last(now)
-        if at is None or not is_due(None if last is None else last.started_at, now, at, self.zone):
+        if at is None or not is_due(last and last[0], now, at, self.zone):
             return None
         since = (now - self.settings.since).astimezone(self.zone).date()
         if last is not None:
             # what was recorded while nobody reflected is looked at, too
-            since = min(since, (last.started_at - timedelta(days=1)).astimezone(self.zone).date())
+            since = min(since, (last[0] - timedelta(days=1)).astimezone(self.zone).date())
         with contextlib.suppress(NotNow):
             done = await self.reflecting.run(ReflectOptions(since=since))
             log.info("reflected", run=done["run"], pages=len(done["pages"]), proposals=len(done["proposals"]))

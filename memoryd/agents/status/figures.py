@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
-from memoryd.agents.workspace.qa import QaProblems, WorkspaceQa, enabled
+from memoryd.agents.workspace.qa import WorkspaceQa, enabled
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import CacheUses, Durations
 from memoryd.domain.documents import RelativePath, SkippedFile
@@ -278,9 +278,9 @@ class QaCounter(Struct, frozen=True):
         return None if self.shared is None else await asyncio.to_thread(self._stats_reply, self.shared, False)
 
     @property
-    def problems(self) -> QaProblems:
+    def problems(self) -> list[str]:
         """What is wrong with the files now; nothing where they are off."""
-        return QaProblems() if self.shared is None else self.shared.problems(self.agent)
+        return [] if self.shared is None else self.shared.problems(self.agent)
 
     def _stats_reply(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
         entries = shared.store.sessions.of(self.agent)
@@ -301,5 +301,5 @@ class QaCounter(Struct, frozen=True):
             maxBytes=usage.max_bytes,
             full=usage.is_full,
             pruned=usage.pruned,
-            problems=shared.problems(self.agent, names_all=names_all).sentences,
+            problems=shared.problems(self.agent, names_all=names_all),
         )

@@ -309,9 +309,7 @@ class AgentParts(Struct, frozen=True, kw_only=True):
             qmd=None if self.qmd is None else self.qmd.state(),
             troubles={
                 "ledger": self.ledger.trouble or "",
-                "qa": "; ".join(
-                    [*self.qa.problems.sentences, *(self.turn_taking.sentences if self.turn_taking else [])]
-                ),
+                "qa": "; ".join([*self.qa.problems, *(self.turn_taking.sentences if self.turn_taking else [])]),
                 "sessions": self.conversations.trouble,
                 "memories": self.memories_trouble(),
                 "team": self.team_trouble(),

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import structlog
-from msgspec import Struct
 
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.workspace.settings import owners_time
@@ -36,20 +35,6 @@ LATE_MAX = 256
 STORED_LATER = "the conversations are still being read: it is kept as soon as they are"
 QUEUE_FULL = "the conversations are still being read, and too many messages wait: send it again"
 LateStep = Callable[[], Awaitable[object]]
-
-
-class QaProblems(Struct, frozen=True):
-    """What cannot be read or written, for one agent; `others` counts files whose agent nobody knows."""
-
-    named: tuple[str, ...] = ()
-    others: int = 0
-
-    @property
-    def sentences(self) -> list[str]:
-        """All of it in words, one sentence for each."""
-        files = "1 file" if self.others == 1 else f"{self.others} files"
-        unknown = f"{files} of sessions cannot be read; the owner's `memoryctl qa stats` names what cannot"
-        return [*self.named, *([unknown] if self.others else [])]
 
 
 class WorkspaceQa:
@@ -114,16 +99,21 @@ class WorkspaceQa:
         """Raise Denied where nothing may be written."""
         self.store.sessions.check_writable()
 
-    def problems(self, agent: str, *, names_all: bool = False) -> QaProblems:
-        """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner."""
+    def problems(self, agent: str, *, names_all: bool = False) -> list[str]:
+        """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner.
+
+        Files whose agent nobody knows are counted.
+        """
         own, unknown = list[str](), list[str]()
         for name, problem, whose in self.store.sessions.session_problems():
             if whose in ("", agent):
                 (own if whose else unknown).append(f"{name}: {problem}")
         if names_all or not self._is_shared:
             own, unknown = own + unknown, []
+        files = "1 file" if len(unknown) == 1 else f"{len(unknown)} files"
+        others = f"{files} of sessions cannot be read; the owner's `memoryctl qa stats` names what cannot"
         around = [self._trouble or self._maintenance.trouble, self._why_full(), *self.store.sessions.main_problems]
-        return QaProblems((*filter(None, around), *own), len(unknown))
+        return [*filter(None, around), *own, *([others] if unknown else [])]
 
     def _why_full(self) -> str:
         usage = self.store.archive.usage

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memoryd.agents.conversations.qa import NewTurn, SequenceOptions, turn_reply
+from memoryd.agents.conversations.qa import SequenceOptions, turn_reply
 from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Caller, Memories, Waited, wait_left
 from memoryd.api.call import FORGETTING, LONGEST_WAIT, AtReload, Served, call
@@ -123,9 +123,9 @@ Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="how many at mos
 
 async def add(request: QaAddRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> QaAddReply:
     """Store a turn: the question always, the answer if it is significant, both without secrets."""
-    turn = NewTurn(
-        question=request.q,
-        answer=request.a,
+    return await memories.qa(admitted).add(
+        request.q,
+        request.a,
         session=request.session_id,
         key=caller.key(request.session_key),
         is_owners=caller.binding.is_owners,
@@ -133,7 +133,6 @@ async def add(request: QaAddRequest, admitted: AdmittedByBody, caller: Asking, m
         significance=request.significance,
         topics=request.topic_tags,
     )
-    return await memories.qa(admitted).add(turn)
 
 
 async def sessions(admitted: AdmittedByQuery, memories: Memories, limit: Limit = 50) -> QaSessionsReply:

@@ -7,12 +7,12 @@ from pydantic import ConfigDict, Field
 from memoryd.agents.retained.recall import RecallOptions, kinds_of
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
 from memoryd.api.call import call
-from memoryd.api.calls.retain import kind_of
 from memoryd.api.calls.search import health_reply
 from memoryd.api.models import KindText, LabelText, ListLimit, Request, ResultLimit, Share
 from memoryd.domain.access import Who
 from memoryd.domain.memories.documents import DocumentFilters, days_of
 from memoryd.domain.memories.edits import MemoryDraft
+from memoryd.domain.memories.kinds import Kind, kind_named
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.tiers import Tier
 from memoryd.errors import InvalidRequest
@@ -298,6 +298,16 @@ async def settle(
 ) -> SettledReply:
     """Write which of two memories holds, or that both do."""
     return await memories.retained(admitted).document_edits.settle(disagreement, request.keep, admitted)
+
+
+def kind_of(name: str | None) -> Kind | None:
+    """Return the kind that a request names, None if it names none; raises InvalidRequest for what is no kind."""
+    if name is None:
+        return None
+    kind = kind_named(name)
+    if kind is None:
+        raise InvalidRequest(f"kind: there is none called {name!r}", hint=f"kinds: {', '.join(Kind)}; or W, B, O, S")
+    return kind
 
 
 CALLS = (

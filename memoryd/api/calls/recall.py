@@ -40,7 +40,7 @@ from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
-from memoryd.memory.book import OpinionEvidence, OpinionWithEvidence
+from memoryd.memory.book import OpinionWithEvidence
 from memoryd.memory.recall.query import (
     CheckedSource,
     Recalled,
@@ -247,24 +247,14 @@ def _confidence(item: RecalledMemory, opinion: OpinionWithEvidence | None) -> fl
 
 def _evidence(opinion: OpinionWithEvidence | None, stated: Sequence[LineEvidence]) -> OpinionEvidenceReply:
     """Return the evidence that was counted, and the evidence that lines state beside it."""
-    counted = [] if opinion is None else [*opinion.supporting, *opinion.opposing]
-    known = {evidence.memory for evidence in counted}
-    proofs = [(evidence.label, _opinion_evidence(evidence)) for evidence in counted]
-    proofs += [(evidence.label, _stated_evidence(evidence)) for evidence in stated if evidence.memory.id not in known]
+    counted = () if opinion is None else opinion.evidence
+    known = {one["id"] for one in counted}
+    found = [*counted, *(_stated_evidence(one) for one in stated if one.memory.id not in known)]
     return OpinionEvidenceReply(
         {
-            "for": [proof for label, proof in proofs if label is Label.REINFORCE],
-            "against": [proof for label, proof in proofs if label is not Label.REINFORCE],
+            "for": [one for one in found if one["label"] == Label.REINFORCE],
+            "against": [one for one in found if one["label"] != Label.REINFORCE],
         }
-    )
-
-
-def _opinion_evidence(evidence: OpinionEvidence) -> EvidenceReply:
-    return EvidenceReply(
-        id=evidence.memory,
-        sources=list(evidence.citations),
-        timestamp=evidence.day.isoformat(),
-        label=evidence.label.value,
     )
 
 

@@ -14,7 +14,6 @@ from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import INDEX_ALL
 from memoryd.embed.current import PhaseRecord
 from memoryd.embed.local.worker_process import WorkerKeeper
-from memoryd.files.scanner import RootReport
 from memoryd.qmd.sidecar import QmdState
 from memoryd.replies.daemon import ConfigReply, HeartbeatReply, ProcessReply, UnreachableReply
 from memoryd.replies.models import (
@@ -130,7 +129,10 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         team=state.team,
         fallback=fallback_reply(state.fallback),
         degraded=status.degraded,
-        roots=[_root(one) for one in state.roots],
+        roots=[
+            RootReply(path=str(one.root.path), state=one.state, files=one.files, reason=one.reason or None)
+            for one in state.roots
+        ],
         skipped=skipped_replies(status.all_skipped),
         skippedCount=len(status.all_skipped),
         outside=OutsideReply(files=outside.files, more=outside.is_more, hint=INDEX_ALL) if outside.files else None,
@@ -201,10 +203,6 @@ def _qmd(state: QmdState) -> QmdReply:
 
 def _instant(seconds: float | None) -> str | None:
     return None if seconds is None else rfc3339(datetime.fromtimestamp(seconds, UTC))
-
-
-def _root(report: RootReport) -> RootReply:
-    return RootReply(path=str(report.root.path), state=report.state, files=report.files, reason=report.reason or None)
 
 
 CALLS = (

@@ -156,7 +156,7 @@ def init_command(
     if manager != "none":
         has_service = click.confirm(f"Have {manager} start memoryd with your session?", default=True, err=True)
     kept = None if is_dry else carry_out(plan, datetime.now().astimezone())
-    service = install_service(click.get_current_context(), invocation) if has_service and not is_dry else None
+    service = install_service(invocation) if has_service and not is_dry else None
     return _report_written(invocation, plan, kept, is_dry=is_dry, service=service)
 
 
@@ -243,7 +243,7 @@ def _start() -> tuple[str, str]:
     return "memoryctl reload", "memoryd runs: have it take the new file"
 
 
-def install_service(context: click.Context, invocation: Invocation) -> tuple[object, str]:
+def install_service(invocation: Invocation) -> tuple[object, str]:
     """Install the service as its own command does; return what `memoryctl service install --json` answers.
 
     A failure is returned and not raised: the configuration is written, and memoryd can be started without.
@@ -254,7 +254,7 @@ def install_service(context: click.Context, invocation: Invocation) -> tuple[obj
     output = io.StringIO()
     try:
         with contextlib.redirect_stdout(output) if invocation.is_json else contextlib.nullcontext():
-            context.invoke(install)
+            click.get_current_context().invoke(install)
     except MemorydError as exc:
         return None, f"{exc}{f'; {exc.hint}' if exc.hint else ''}"
     return json.loads(output.getvalue() or "null"), ""

@@ -157,7 +157,7 @@ def is_degraded(status: StatusReply) -> bool:
     return any(one.level is Level.WRONG for one in rows)
 
 
-def screen_view(status: StatusReply, now: datetime, *, is_verbose: bool = False) -> RenderableType:
+def screen_view(status: StatusReply, now: datetime, *, is_verbose: bool) -> RenderableType:
     """Return the screen: of one agent its parts, of several a line for each; verbose, of each all that is known."""
     agents = [(agent, list(_agent_rows(agent, now))) for agent in status["agents"]]
     of_daemon = list(_daemon_rows(status))

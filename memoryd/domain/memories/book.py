@@ -232,11 +232,6 @@ class Book(Struct, frozen=True, dict=True):
         """Return entities and all slugs of their aliases."""
         return [*entities, *(alias for alias, entity in self.aliases.items() if entity in entities)]
 
-    def as_of(self, day: date) -> "Book":
-        """Return the book of the lines that were recorded by a day and still exist."""
-        known = (source for memory in self.memories.values() for source in memory.sources if source.day <= day)
-        return book_of(known, self.pages.values())
-
     @cached_property
     def _names(self) -> EntityNames:
         titles = {name for page in self.pages.values() for name in (page.name, *page.aliases)}

@@ -99,21 +99,11 @@ class DecayedDocument(Struct, frozen=True):
         return self.document.terms.relevance - self.then.relevance
 
 
-class DecayPreview(Struct, frozen=True):
-    """The memories that lose most in some days; how many change, how many of them their tier, how many there are."""
-
-    days: float
-    decayed: tuple[DecayedDocument, ...]
-    changing: int
-    moving: int
-    total: int
-
-
-def decay_of(found: Sequence[DecayedDocument], days: float, limit: int) -> DecayPreview:
-    """Return what changes: what goes to another tier first, then what loses most; what stays as it is not at all."""
+def decay_of(found: Iterable[DecayedDocument], limit: int) -> tuple[list[DecayedDocument], int, int]:
+    """Return what goes to another tier, then what loses most; how many change, and how many of them their tier."""
     changing = [one for one in found if one.changes_tier or one.loss]
     first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.memory.id))
-    return DecayPreview(days, tuple(first[:limit]), len(first), sum(one.changes_tier for one in first), len(found))
+    return first[:limit], len(first), sum(one.changes_tier for one in first)
 
 
 def days_of(text: str) -> float:

@@ -258,8 +258,6 @@ class AliasPlace(Struct, frozen=True):
     alias: str
     entity: str
     path: RelativePath
-    is_there: bool = False
-    """Whether it is one already."""
 
 
 def merging(book: Book, name: str, into: str) -> AliasPlace:
@@ -270,7 +268,7 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
         raise ValueError(f"{alias!r} and {entity!r} are one name already")
     claimed = _claims(book, slug)
     if target in claimed and len(claimed) == 1:
-        return _place(book, alias, target, entity, is_there=True)
+        return _place(book, alias, target, entity)
     if claimed:
         raise ValueError(f"{alias!r} is an alias of {_list_names(book, claimed)} already: split it first")
     if above := _claims(book, target):
@@ -279,7 +277,7 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
         raise ValueError(f"{alias!r} has aliases of its own ({', '.join(page.aliases)}): split them first")
     if target not in book.pages and target not in book.by_entity:
         raise ValueError(f"no memory and no page names {entity!r}")
-    return _place(book, alias, target, entity, is_there=False)
+    return _place(book, alias, target, entity)
 
 
 def splitting(book: Book, name: str) -> AliasPlace:
@@ -290,7 +288,7 @@ def splitting(book: Book, name: str) -> AliasPlace:
         raise LookupError(f"{alias!r} is no alias of an entity")
     if len(claimed) > 1:
         raise ValueError(f"{alias!r} is an alias of {_list_names(book, claimed)}: take it out of one page by hand")
-    return _place(book, alias, claimed[0], alias, is_there=True)
+    return _place(book, alias, claimed[0], alias)
 
 
 def _check_name(name: str) -> str:
@@ -311,12 +309,12 @@ def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
     )
 
 
-def _place(book: Book, alias: str, slug: EntitySlug, written: str, *, is_there: bool) -> AliasPlace:
+def _place(book: Book, alias: str, slug: EntitySlug, written: str) -> AliasPlace:
     """Name the entity as its page does; where there is none, as most lines write it, or as it is `written` now."""
     if page := book.pages.get(slug):
-        return AliasPlace(alias, page.name, RelativePath(page.path), is_there)
+        return AliasPlace(alias, page.name, RelativePath(page.path))
     memories = (book.memories[one] for one in book.by_entity.get(slug, ()))
-    return AliasPlace(alias, spelling(slug, memories, written), RelativePath(entity_page(slug)), is_there)
+    return AliasPlace(alias, spelling(slug, memories, written), RelativePath(entity_page(slug)))
 
 
 def _list_names(book: Book, slugs: list[EntitySlug]) -> str:

@@ -73,7 +73,7 @@ def chunk_entries(text: str, settings: ChunkSettings, path: RelativePath = NOWHE
     return tuple(each_entry(padded(text), settings, path))
 
 
-def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath = NOWHERE) -> Iterator[ChunkEntry]:
+def each_entry(data: bytes, settings: ChunkSettings, path: RelativePath) -> Iterator[ChunkEntry]:
     """Cut a document, UTF-8 that ends in `PADDING`, into the entries that the index keeps of it."""
     apart = apart_of(data, path)
     stated = {one.start: meaning for one, meaning in apart.items()}

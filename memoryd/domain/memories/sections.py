@@ -61,11 +61,6 @@ class ScopedSpan(Struct, frozen=True):
     is_head: bool
 
 
-class _Item(Struct, frozen=True):
-    indent: int
-    scope: str
-
-
 def scoped_spans(
     data: bytes, *, default: Kind | None = None, generated: Sequence[tuple[int, int]] = ()
 ) -> tuple[ScopedSpan, ...]:
@@ -88,7 +83,8 @@ class _Spans:
         self._lines, self._default = lines, default
         self._ranges = iter((*generated, (1 << 62, 1 << 62)))
         self._range = next(self._ranges)
-        self._open: list[_Item] = []
+        self._open = list[tuple[int, str]]()
+        """The items that a line is in, each with its indent and its scope."""
 
     def read(self) -> Iterator[ScopedSpan]:
         """Yield the spans; blank lines between the lines of one are its own."""
@@ -103,7 +99,7 @@ class _Spans:
                 continue
             is_head = not self._is_generated(start) and self._enter(at, is_behind_text=is_behind_text)
             is_behind_text = bool(line.strip())
-            scope = self._open[-1].scope if self._open else None
+            scope = self._open[-1][1] if self._open else None
             if span and not is_head and span.scope == scope:
                 span = ScopedSpan(span.first_line, at + 1, span.start, offset, span.scope, span.is_head)
                 continue
@@ -124,11 +120,11 @@ class _Spans:
         text = _text_at(line)
         indent = len(line[:text].expandtabs(_TAB))
         is_lazy = is_behind_text and bool(self._open) and not _begins_block(line, self._lines[at - 1])
-        while self._open and not is_lazy and indent <= self._open[-1].indent:
+        while self._open and not is_lazy and indent <= self._open[-1][0]:
             self._open.pop()
         scope = self._scope(at, text)
         if scope is not None:
-            self._open.append(_Item(indent, scope))
+            self._open.append((indent, scope))
         return scope is not None
 
     def _scope(self, at: int, text: int) -> str | None:

@@ -206,17 +206,9 @@ def time_of_file(mtime_ns: int) -> datetime:
     return datetime.fromtimestamp(min(max(mtime_ns / 1e9, 0.0), last.timestamp()), UTC)
 
 
-class SessionExcerpt(Struct, frozen=True):
-    """Some turns of a session; `matched` counts all that were asked for, `next_seq` is the first left out."""
-
-    turns: tuple[Turn, ...]
-    matched: int
-    next_seq: int | None = None
-
-
 def excerpt(
     session: Session, *, seqs: SeqRange = ALL_TURNS, word: str = "", max_turns: int, max_chars: int
-) -> SessionExcerpt:
+) -> tuple[tuple[Turn, ...], int, int | None]:
     """Return the turns of a range in which a word stands, in the order they were said; one, however long it is.
 
     The word may stand in question, answer or topics, in small letters or capitals.
@@ -236,7 +228,7 @@ def excerpt(
         taken.append(turn)
     left = found[len(taken) :]
     said = sorted(taken, key=lambda turn: (turn.timestamp, turn.seq))
-    return SessionExcerpt(tuple(said), len(found), left[0].seq if left else None)
+    return tuple(said), len(found), left[0].seq if left else None
 
 
 def _fold(text: str) -> str:

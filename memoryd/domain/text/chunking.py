@@ -80,14 +80,19 @@ def each_chunk(
     they say.
     """
     overlap = min(max(overlap, 0), tokens // 2)
-    finest_budget = max(min(tokens - overlap, passage_tokens), 1)
-    sizes = _Sizes(tokens, overlap, max(passage_tokens, 1))
     front_matter, size = front_matter_bytes(data), len(data) - len(PADDING)
     start, line, above = 0, 1, b""
     while start < size:
         stop = _window_stop(data, start, apart)
         text = data if not start and stop == size else b"".join([above, data[start:stop], PADDING])
-        document = _Document(text, len(above), 0 if start else front_matter, finest_budget)
+        document = _Document(
+            text,
+            len(above),
+            0 if start else front_matter,
+            tokens=tokens,
+            overlap=overlap,
+            passage_tokens=max(passage_tokens, 1),
+        )
         moved = start - len(above)
         begun = bisect_left(apart, start, key=lambda one: one.start)
         inside = [
@@ -95,7 +100,7 @@ def each_chunk(
             for one in apart[begun : bisect_left(apart, stop, key=lambda one: one.start)]
         ]
         last = document.size if stop == size else document.best_end(inside)
-        yield from (_moved(cut, moved) for cut in _between(document, last, line, inside, sizes))
+        yield from (_moved(cut, moved) for cut in _between(document, last, line, inside))
         if stop == size:
             return
         line += document.line_ends(0, last)
@@ -121,7 +126,7 @@ def _moved(cut: Chunk, by: int) -> Chunk:
     return replace(cut, start=cut.start + by, end=cut.end + by, own_start=cut.own_start + by, passages=passages)
 
 
-def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart], sizes: "_Sizes") -> Iterator[Chunk]:
+def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]) -> Iterator[Chunk]:
     """Cut the pieces up to `last`, of which some stand apart; the first one begins on this line."""
     first = 0
     for one in apart:
@@ -129,28 +134,27 @@ def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]
         if start >= last:
             break
         if first < start and (one.is_left_out or not document.is_heading_path_only(first, start)):
-            yield from _chunks(document, first, start, line, sizes)
+            yield from _chunks(document, first, start, line)
         line += document.line_ends(first, start)
         first = document.piece(one.end)
         if not one.is_left_out:
-            yield document.whole(one, start, first, line, sizes)
+            yield document.whole(one, start, first, line)
         line += document.line_ends(start, first)
-    yield from _chunks(document, first, last, line, sizes)
-
-
-class _Sizes(Struct, frozen=True):
-    """Of a chunk, of what it repeats, and of its passages, in estimated tokens."""
-
-    tokens: int
-    overlap: int
-    passage_tokens: int
+    yield from _chunks(document, first, last, line)
 
 
 class _Document:
-    """A text with its structure, and its pieces from an offset on; places in it are numbers of pieces."""
+    """A text with its structure, and its pieces from an offset on; places in it are numbers of pieces.
 
-    def __init__(self, data: bytes, begin: int, front_matter: int, finest_budget: int) -> None:
+    A chunk has at most `tokens`, estimated, and repeats `overlap` of them; its passages have `passage_tokens`.
+    """
+
+    def __init__(
+        self, data: bytes, begin: int, front_matter: int, *, tokens: int, overlap: int, passage_tokens: int
+    ) -> None:
         self.data = data
+        self.tokens, self.overlap, self.passage_tokens = tokens, overlap, passage_tokens
+        finest_budget = max(min(tokens - overlap, passage_tokens), 1)
         structure = analyse(tabulate(data), front_matter)
         self.headings = Headings(structure, front_matter)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1), begin)
@@ -202,32 +206,32 @@ class _Document:
         """Tell whether a stretch has only headings, which the path of headings at its end tells, too."""
         return last < self.size and self.headings.tells(self.offset(first), self.offset(last))
 
-    def whole(self, one: Apart, at: int, behind: int, line: int, sizes: "_Sizes") -> Chunk:
+    def whole(self, one: Apart, at: int, behind: int, line: int) -> Chunk:
         """Return lines that stand apart as a chunk, from piece `at` to before another, without the last line's end.
 
         Of what is larger than any other chunk, one passage would leave out what no model takes.
         """
         end = one.start + len(self.data[one.start : one.end].rstrip(b"\r\n"))
         last_line = line + self.data.count(b"\n", one.start, end)
-        is_large = self.cost(at, behind) > sizes.tokens * UNIT
-        starts = list(map(self.offset, self.divide(at, behind, sizes.passage_tokens))) if is_large else [one.start]
+        is_large = self.cost(at, behind) > self.tokens * UNIT
+        starts = list(map(self.offset, self.divide(at, behind, self.passage_tokens))) if is_large else [one.start]
         passages = tuple(Span(*span) for span in pairwise([*(start for start in starts if start < end), end]))
         return Chunk(one.start, end, line, last_line, self.headings.path(self.offset(at)), passages, one.start)
 
 
-def _chunks(document: _Document, first: int, last: int, line: int, sizes: _Sizes) -> Iterator[Chunk]:
+def _chunks(document: _Document, first: int, last: int, line: int) -> Iterator[Chunk]:
     """Cut the stretch of pieces from `first` to `last`, which begins on this line."""
     if first == last:
         return
-    is_whole = document.cost(first, last) <= sizes.tokens * UNIT
-    parts = [first] if is_whole else document.divide(first, last, max(sizes.tokens - sizes.overlap, 1))
+    is_whole = document.cost(first, last) <= document.tokens * UNIT
+    parts = [first] if is_whole else document.divide(first, last, max(document.tokens - document.overlap, 1))
     previous = first
     for own, end in pairwise([*parts, last]):
-        start = document.overlap_start(previous, own, sizes.overlap * UNIT) if own > first else own
+        start = document.overlap_start(previous, own, document.overlap * UNIT) if own > first else own
         next_line = line + document.line_ends(own, end)
         own_part = document.data[document.offset(own) : document.offset(end)]
         if not own_part.decode("utf-8", "surrogatepass").isspace():
-            passages = [*map(document.offset, document.divide(own, end, sizes.passage_tokens)), document.offset(end)]
+            passages = [*map(document.offset, document.divide(own, end, document.passage_tokens)), document.offset(end)]
             yield Chunk(
                 start=document.offset(start),
                 end=document.offset(end),

@@ -54,7 +54,6 @@ class _PendingRequest(Struct, Generic[Reply], frozen=True, eq=False):
     """A request that was sent, and who waits for its reply."""
 
     id: int
-    purpose: Purpose
     reply: asyncio.Future[Reply | NoResult]
 
 
@@ -158,7 +157,7 @@ class WorkerConnection(Generic[Reply]):
             self._touch()
         self._last_id += 1
         reply: asyncio.Future[Reply | NoResult] = asyncio.get_running_loop().create_future()
-        pending = _PendingRequest(self._last_id, request.purpose, reply)
+        pending = _PendingRequest(self._last_id, reply)
         self._pending[request.purpose].append(pending)
         self._writer.write(encode(replace(request, id=pending.id)))
         if self._watch is not None and not self._watch.expired():

@@ -23,7 +23,7 @@ from memoryd.domain.sessions.turns import MessageEvent
 from memoryd.errors import Denied, MemorydError, StoreError
 from memoryd.memory.forgetting.planning import drop_with_the_others
 from memoryd.memory.retaining import Retention
-from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpan, ShownSpanRows
+from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessages, ShownSpanRows
 
 log = structlog.get_logger(__name__)
 
@@ -257,15 +257,17 @@ class ShownSpans:
                 # they are known as long as this process lives
                 log.debug("delivered spans are not written", reason=str(exc))
 
-    async def _hashed(self, waiting: Sequence[tuple[str, str, str, float, int]]) -> list[ShownSpan]:
-        rows = list[ShownSpan]()
+    async def _hashed(
+        self, waiting: Sequence[tuple[str, str, str, float, int]]
+    ) -> list[tuple[str, str, SpanPrint, float]]:
+        rows = list[tuple[str, str, SpanPrint, float]]()
         for agent, session_key, text, at, number in waiting:
             span = span_print(text, keyed(self._key))
             if span is None:
                 continue
-            row = ShownSpan(agent, self._session(session_key), span, at)
-            rows.append(row)
-            spans = await self._spans_of(agent, row.session)
+            session = self._session(session_key)
+            rows.append((agent, session, span, at))
+            spans = await self._spans_of(agent, session)
             # it goes to the end, with the number of its first note
             spans[span.whole] = span, spans.pop(span.whole, (span, number))[1]
             while len(spans) > SPANS_MAX:

@@ -420,7 +420,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
     async def remember(self) -> None:
         """Take up what the last run left, as it stands in the ledger; raises StoreError."""
         last = await self.runs.last(self._now())
-        left = () if last is None else last.outcome.get(_LEFT, ())
+        left = () if last is None else last[1].get(_LEFT, ())
         if isinstance(left, list) and not self._refusals:
             self._refusals = tuple(map(str, left))
 

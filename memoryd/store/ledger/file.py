@@ -10,7 +10,6 @@ from contextlib import closing
 from pathlib import Path
 
 import apsw
-from msgspec import Struct
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase
 from memoryd.files.writing import sync_file
@@ -30,13 +29,6 @@ _TOMBSTONES = "SELECT workspace, hash, at FROM tombstones"
 _PUT_TOMBSTONE = "INSERT INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING"
 
 
-class LedgerStats(Struct, frozen=True):
-    """What a ledger is: the version of its tables, and how many rows each workspace has in it, by its real path."""
-
-    version: int
-    rows: dict[str, int]
-
-
 def copy_ledger(source: Path, target: Path) -> None:
     """Copy a ledger as it is at one moment into a new file for its owner alone, durably, without its log.
 
@@ -51,8 +43,8 @@ def copy_ledger(source: Path, target: Path) -> None:
     sync_file(target)
 
 
-def figures(path: Path, *, is_strict: bool = False) -> LedgerStats:
-    """Look at a ledger that nobody has open, all of it, and write nothing into it.
+def figures(path: Path, *, is_strict: bool = False) -> dict[str, int]:
+    """Return how many rows each workspace has in a ledger that nobody has open; all of it is looked at.
 
     Raises ForeignDatabase for what is none, or is of a newer version, and if `is_strict` for one that has anything
     that we do not make, DamagedDatabase for a broken one.
@@ -63,7 +55,7 @@ def figures(path: Path, *, is_strict: bool = False) -> LedgerStats:
             require_own_objects(reader, LEDGER)
         if found := broken_parts(reader):
             raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(found)}", hint=_WORDING.when_damaged)
-        return LedgerStats(version_of(reader.pragma("user_version")), _rows(reader))
+        return _rows(reader)
 
 
 def rows_of(path: Path) -> dict[str, int]:

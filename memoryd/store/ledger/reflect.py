@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import apsw
-from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
@@ -216,18 +215,9 @@ DELETE FROM reflect_runs WHERE workspace = ?1 AND id NOT IN (
     SELECT id FROM reflect_runs WHERE workspace = ?1 ORDER BY started_at DESC, id LIMIT ?2)
 """
 _LAST = """
-SELECT id, started_at, since, outcome FROM reflect_runs
+SELECT started_at, outcome FROM reflect_runs
 WHERE workspace = ? AND ended_at IS NOT NULL AND started_at <= ? ORDER BY started_at DESC, id LIMIT 1
 """
-
-
-class ReflectRun(Struct, frozen=True):
-    """A run that ended; `since` is the first day it looked at, `outcome` what it counted."""
-
-    id: str
-    started_at: datetime
-    since: date
-    outcome: Mapping[str, object]
 
 
 class ReflectRuns(WorkspaceRows):
@@ -245,9 +235,11 @@ class ReflectRuns(WorkspaceRows):
         db.execute(_END, (at.timestamp(), json.dumps(outcome, ensure_ascii=False, sort_keys=True), run))
 
     @reads
-    def last(self, db: apsw.Connection, before: datetime) -> ReflectRun | None:
-        """Return the last run that ended; one that a clock which was ahead has noted does not count."""
-        for run, started, since, outcome in db.execute(_LAST, (self._workspace, before.timestamp())):
-            first_day = _EPOCH + timedelta(days=since)
-            return ReflectRun(run, _moment(started), first_day, json.loads(outcome))
+    def last(self, db: apsw.Connection, before: datetime) -> tuple[datetime, Mapping[str, object]] | None:
+        """Return when the last run that ended began, and what it counted.
+
+        One that a clock which was ahead has noted does not count.
+        """
+        for started, outcome in db.execute(_LAST, (self._workspace, before.timestamp())):
+            return _moment(started), json.loads(outcome)
         return None

@@ -255,15 +255,6 @@ _MAKE_KEY = "INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)"
 _KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
 
 
-class ShownSpan(Struct, frozen=True):
-    """A span as it was delivered to a session (its keyed hash) at a time, in seconds since 1970."""
-
-    agent: str
-    session: str
-    span: SpanPrint
-    at: float
-
-
 class ShownSpanRows(WorkspaceRows):
     """The spans that sessions were shown."""
 
@@ -279,12 +270,11 @@ class ShownSpanRows(WorkspaceRows):
         return bytes(db.execute(_KEY, (self._workspace,)).get or b"")
 
     @writes
-    def put(self, db: apsw.Connection, rows: Sequence[ShownSpan], now: float) -> None:
-        """Note spans, and drop those that are too old or too many."""
-        for row in rows:
-            span = row.span
+    def put(self, db: apsw.Connection, rows: Iterable[tuple[str, str, SpanPrint, float]], now: float) -> None:
+        """Note spans, each with its agent, its session and when it was shown; drop those too old or too many."""
+        for agent, session, span, at in rows:
             packed = (span.whole, _packed(span.words), _packed(span.runs), span.is_negated)
-            db.execute(_PUT_DELIVERED, (self._workspace, row.agent, row.session, *packed, row.at))
+            db.execute(_PUT_DELIVERED, (self._workspace, agent, session, *packed, at))
         db.execute(_EXPIRE_DELIVERED, (self._workspace, now - RETENTION_SECONDS))
         db.execute(_BOUND_SPANS, (self._workspace, SHOWN_MAX))
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from memoryd.agents.workspace.qa import QaProblems, workspace_qas
+from memoryd.agents.workspace.qa import workspace_qas
 from memoryd.config.agents import Agent
 from memoryd.config.root import Config
 
@@ -43,8 +43,11 @@ def test_file_is_named_to_those_who_may_know_whose_it_is(tmp_path: Path) -> None
     qa.store.sessions.open()
     (tmp_path / "memory/sessions/own.json").write_text("[")
     qa.store.sessions.look()
-    assert qa.problems("a").others == qa.problems("b").others == 1
-    assert [name.partition(":")[0] for name in qa.problems("a").named] == ["memory/sessions/own.json"]
-    assert qa.problems("b").named == ()
-    assert len(qa.problems("b", names_all=True).named) == 1
-    assert "2 files" in QaProblems(others=2).sentences[0]
+    own, others = qa.problems("a")
+    assert own.partition(":")[0] == "memory/sessions/own.json"
+    assert others.startswith("1 file of")
+    assert qa.problems("b") == [others]
+    assert len(qa.problems("b", names_all=True)) == 1
+    (tmp_path / "memory/sessions/odd.json").write_text("[")
+    qa.store.sessions.look()
+    assert [one[:7] for one in qa.problems("b")] == ["2 files"]

@@ -5,7 +5,7 @@ from datetime import date
 from io import BytesIO
 from pathlib import Path
 
-from memoryd.api.calls.transfer import exported
+from memoryd.api.calls.retain import exported
 from memoryd.cli.importing.sources import entries
 from memoryd.cli.memory.transfer import FORMATS
 from memoryd.domain.memories.book import Memory, MemorySource

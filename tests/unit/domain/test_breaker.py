@@ -12,8 +12,8 @@ def _after_failures(count: int, *, every: float = 0.0, rule: BreakerRule | None 
 
 
 def test_new_breaker_allows_at_any_time() -> None:
-    assert Breaker().allows(0.0)
-    assert Breaker().allows(-1e9)
+    assert Breaker().wait(0.0) == 0
+    assert Breaker().wait(-1e9) == 0
 
 
 def test_delay_doubles_from_one_second() -> None:
@@ -46,11 +46,11 @@ def test_slow_failures_never_open() -> None:
 
 def test_open_circuit_lets_exactly_one_probe_through() -> None:
     opened = _after_failures(5)
-    assert not opened.allows(59.9)
-    assert opened.allows(60.0)
+    assert opened.wait(59.9) > 0
+    assert opened.wait(60.0) == 0
     probing = opened.tried(60.0)
     assert probing.circuit is Circuit.HALF_OPEN
-    assert not probing.allows(60.1)
+    assert probing.wait(60.1) > 0
 
 
 def test_successful_probe_closes_and_forgets() -> None:
@@ -66,7 +66,7 @@ def test_failed_probe_opens_again_for_the_longest_delay() -> None:
 
 def test_lost_probe_does_not_block_for_ever() -> None:
     probing = _after_failures(5).tried(60.0)
-    assert probing.allows(120.0)
+    assert probing.wait(120.0) == 0
 
 
 def test_success_resets_the_delay_but_keeps_the_count_of_the_window() -> None:
@@ -89,7 +89,7 @@ def test_every_history_is_bounded(steps: list[tuple[float, float, bool]]) -> Non
     breaker, now = Breaker(), 0.0
     for pause, chance, is_failure in steps:
         now += pause
-        if breaker.allows(now):
+        if breaker.wait(now) == 0:
             breaker = breaker.tried(now)
         breaker = breaker.failed(now, chance) if is_failure else breaker.succeeded()
         assert 0.0 <= breaker.wait(now) <= 75.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.models.e5_image import convert, read_image
+from memoryd.models.convert import convert_image, read_image
 from memoryd.models.families import family_of, inspect
 from memoryd.models.gguf import read_header
 
@@ -48,7 +48,7 @@ def image(**shape: int) -> bytes:
 
 def test_image_becomes_a_whole_model_of_its_family(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
-    convert("multilingual-e5-small", read_image(image()), path)
+    convert_image("multilingual-e5-small", read_image(image()), path)
 
     metadata = inspect(path)
     family = family_of(metadata)
@@ -85,7 +85,7 @@ def test_shape_out_of_bounds_is_refused(shape: dict[str, int], words: str) -> No
 
 def test_image_without_a_tensor_of_its_shape_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no tensor l1\.q\.w of 1024 weights"):
-        convert("x", read_image(image(layers=2)), tmp_path / "model.gguf")
+        convert_image("x", read_image(image(layers=2)), tmp_path / "model.gguf")
 
 
 def test_image_cut_anywhere_is_refused() -> None:
@@ -103,7 +103,7 @@ def test_forged_image_is_read_or_refused_in_words(tmp_path: Path) -> None:
         for _ in range(rnd.choice((1, 4))):
             data[rnd.randrange(head)] = rnd.choice((0, 0x7F, 0xFF, rnd.randrange(256)))
         try:
-            convert("x", read_image(bytes(data)), tmp_path / "model.gguf")
+            convert_image("x", read_image(bytes(data)), tmp_path / "model.gguf")
         except ValueError as exc:
             refused += "image" in str(exc) or "cannot map" in str(exc)
     assert refused > 100

@@ -8,11 +8,21 @@ import pytest
 from memoryd.domain.documents import is_outside
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
-from memoryd.web.ask import BEYOND, LATE, WEAK, is_by_words_alone, is_late, missing, reason, snippet_lines, why_left_out
 from memoryd.web.changes import NoteLines, without_edges
-from memoryd.web.health import doctor_environment
-from memoryd.web.memories import diff_lines
+from memoryd.web.memories import (
+    BEYOND,
+    LATE,
+    WEAK,
+    diff_lines,
+    is_by_words_alone,
+    is_late,
+    missing,
+    reason,
+    snippet_lines,
+    why_left_out,
+)
 from memoryd.web.rendering import render
+from memoryd.web.site import doctor_environment
 
 FRAME = {"navigation": (), "here": "ask", "title": "Ask", "notice": None, "agents": (), "agent": None, "address": "ask"}
 

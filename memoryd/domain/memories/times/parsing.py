@@ -13,9 +13,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
-from memoryd.domain.memories.times.chinese import chinese_lean, chinese_times, holds_chinese
 from memoryd.domain.memories.times.english import NO_PART, counted, english_lean, english_times
-from memoryd.domain.memories.times.german import in_english
 from memoryd.domain.memories.times.grammar import (
     Bearing,
     DayWord,
@@ -25,6 +23,7 @@ from memoryd.domain.memories.times.grammar import (
     clauses_of,
     question_part,
 )
+from memoryd.domain.memories.times.languages import chinese_lean, chinese_times, holds_chinese, in_english
 from memoryd.domain.memories.times.spans import (
     Calendar,
     DaySpan,

@@ -98,13 +98,13 @@ def test_alias_in_doubt_is_nobodys() -> None:
     assert book.entities_in("ask Anna") == ("anna",)
 
 
-def test_book_of_a_day_knows_what_was_recorded_by_then() -> None:
+def test_what_is_said_again_takes_the_place_of_what_came_between() -> None:
     book = book_of([source("The code is 1", 0), source("The code is 2", 4), source("The code is 1", 8)])
     first, second = (source(f"The code is {at}").line.id for at in (1, 2))
     assert book.superseded == {first: (second,)}
-    assert book.as_of(DAY + timedelta(days=5)).superseded == {second: (first,)}
-    assert set(book.as_of(DAY).memories) == {first}
-    assert book.as_of(DAY - timedelta(days=1)).memories == {}
+    earlier = book_of([source("The code is 1", 0), source("The code is 2", 4)])
+    assert earlier.superseded == {second: (first,)}
+    assert set(book_of([source("The code is 1", 0)]).memories) == {first}
 
 
 @given(st.text(max_size=30), st.lists(st.text("ab@[]-王芳 .İß", min_size=1, max_size=6).filter(str.strip), max_size=5))

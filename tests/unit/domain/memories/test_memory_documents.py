@@ -189,13 +189,12 @@ def test_what_is_no_number_of_days_is_refused(text: str) -> None:
 def test_decay_tells_what_moves_then_what_loses_most() -> None:
     now = [document(number) for number in range(1, 8)]
     then = [document(number, age=float(number)).terms for number in range(1, 8)]
-    preview = decay_of([DecayedDocument(one, later) for one, later in zip(now, then, strict=True)], 30, limit=4)
-    assert (preview.total, preview.changing) == (7, 5)
-    assert preview.moving == 0
-    losses = [one.loss for one in preview.decayed]
+    decayed, changing, moving = decay_of(map(DecayedDocument, now, then), limit=4)
+    assert (changing, moving) == (5, 0)
+    losses = [one.loss for one in decayed]
     assert losses == sorted(losses, reverse=True)
     assert all(loss > 0 for loss in losses)
-    assert len(preview.decayed) == 4
+    assert len(decayed) == 4
 
 
 def test_day_begins_in_the_zone_of_its_owner() -> None:

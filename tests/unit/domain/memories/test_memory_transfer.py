@@ -6,7 +6,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.api.calls.transfer import ImportedMemory, exported, imported
+from memoryd.api.calls.retain import ImportedMemory, exported, imported
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.documents import (
     PAGE_CHARS,

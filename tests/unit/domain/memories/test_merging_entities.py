@@ -32,8 +32,7 @@ WORLD = book(
     ],
 )
 def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, path: str) -> None:
-    place = merging(WORLD, name, into)
-    assert (place.path, place.is_there) == (path, False)
+    assert merging(WORLD, name, into).path == path
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_what_would_confuse_names_is_refused(name: str, into: str, why: str) -> 
 
 
 def test_what_is_merged_already_is_left() -> None:
-    assert merging(WORLD, "PETE", "peter").is_there
+    assert merging(WORLD, "PETE", "peter").path == splitting(WORLD, "PETE").path
 
 
 def test_alias_is_split_from_the_page_that_gives_it() -> None:

@@ -88,16 +88,15 @@ def test_excerpt_goes_on_where_it_ended() -> None:
     seen: list[Turn] = []
     first: int | None = 1
     while first is not None:
-        piece = excerpt(whole, seqs=SeqRange(first), max_turns=4, max_chars=100)
-        assert 1 <= len(piece.turns) <= 4
-        assert piece.matched == 29 - len(seen)
-        seen += piece.turns
-        first = piece.next_seq
+        turns, matched, first = excerpt(whole, seqs=SeqRange(first), max_turns=4, max_chars=100)
+        assert 1 <= len(turns) <= 4
+        assert matched == 29 - len(seen)
+        seen += turns
     assert tuple(seen) == whole.turns
 
 
 def test_excerpt_finds_a_word_in_question_answer_and_topics() -> None:
     whole = session_of(("Ｇateway?", None), ("what?", "the GATEWAY"), ("other", None))
-    found = excerpt(whole, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
-    assert [turn.seq for turn in found.turns] == [1, 2]
-    assert excerpt(whole, word="nothing", max_turns=9, max_chars=99).turns == ()
+    turns, _, _ = excerpt(whole, seqs=ALL_TURNS, word="gateway", max_turns=9, max_chars=99)
+    assert [turn.seq for turn in turns] == [1, 2]
+    assert excerpt(whole, word="nothing", max_turns=9, max_chars=99) == ((), 0, None)
