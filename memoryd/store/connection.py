@@ -6,9 +6,10 @@ apsw brings it as a loadable extension; where it does not, files have no checksu
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 
 import apsw
@@ -102,6 +103,23 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
         # SQLite has rolled back by itself after some errors, a full disk among them
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+ROWS_AT_ONCE = 128
+"""The word index writes out what it holds before such a statement: of fewer it would make more segments to merge."""
+
+
+def insert_rows(db: apsw.Connection, insert: str, rows: Iterable[Sequence[object]]) -> None:
+    """Run an INSERT without its values for many rows, of which so many are held as one statement takes.
+
+    While it runs, Python's other threads do; between two statements each waits for them.
+    """
+    left = iter(rows)
+    while some := list(islice(left, ROWS_AT_ONCE)):
+        row = f"({', '.join('?' * len(some[0]))})"
+        statement, values = f"{insert} VALUES {', '.join([row] * len(some))}", tuple(chain.from_iterable(some))
+        # one of many rows takes 100 KB, and is seldom asked for with as many again
+        db.execute(statement, values, can_cache=len(some) == 1)
 
 
 def broken_parts(db: apsw.Connection, check: str = "integrity_check(3)") -> list[str]:

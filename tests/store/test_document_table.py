@@ -15,7 +15,7 @@ from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.memories.entries import ChunkEntry, PassageEntry
 from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
-from memoryd.store.index import documents, stems
+from memoryd.store.index import passages, stems
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import Rename, passages_of_hashes, put_files, remove_files, rename_file
 from memoryd.store.index.passages import ChunkRow
@@ -310,7 +310,7 @@ def test_of_a_large_note_few_chunks_are_held(monkeypatch: pytest.MonkeyPatch) ->
         held.append(len(chunks))
         stems.insert_words(db, chunks)
 
-    monkeypatch.setattr(documents, "insert_words", insert_words)
+    monkeypatch.setattr(passages, "insert_words", insert_words)
     with closing(apsw.Connection("")) as db:
         prepare_index(db)
         indexed = put(db, "memory/a.md", "".join(f"## {number}\n\n{'Some words. ' * 20}\n" for number in range(700)))

@@ -160,19 +160,24 @@ class _Document:
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1), begin)
         # a plain list: each line that stands apart asks for a place or two
         self._starts: list[int] = self._pieces.starts.tolist()
+        self._costs: list[int] = self._pieces.costs.tolist()
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
         self.size = len(self._ranks)
 
     def cost(self, first: int, last: int) -> int:
-        return int(self._pieces.costs[last] - self._pieces.costs[first])
+        return self._costs[last] - self._costs[first]
 
     def piece(self, offset: int) -> int:
         """Find the piece that begins at a byte offset, or next after it."""
         return bisect_left(self._starts, min(offset, self._starts[-1]))
 
     def divide(self, first: int, last: int, tokens: int) -> list[int]:
-        costs, keys = self._pieces.costs[first : last + 1], self._pieces.keys[first:last]
-        return [first + at for at in divide(costs, keys, tokens * UNIT)]
+        keys = self._pieces.keys[first:last]
+        if last - first <= _SHORT:
+            parts = _divide(self._costs[first : last + 1], keys.tolist(), tokens * UNIT)
+        else:
+            parts = _divide(self._pieces.costs[first : last + 1], _BlockKeys(keys), tokens * UNIT)
+        return [first + at for at in parts]
 
     def offset(self, at: int) -> int:
         return self._starts[at]
@@ -185,10 +190,10 @@ class _Document:
 
         A part that starts with a heading gets none: the section before is another matter.
         """
-        ranks, costs = self._ranks, self._pieces.costs
+        ranks, costs = self._ranks, self._costs
         if ranks[start] >= _HEADING:
             return start
-        first = previous + int(np.searchsorted(costs[previous:start], costs[start] - room))
+        first = bisect_left(costs, costs[start] - room, previous, start)
         for at in range(start - 1, first - 1, -1):
             if ranks[at] >= _HEADING:
                 return at
@@ -301,17 +306,13 @@ class _BlockKeys:
         return (np.flatnonzero(self.keys[begin:end] == top) + begin).tolist()
 
 
-def divide(costs: IndexArray, keys: KeyArray, budget: int) -> list[int]:
+def _divide(costs: Costs, keys: Sequence[int] | _BlockKeys, budget: int) -> list[int]:
     """Choose the pieces that start a part, so that no part costs more than the budget unless it is one piece.
 
     `costs` are cumulative and have one entry more than `keys`. The first piece always starts a part; the result
     ascends.
     """
-    if len(keys) <= _SHORT:
-        plain = costs.tolist(), keys.tolist()
-        return _join(*plain, _cut(*plain, budget), budget)
-    starts = _cut(costs, _BlockKeys(keys), budget)
-    return _join(costs, keys, starts, budget)
+    return _join(costs, keys, _cut(costs, keys, budget), budget)
 
 
 def _cut(costs: Costs, keys: Sequence[int] | _BlockKeys, budget: int) -> list[int]:
@@ -369,17 +370,16 @@ def _even(costs: Costs, ties: list[int], first: int, last: int, budget: int) -> 
     return ties[int(np.lexsort((off_middle, uneven))[0])]
 
 
-def _join(costs: Costs, keys: Sequence[int] | KeyArray, starts: list[int], budget: int) -> list[int]:
+def _join(costs: Costs, keys: Sequence[int] | _BlockKeys, starts: list[int], budget: int) -> list[int]:
     """Undo cuts beside a small part while both parts fit into one, the cut with the least key first."""
-    if len(starts) < 2:
-        return starts
     edges = [int(costs[at]) for at in [*starts, len(keys)]]
     left, right = list(range(-1, len(starts))), list(range(1, len(starts) + 1))
     kept = [True] * len(starts)
-    for cut in sorted(range(1, len(starts)), key=lambda at: int(keys[starts[at]])):
+    small = SMALL_PART * budget
+    for _, cut in sorted((keys[at], cut) for cut, at in enumerate(starts) if cut):
         before, after = left[cut], right[cut]
-        small = min(edges[cut] - edges[before], edges[after] - edges[cut])
-        if small < SMALL_PART * budget and edges[after] - edges[before] <= budget:
+        start, middle, end = edges[before], edges[cut], edges[after]
+        if end - start <= budget and (middle - start < small or end - middle < small):
             kept[cut] = False
             right[before], left[after] = after, before
     return [at for at, is_kept in zip(starts, kept, strict=True) if is_kept]

@@ -7,10 +7,11 @@ the other words decide. Of a letter that few languages have the same holds.
 
 import string
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
-from itertools import chain
+from itertools import repeat
+from struct import Struct
 
 from memoryd.domain.expressions import expression
 
@@ -166,35 +167,43 @@ def _by_script(text: str) -> str:
 
 
 def _by_words(text: str) -> str:
-    composed = text if text.isascii() else unicodedata.normalize("NFC", text)
-    words = _WORD.findall(composed)
-    if not (composed.isascii() and _CAPITALS.isdisjoint(words)):
+    if text.isascii():
+        words = text.encode().translate(_LETTERS_ALONE).decode().split()
+    else:
+        text = unicodedata.normalize("NFC", text)
+        words = _WORD.findall(text)
+    if not (text.isascii() and _CAPITALS.isdisjoint(words)):
         # a capital alone is a mark, of a retained line too, or a name
         words = [word for word in words if len(word) > 1 or not word.isupper()]
-    by_word, by_letter = _languages_by_word(), _languages_by_letter()
-    found = Counter(chain.from_iterable(filter(None, map(by_word.get, map(str.lower, words)))))
+    by_word, by_letter = _counts_by_word(), _counts_by_letter()
+    counted = sum(map(by_word.get, " ".join(words).lower().split(), repeat(0)))
     if not text.isascii():
-        for letter in by_letter.keys() & set(composed.lower()):
-            found.update(by_letter[letter])
-    most = max(found.values(), default=0)
-    best = [code for code, count in found.items() if count == most]
-    return best[0] if len(best) == 1 and most >= len(words) * _LEAST_SHARE else ""
+        counted += sum(map(by_letter.__getitem__, by_letter.keys() & set(text.lower())))
+    counts = _COUNTS.unpack(counted.to_bytes(_COUNTS.size, "little"))
+    most = max(counts)
+    is_known = counts.count(most) == 1 and most >= len(words) * _LEAST_SHARE
+    return _CODES[counts.index(most)] if is_known else ""
+
+
+_CODES = tuple(_FUNCTION_WORDS)
+_COUNTS = Struct(f"<{len(_CODES)}H")
+_LETTERS_ALONE = bytes(byte if chr(byte).isascii() and chr(byte).isalpha() else ord(" ") for byte in range(0x100))
 
 
 @cache
-def _languages_by_word() -> Mapping[str, Iterable[str]]:
-    return _languages_by((code, words.split()) for code, words in _FUNCTION_WORDS.items())
+def _counts_by_word() -> Mapping[str, int]:
+    return _counts_by((code, words.split()) for code, words in _FUNCTION_WORDS.items())
 
 
 @cache
-def _languages_by_letter() -> Mapping[str, Iterable[str]]:
-    return _languages_by(_LETTERS.items())
+def _counts_by_letter() -> Mapping[str, int]:
+    return _counts_by(_LETTERS.items())
 
 
-def _languages_by(parts: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, Iterable[str]]:
-    """Return the languages of each part that several may have."""
-    found = defaultdict[str, set[str]](set)
+def _counts_by(parts: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, int]:
+    """Return one number for each part, which has a 1 in the place of each of its languages: their sum counts all."""
+    found = defaultdict[str, int](int)
     for code, those in parts:
-        for part in those:
-            found[part].add(code)
+        for part in set(those):
+            found[part] |= 1 << 16 * _CODES.index(code)
     return found

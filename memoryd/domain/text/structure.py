@@ -132,6 +132,7 @@ _BLANKS = _table(b"\t\n\r ")
 _MARKS = _table(b"#-+*>|`~=")
 _BULLETS = _table(b"-*+")
 _DIGITS = _table(b"0123456789")
+_LINE_ENDS = _table(b"\r\n ").astype(np.int64)
 _NUMBER_ENDS = _table(b".)")
 
 
@@ -214,13 +215,14 @@ def _table_rows(lines: Lines, after_blank: Mask) -> Mask:
 
 def _follows_colon(lines: Lines) -> Mask:
     """Mark the lines whose previous non-blank line announces them with a colon at its end."""
-    content = lines.bytes_at
-    ends = np.maximum(lines.starts - 1, 0)
+    # before the first line stands the padding, as it were: the places there count from the end
+    content, ends = lines.bytes_at, lines.starts - 1
     for _ in range(_LINE_END_BYTES):
-        last = content[ends]
-        ends -= (ends > 0) & ((last == 10) | (last == 13) | (last == 32))
-    wide = (content[ends - 2] == 0xEF) & (content[ends - 1] == 0xBC) & (content[ends] == 0x9A)
-    colon: Mask = (content[ends] == ord(":")) | (wide & (ends > 1))
+        ends -= _LINE_ENDS[content[ends]]
+    last = content[ends]
+    colon: Mask = last == ord(":")
+    if (wide := last == 0x9A).any():
+        colon |= wide & (content[ends - 2] == 0xEF) & (content[ends - 1] == 0xBC)
     return colon
 
 
@@ -384,10 +386,11 @@ _MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(31)
 
 def _mixed(content: KeyArray, first: int, last: int) -> KeyArray:
     """Hash for each piece the checksums of those from `first` to `last`, counted from it (splitmix64)."""
-    padded = np.concatenate([np.zeros(-first, np.uint64), content, np.zeros(last, np.uint64)])
-    mixed = np.zeros(len(content), np.uint64)
+    padded = np.zeros(len(content) + last - first, np.uint64)
+    padded[-first : len(content) - first] = content
+    mixed, shifted = np.zeros((2, len(content)), np.uint64)
     for ahead in range(last - first + 1):
         mixed ^= padded[ahead : ahead + len(content)]
         mixed *= _MULTIPLIER
-        mixed ^= mixed >> _SHIFT
+        mixed ^= np.right_shift(mixed, _SHIFT, out=shifted)
     return mixed * np.uint64(0xBF58476D1CE4E5B9)

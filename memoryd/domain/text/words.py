@@ -61,7 +61,8 @@ _SHAPES = bytes(
     ord("a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else " ") if one < "\x80" else ord(" ")
     for one in map(chr, range(0x100))
 )
-_HUMPS = (b"aA", b"a0", b"A0", b"0a", b"0A")
+_HUMP_OF_SHAPES = expression(rb"[A0](?:(?<=a.)|(?<=A0)|(?<=0)[aA])")
+"""Begins with what is rare: nearly all of a text is passed at once."""
 _JOINED = expression(r"(?<!\w)\w+(?:[-_./:@#\\+]+\w+)+")
 _CODED = expression(r"[0-9_./:@#\\]")
 _CODE = expression(r"(?:(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5,}|[0-9]{5,}|[a-f]{5,})\Z")
@@ -153,7 +154,7 @@ def indexed_words(text: str) -> str:
 def identifier_parts(text: str) -> str:
     """Return the parts of the compound identifiers in `text` (`maxResults` → `max Results`), space-separated."""
     shapes = text.encode("utf-8", "surrogatepass").translate(_SHAPES)
-    if not any(hump in shapes for hump in _HUMPS):
+    if not _HUMP_OF_SHAPES.search(shapes):
         return ""
     mixed = dict.fromkeys(_MIXED.findall(text))
     return " ".join(_HUMP.sub(" ", word) for word in mixed if _HUMP.search(word))

@@ -19,7 +19,7 @@ from memoryd.domain.text.sanitizing import path_flags
 from memoryd.domain.text.standing import without_standing
 from memoryd.store.connection import at_one_moment
 from memoryd.store.database_file import Table, file_stat_of, reads, stored_stat, writes
-from memoryd.store.index.passages import ChunkRow, Counts, PassageRow
+from memoryd.store.index.passages import ChunkRow, Counts, FreshChunks, PassageRow
 from memoryd.store.index.schema import drop_deleted_words
 from memoryd.store.index.stems import ChunkText, insert_words
 from memoryd.store.index.vectors import IndexTable, drop_unused
@@ -82,8 +82,8 @@ ON CONFLICT (path) DO UPDATE SET
     mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, read_at_ns = excluded.read_at_ns,
     sha256 = excluded.sha256, lines = excluded.lines, chunks = excluded.chunks, chunker = excluded.chunker,
     flags = excluded.flags
-RETURNING id
 """
+_FILE_ID = "SELECT id FROM files WHERE path = ?"
 _SELECT_KNOWN = """
 SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker NOT IN (?, ?) FROM files
 """
@@ -100,14 +100,6 @@ FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_ch
 WHERE c.file_id = ? ORDER BY c.ordinal
 """
 _MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
-# no number a second time: SQLite would give the highest one anew once its row is gone
-_INSERT_CHUNK = """
-INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, heading, text, hash)
-VALUES (1 + max((SELECT ifnull(max(id), 0) FROM chunks), (SELECT id FROM last_chunk)), ?, ?, ?, ?, ?, ?, ?)
-"""
-_INSERT_MEMORY = "INSERT INTO memory_chunks (chunk_id, memory) VALUES (?, ?)"
-_INSERT_SCOPE = "INSERT INTO scoped_chunks (chunk_id, scope) VALUES (?, ?)"
-_INSERT_PASSAGE = "INSERT INTO passages (chunk_id, start, stop, hash) VALUES (?, ?, ?, ?)"
 _DELETE_WORDS = "DELETE FROM chunk_words WHERE rowid IN (SELECT value FROM json_each(?))"
 _DELETE_CHUNKS = "DELETE FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 # the spaces are named so that the (space_id, hash) index serves
@@ -151,32 +143,30 @@ def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
     return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
-_CHUNKS_AT_ONCE = 256
-"""So many are held until their words are written; a large note has many times as many."""
-
-
 def put_files(db: apsw.Connection, files: Sequence[FileContent]) -> list[Indexed]:
     """Make the index hold these files, each once, with these chunks. A chunk whose hash stays keeps its row and words.
 
     Not so one that states a memory now, or none any more, or another one, or stands under another scope: the same words
     may do so by their place.
     """
-    # FTS5 writes out the words that it holds, and merges them at length, where others go or a row is asked for
-    fresh: list[ChunkText] = []
+    fresh = FreshChunks(db)
     done = [_put_file(db, file, fresh) for file in files]
-    insert_words(db, fresh)
+    fresh.write()
     return done
 
 
-def _put_file(db: apsw.Connection, file: FileContent, fresh: list[ChunkText]) -> Indexed:
+def _put_file(db: apsw.Connection, file: FileContent, fresh: FreshChunks) -> Indexed:
     row, chunks = file.row, file.chunks
     if file.is_afresh:
         remove_files(db, [row.path])
     read = (*stored_stat(row.known.stat), row.known.read_at_ns, row.known.digest)
     values = (row.path, row.source, *read, row.lines, len(chunks), row.chunker, row.flags)
-    file_id: int = db.execute(_UPSERT_FILE, values).get
+    # not RETURNING: SQLite makes a table of its own for that, which takes as long as the file's chunks
+    known: int | None = db.execute(_FILE_ID, (row.path,)).get
+    db.execute(_UPSERT_FILE, values)
+    file_id = db.last_insert_rowid() if known is None else known
     old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
-    for chunk_hash, memory, scope, *held in db.execute(_SELECT_PENDING, (file_id,)):
+    for chunk_hash, memory, scope, *held in () if known is None else db.execute(_SELECT_PENDING, (file_id,)):
         old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
     kept = added = memories = 0
     for ordinal, entry in enumerate(chunks):
@@ -188,10 +178,7 @@ def _put_file(db: apsw.Connection, file: FileContent, fresh: list[ChunkText]) ->
                 db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, chunk_id))
             kept += 1
         else:
-            fresh.append(ChunkText(_insert_chunk(db, file_id, ordinal, entry), entry.heading, entry.text, row.path))
-            if len(fresh) == _CHUNKS_AT_ONCE:
-                insert_words(db, fresh)
-                fresh.clear()
+            fresh.add(row.path, file_id, ordinal, entry)
             added += 1
     gone = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
     _delete_chunks(db, gone)
@@ -238,18 +225,6 @@ def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
     _delete_chunks(db, [row[0] for row in db.execute(_CHUNKS_OF_FILES, (names,))])
     db.execute(_DELETE_FILES, (names,))
     return db.changes()
-
-
-def _insert_chunk(db: apsw.Connection, file_id: int, ordinal: int, entry: ChunkEntry) -> int:
-    values = (file_id, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
-    db.execute(_INSERT_CHUNK, values)
-    chunk_id = db.last_insert_rowid()
-    db.executemany(_INSERT_PASSAGE, [(chunk_id, one.start, one.stop, one.hash) for one in entry.passages])
-    if entry.memory:
-        db.execute(_INSERT_MEMORY, (chunk_id, entry.memory))
-    if entry.scope:
-        db.execute(_INSERT_SCOPE, (chunk_id, entry.scope))
-    return chunk_id
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:

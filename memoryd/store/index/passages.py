@@ -2,11 +2,15 @@
 
 from typing import NamedTuple
 
+import apsw
 from msgspec import Struct
 
 from memoryd.domain.documents import RelativePath, Source
+from memoryd.domain.memories.entries import ChunkEntry
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.languages import language_of
+from memoryd.store.connection import insert_rows
+from memoryd.store.index.stems import ChunkText, insert_words
 
 
 class ChunkRow(Struct, frozen=True):
@@ -80,3 +84,44 @@ class RejectedPassage(Struct, frozen=True):
     end_line: int
     is_file: bool
     reason: str
+
+
+# no number a second time: SQLite would give the highest one anew once its row is gone
+_LAST_CHUNK = "SELECT max((SELECT ifnull(max(id), 0) FROM chunks), (SELECT id FROM last_chunk))"
+_INSERT_CHUNKS = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, heading, text, hash)"
+_INSERT_PASSAGES = "INSERT INTO passages (chunk_id, start, stop, hash)"
+_INSERT_MEMORIES = "INSERT INTO memory_chunks (chunk_id, memory)"
+_INSERT_SCOPES = "INSERT INTO scoped_chunks (chunk_id, scope)"
+_CHUNKS_AT_ONCE = 256
+"""So many are held until they are written; a large note has many times as many."""
+
+
+class FreshChunks:
+    """The chunks that a transaction adds; the last ones are in the index once `write` was called."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._last: int = db.execute(_LAST_CHUNK).get
+        self._held: list[tuple[int, RelativePath, int, int, ChunkEntry]] = []
+
+    def add(self, path: RelativePath, file: int, ordinal: int, entry: ChunkEntry) -> None:
+        """Add the chunk of this number in its document, whose row is there."""
+        self._last += 1
+        self._held.append((self._last, path, file, ordinal, entry))
+        if len(self._held) == _CHUNKS_AT_ONCE:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is held, the words last: FTS5 writes out what it has, and merges, where others go or are read."""
+        db, held = self._db, [(chunk, entry) for chunk, _, _, _, entry in self._held]
+        rows = [
+            (chunk, file, ordinal, one.start_line, one.end_line, one.heading, one.text, one.hash)
+            for chunk, _, file, ordinal, one in self._held
+        ]
+        insert_rows(db, _INSERT_CHUNKS, rows)
+        spans = [(chunk, one.start, one.stop, one.hash) for chunk, entry in held for one in entry.passages]
+        insert_rows(db, _INSERT_PASSAGES, spans)
+        insert_rows(db, _INSERT_MEMORIES, [(chunk, entry.memory) for chunk, entry in held if entry.memory])
+        insert_rows(db, _INSERT_SCOPES, [(chunk, entry.scope) for chunk, entry in held if entry.scope])
+        insert_words(db, [ChunkText(chunk, one.heading, one.text, path) for chunk, path, _, _, one in self._held])
+        self._held.clear()

@@ -32,8 +32,9 @@ from memoryd.domain.text.words import (
     stems_asked,
     stems_of,
 )
+from memoryd.store.connection import insert_rows
 
-_INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO chunk_words (rowid, body, heading, path, parts, stems)"
 _NOTE_LANGUAGE = "INSERT OR IGNORE INTO languages VALUES (?)"
 _LANGUAGES = "SELECT code FROM languages ORDER BY code"
 _CHUNKS = "SELECT c.id, c.heading, c.text, f.path FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY c.id"
@@ -54,7 +55,9 @@ def insert_words(db: apsw.Connection, chunks: Iterable[ChunkText]) -> None:
 
     The stems are of a text and its heading, by the language of both.
     """
-    for number, heading, text, path in chunks:
+
+    def words(chunk: ChunkText) -> Sequence[object]:
+        number, heading, text, path = chunk
         parts = identifier_parts(f"{heading} {text}")
         # the number of a part is no word of anybody, nor is who shares it: its words weigh as at home
         told = home_path(conversation_path(path))
@@ -63,7 +66,9 @@ def insert_words(db: apsw.Connection, chunks: Iterable[ChunkText]) -> None:
         if language in STEMMERS:
             db.execute(_NOTE_LANGUAGE, (language,))
             stems = indexed_words(" ".join(stems_of(f"{body}\n{above}", language)))
-        db.execute(_INSERT, (number, body, above, name, parts and indexed_words(parts), stems))
+        return number, body, above, name, parts and indexed_words(parts), stems
+
+    insert_rows(db, _INSERT, map(words, chunks))
 
 
 def rewrite_words(db: apsw.Connection) -> None:

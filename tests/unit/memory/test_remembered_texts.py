@@ -39,7 +39,7 @@ HOLD_NONE = {
     "config/section.py": {"_docstrings_in"},
     "domain/memories/unasked/concepts.py": {"_german", "_german_roots", "_table", "_unspaced_words"},
     "domain/ranking/filters.py": {"date_in_name"},
-    "domain/text/languages.py": {"_languages_by_letter", "_languages_by_word"},
+    "domain/text/languages.py": {"_counts_by_letter", "_counts_by_word"},
     "domain/text/markdown.py": {"_plain_loader"},
     "domain/text/words.py": {"_stemmer"},
     "embed/remote/http.py": {"tls"},
