@@ -38,6 +38,11 @@ CENTRE_GROWTH = 2
 """When there are more than so many times as many vectors, another centre is taken, and the signs are."""
 LANGUAGE_GROWTH = 1.5
 """When there are more than so many times as many passages of a language, the means of all are taken anew."""
+LARGE, ROUGH = 0.75, 2
+"""Signs are first compared where a number of the question is more than so many times their mean size. Then so many
+times as many as are wanted are put in order by all of its numbers."""
+BLOCK, IN_ORDER = 16_384, 256
+"""Vectors whose signs are compared, or put in order, at once: as many as stay in the cache of a processor."""
 Rows = TypeVar("Rows", bound=NDArray[np.generic])
 VectorIds = NDArray[np.int64]
 SignWords = NDArray[np.uint64]
@@ -61,24 +66,20 @@ class Signs(Struct, frozen=True):
         return Signs(self.centre, words)
 
     def likeliest(self, query: Vector, places: NDArray[np.intp] | None, count: int) -> NDArray[np.intp]:
-        """Return at least `count` places, the likeliest first; of these `places`, if any are named.
-
-        Numbers of the question that are large count three times.
-        """
+        """Return `count` places, the likeliest first; of these `places`, if any are named."""
         query = query - self.centre
-        asked, heavy = _words(query[None] > 0), _words(np.abs(query[None]) > np.abs(query).mean())
+        sizes = np.abs(query[None])
+        asked, large = _words(query[None] > 0), _words(sizes > LARGE * sizes.mean())
         words = self.words if places is None else self.words[:, places]
-        distances = np.zeros(words.shape[1], np.uint16)
-        differing, counted = np.empty(words.shape[1], np.uint64), np.empty(words.shape[1], np.uint8)
-        for column, sign, weight in zip(words, asked, heavy, strict=True):
-            np.bitwise_xor(column, sign, out=differing)
-            distances += np.bitwise_count(differing, out=counted)
-            np.bitwise_and(differing, weight, out=differing)
-            counted = np.bitwise_count(differing, out=counted)
-            distances += np.add(counted, counted, out=counted)
-        enough = np.partition(distances, count - 1)[count - 1] if count < len(distances) else distances.max(initial=0)
-        near = np.flatnonzero(distances <= enough)
-        near = near[np.argsort(distances[near], kind="stable")]
+        differing = np.zeros(words.shape[1], np.uint16)
+        for at in range(0, len(differing), BLOCK):
+            for column, sign, mask in zip(words[:, at : at + BLOCK], asked, large, strict=True):
+                differing[at : at + BLOCK] += np.bitwise_count((column ^ sign) & mask)
+        last = min(ROUGH * count, len(differing)) - 1
+        near = np.flatnonzero(differing <= np.partition(differing, last)[last])
+        parts = (words[:, near[at : at + IN_ORDER]].T.copy().view(np.uint8) for at in range(0, len(near), IN_ORDER))
+        likeness = [np.unpackbits(signs, axis=1, count=len(query)) @ query for signs in parts]
+        near = near[np.argsort(-np.concatenate(likeness), kind="stable")[:count]]
         return near if places is None else places[near]
 
 
@@ -237,7 +238,7 @@ FIRST = 400
 BEST = 24
 """A round that brings nothing among so many is the last."""
 ROUNDS = 20
-"""How many half as large ones follow the first round, at most."""
+"""How many a third as large follow the first round, at most."""
 Nearest = list[tuple[bytes, float, bool]]
 """Text hash, cosine, and whether the text is in another language than the question; best first."""
 
@@ -289,12 +290,12 @@ class ComparedVectors(Struct, frozen=True):
     ) -> tuple[Hashes, NDArray[np.float32], Groups]:
         """Return hash, cosine and group of what is likely by its signs."""
         first = max(FIRST, limit)
-        most = first + ROUNDS * (first // 2)
+        later = first // 3
         if places is None or len(places) > first:
-            places = signs.likeliest(self.query, places, most)[:most]
+            places = signs.likeliest(self.query, places, first + ROUNDS * later)
         hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
-        for begin in (0, *range(first, len(places), first // 2)):
-            end = begin + (first // 2 if begin else first)
+        for begin in (0, *range(first, len(places), later)):
+            end = begin + (later if begin else first)
             ids, before = self.held.ids[places[begin:end]], len(cosines)
             # of many a batch at a time is in memory
             for at in range(0, len(ids), BATCH):

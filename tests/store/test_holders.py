@@ -126,9 +126,9 @@ def held_by(*counts: int) -> list[Chunks]:
 
 def test_common_word_alone_is_not_weighed() -> None:
     known = bounds_of(held_by(40, 15_000, 30_000), [], 100_000)
-    common, usual = (float(known.rarities[chunk]) for chunk in (30_000, 15_000))
-    assert np.flatnonzero(known.reaching(BOUND * usual)).tolist() == list(range(1, 15_001))
-    assert np.flatnonzero(known.reaching(BOUND * usual + 0.1)).tolist() == list(range(1, 41))
+    common, usual = (float(known.rarities[known.chunks == chunk][0]) for chunk in (30_000, 15_000))
+    assert known.chunks[known.reaching(BOUND * usual)].tolist() == list(range(1, 15_001))
+    assert known.chunks[known.reaching(BOUND * usual + 0.1)].tolist() == list(range(1, 41))
     assert np.count_nonzero(known.reaching(BOUND * common)) == 30_000, "all of them are weighed"
 
 
@@ -140,11 +140,11 @@ def test_phrase_that_is_given_twice_counts_twice() -> None:
 def test_score_is_guessed_by_what_chunks_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stems, "MANY", 0)
     known = bounds_of(held_by(10, 100), [], 1_000)
-    assert [known.guessed_score(limit) for limit in (10, 11, 99, 100)] == [*known.rarities[[10, 11, 99]], 0.0]
+    assert [known.guessed_score(limit) for limit in (10, 11, 99, 100)] == [*known.rarities[[9, 10, 98]], 0.0]
 
 
 def test_what_holds_all_terms_is_weighed_alone_where_it_is_enough() -> None:
     known = bounds_of(held_by(10, 100), held_by(10, 50), 1_000)
     found = [known.of_level(limit) for limit in (10, 11, 50, 51)]
     assert [None if one is None else np.count_nonzero(one) for one in found] == [10, 50, 50, None]
-    assert known.marks(known.all)[:12] == b"033333333332"
+    assert known.marks(known.reaching(0))[:12] == b"033333333332"

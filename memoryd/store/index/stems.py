@@ -110,7 +110,7 @@ def each_with_stems(phrase: str, languages: Sequence[str] = ()) -> list[str]:
 Chunks = NDArray[np.int32]
 """Ids of chunks, each once, ascending."""
 Selection = NDArray[np.bool_]
-"""Whether a chunk is meant, by its id."""
+"""Whether each of some chunks is meant."""
 
 _HOLDERS = """
 SELECT (SELECT group_concat(rowid) FROM chunk_words WHERE chunk_words MATCH value) FROM json_each(?)
@@ -199,8 +199,8 @@ less it could be missed.
 """
 _LEAST_RARITY = 1e-6
 """What FTS5 lets a phrase weigh that most chunks hold."""
-_ROUNDING = 1 - 1e-9
-"""Sums of the same numbers in another order differ in the last digits."""
+_ROUNDING = 1 - 1e-5
+"""Sums of the same numbers of float32 in another order differ in the last digits."""
 MANY = 1_000
 """Chunks from which on it pays to tell which are to be weighed."""
 _USUAL = 1.0
@@ -210,15 +210,12 @@ _MOST = 0.6
 
 
 class ScoreBounds(Struct, frozen=True):
-    """How rare the phrases are that a chunk holds, together, and how completely it holds a question, by its id."""
+    """How rare the phrases are that each of some chunks holds, together, and how completely it holds a question."""
 
-    rarities: NDArray[np.float64]
+    chunks: Chunks
+    """All that hold a phrase: to go over these takes a fraction of what all of the index would."""
+    rarities: NDArray[np.float32]
     levels: NDArray[np.uint8]
-
-    @property
-    def all(self) -> Selection:
-        """All that hold a phrase."""
-        return self.rarities > 0
 
     def of_level(self, limit: int) -> Selection | None:
         """Return the chunks of the highest levels if there are `limit`: they are best whatever they score."""
@@ -232,29 +229,32 @@ class ScoreBounds(Struct, frozen=True):
 
         A wrong guess costs time alone.
         """
-        held = self.rarities[self.all]
+        held = self.rarities
         return _USUAL * float(np.partition(held, -limit)[-limit]) if len(held) > max(limit, MANY) else 0.0
 
     def reaching(self, score: float) -> Selection:
         """Return the chunks that can reach a score, and those of a level."""
-        found = self.all & ((self.rarities >= score / BOUND * _ROUNDING) | (self.levels > 0))
-        return found if np.count_nonzero(found) < _MOST * np.count_nonzero(self.all) else self.all
+        found = (self.rarities >= score / BOUND * _ROUNDING) | (self.levels > 0)
+        return found if np.count_nonzero(found) < _MOST * len(found) else np.ones_like(found)
 
     def marks(self, found: Selection) -> bytes:
-        """Return a digit for each chunk: 0 for what is not among the found, else its level from 1."""
-        return bytes((found * (self.levels + 1) + ord("0")).astype(np.uint8))
+        """Return a digit for each chunk by its id: 0 for what is not among the found, else its level from 1."""
+        marks = np.full(self.chunks[-1] + 1, ord("0"), np.uint8)
+        marks[self.chunks[found]] = self.levels[found] + ord("1")
+        return marks.tobytes()
 
 
 def bounds_of(held: Sequence[Chunks], complete: Sequence[Chunks], total: int) -> ScoreBounds:
     """Return the bounds by which chunks of a `total` hold each phrase, one of them at least, and which hold all."""
-    rarities = np.zeros(1 + max(int(chunks[-1]) for chunks in held))
+    # float32, since a large index is more than a cache holds
+    rarities = np.zeros(1 + max(int(chunks[-1]) for chunks in held), np.float32)
     for chunks in held:
-        rarities[chunks] += rarity(len(chunks), total)
+        rarities[chunks] += np.float32(rarity(len(chunks), total))
     levels = np.zeros(len(rarities), np.uint8)
     for chunks in complete:
         levels[chunks[chunks < len(levels)]] += 1
-    levels[rarities == 0] = 0
-    return ScoreBounds(rarities, levels)
+    found = np.flatnonzero(rarities > 0).astype(np.int32)
+    return ScoreBounds(found, rarities[found], levels[found])
 
 
 def rarity(holders: int, total: int) -> float:

@@ -286,8 +286,8 @@ def _best_rows(
 
     def best(among: Selection) -> list[tuple[int, float, int]]:
         # to go over what holds all phrases takes less than over what holds any; the scores are the same
-        count = np.count_nonzero(among)
-        is_in_each = all(len(chunks) >= count == np.count_nonzero(among[chunks]) for _, chunks in held)
+        weighed = bounds.chunks[among]
+        is_in_each = all(len(chunks) >= len(weighed) and is_among(weighed, chunks).all() for _, chunks in held)
         expression = (" AND " if is_in_each else " OR ").join(phrase for phrase, _ in held)
         rows = db.execute(_CHUNKS.format(clauses=clauses), (bounds.marks(among), expression, *values, limit))
         return [(chunk, score, mark - 1) for chunk, score, mark in rows]
