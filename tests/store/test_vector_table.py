@@ -1,4 +1,5 @@
 import time
+from functools import partial
 
 import apsw
 import numpy as np
@@ -43,6 +44,10 @@ async def ids_of_file(database: Database, space: int, file: int) -> list[int]:
     ids = await database.vectors.ids_within(space, CandidateFilter(files=(file,)))
     assert ids is not None
     return [int(one) for one in ids]
+
+
+def _change(db: apsw.Connection, change: str) -> None:
+    db.execute(change)
 
 
 def _indexes_by_hash(db: apsw.Connection) -> list[str]:
@@ -210,7 +215,8 @@ class TestVectors:
         for other in ("", "CREATE INDEX passages_by_hash ON passages (hash, chunk_id)", ""):
             await space_of(database)
             assert await database.read(_indexes_by_hash) == ["passages_by_text"]
-            await database.write(lambda db, other=other: db.execute(f"DROP INDEX passages_by_text; {other}").fetchall())
+            change = f"DROP INDEX passages_by_text; {other}"
+            await database.write(partial(_change, change=change))
             await database.close()
             await database.open()
 
