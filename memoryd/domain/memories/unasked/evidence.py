@@ -3,7 +3,7 @@
 Each kind of evidence is measured in the unit of words, natural logarithms of rarity: a word that one note in forty
 holds is 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. What they weigh beside each other, and beside
 what the message is like, is a logistic regression's: an item is told whose log-odds are above 0. The weights were
-fitted on 980 messages of twelve invented persons, in English, Chinese and German, by words alone and with a small
+fitted on 856 messages of twelve invented persons, in English, Chinese and German, by words alone and with a small
 model, so that none is left out that another person of them would need; docs/explanation/memory.md has the figures.
 """
 
