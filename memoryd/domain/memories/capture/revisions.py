@@ -176,6 +176,14 @@ _SAYS_SO = caseless(
 """Who said it, of what its author holds for true: behind it, or of a change."""
 
 
+_REST_STAYS = caseless(
+    r"[,;，；]\s*(?:(?:and |but )?(?:(?:the |all the |everything )?(?:rest|else)|other \w+)"
+    r"(?: (?:is|are|stays?|remains?))?(?: (?:all )?(?:the same|as (?:before|it was|is)|unchanged))?"
+    r"|(?:and |but )?(?:the )?same as before|nothing else changes"
+    r"|sonst (?:(?:bleibt )?alles )?(?:wie (?:gehabt|bisher|immer)|gleich)"
+    r"|der rest bleibt(?: gleich| so| wie gehabt)?|(?:别的|其[他它余]的?)(?:都|全)?(?:照旧|不变|没变|一样))\W*\Z"
+)
+"""An aside that says of the rest that it holds as before."""
 _NAMED = expression(r"[A-Z][a-z]")
 _MOVES = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
 _HAS_NOW = expression(
@@ -276,16 +284,18 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
     for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
         plain, own = behind_leads(sentence.plain)
         start = len(sentence.plain) - len(plain)
+        plain = _REST_STAYS.sub("", plain)
         before = f"{context} {sentence.plain[:start]}"
         context = f"{context} {sentence.plain}" if own else sentence.plain
         if not re.search(r"\w", plain):
             leads |= own
             continue
-        revision = _read(sentence.text, plain, own | leads, before, has_answer=has_answer)
+        text_of = sentence.text[: start + len(plain)]
+        revision = _read(text_of, plain, own | leads, before, has_answer=has_answer)
         leads = own
         if revision is None:
             continue
-        why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in revision.forms)
+        why = unfit or why_no_fact(SpokenSentence(text_of[start:], plain), is_answer=ANSWER in revision.forms)
         yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 

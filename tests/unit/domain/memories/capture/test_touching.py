@@ -3,9 +3,10 @@
 import pytest
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.capture import CaptureVerdict, captured, marker_of
 from memoryd.domain.memories.capture.renewal import with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
+from memoryd.domain.text.sentences import with_apostrophes
 from tests.unit.domain.memories.books import book_from
 from tests.unit.domain.memories.capture.test_revisions import DAY, NOTES, superseded
 
@@ -376,3 +377,18 @@ def test_correction_that_is_said_in_passing_is_one(old: str, message: str) -> No
 @pytest.mark.parametrize("message", IN_DOUBTFUL_COMPANY)
 def test_what_may_be_anothers_words_or_text_to_work_on_corrects_nothing(message: str) -> None:
     assert told(message, MEMORY)[0].kept == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "message"),
+    [
+        ("Eli takes the bus.", "Eli doesnt take the bus any more, he walks"),
+        ("The boiler is a Vaillant.", "oh wait, the boiler isnt a Vaillant, it's a Junkers"),
+        ("Choir is on Mondays at 19:00.", "choir is on Tuesdays at 19:00 now, everything else as before"),
+        ("小邓每周二休息。", "小邓改成每周四休息了，别的照旧。"),
+    ],
+)
+def test_apostrophes_left_out_and_what_is_said_of_the_rest_do_not_matter(old: str, message: str) -> None:
+    assert marker_of(message, has_answer=False)
+    verdict, book = told(with_apostrophes(message), [f"W @Of: {old}", "W @Noor: Noor takes the tram."])
+    assert superseded(verdict, book) == [old]
