@@ -44,7 +44,7 @@ from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 OF_NOTHING = -11.14
 """The log-odds of an item for which nothing speaks, beside a message of one word that is about nobody knows what."""
-OF_AIM: Mapping[Aim, float] = {Aim.OWN: 1.53, Aim.STATED: 0.0, Aim.OPEN: 0.0, Aim.GENERAL: -1.83}
+OF_AIM: Mapping[Aim, float] = {Aim.OWN: 1.53, Aim.OPEN: 0.0, Aim.GENERAL: -1.83}
 OF_ASKING = 1.06
 OF_LENGTH, MAX_WORDS, SIGNS_A_WORD = 3.35, 12, 1.7
 """Of the logarithm of how many words the message has, up to so many; of a script without spaces so many signs are one.

@@ -83,8 +83,8 @@ def failure_question(command: str, error: str) -> str:
 
 
 def failure_message(question: str) -> UnaskedMessage:
-    """Return the message that a failure's question is: of what concerns us, and stated."""
-    return UnaskedMessage(tuple(filter(None, question.split("\n"))), Aim.STATED)
+    """Return the message that a failure's question is: of what concerns us, perhaps."""
+    return UnaskedMessage(tuple(filter(None, question.split("\n"))), Aim.OPEN)
 
 
 def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:

@@ -258,10 +258,8 @@ class Aim(StrEnum):
 
     OWN = "own"
     """The one who says it: a first person, somebody or something that the memory knows, a day told from today."""
-    STATED = "stated"
-    """The same, and it asks and orders nothing."""
     OPEN = "open"
-    """Nobody can tell."""
+    """Nobody can tell; or the same, and it asks and orders nothing."""
     GENERAL = "general"
     """The world, or what is at hand: anybody could have said it."""
 
@@ -306,8 +304,8 @@ def read_message(
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
     aim = _aim_of(spoken, names_entity=names_entity)
-    if means_entity and aim is Aim.OPEN:
-        aim = Aim.STATED if _is_statement(spoken) else Aim.OWN
+    if means_entity and aim is Aim.OPEN and not _is_statement(spoken):
+        aim = Aim.OWN
     elif means_entity and aim is Aim.GENERAL and is_of_world and not is_of_any and not _OF_CODE.search(spoken):
         aim = Aim.OPEN
     return UnaskedMessage(tuple(parts), aim, is_of_world=is_of_world)
@@ -370,7 +368,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _aim_of(text: str, *, names_entity: bool) -> Aim:
-    own = Aim.STATED if _is_statement(text) else Aim.OWN
+    own = Aim.OPEN if _is_statement(text) else Aim.OWN
     if names_entity:
         return own
     # an order about what is there already: "add that …", "run it again"

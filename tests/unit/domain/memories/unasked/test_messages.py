@@ -174,7 +174,7 @@ def test_question_of_all_things_of_a_kind_is_of_none_that_has_a_name() -> None:
 
 @pytest.mark.parametrize("text", ["good, both of them in the post", "yes the lighter green", "wind's howling again"])
 def test_answer_to_the_agent_and_remark_state(text: str) -> None:
-    assert read_message(text, names_entity=False).aim is Aim.STATED
+    assert read_message(text, names_entity=False).aim is Aim.OPEN
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_pronouns_and_whom_to_speak_to_leave_open_who_is_meant(text: str, has: b
 
 
 def test_statement_asks_less_than_a_question() -> None:
-    assert read_message("I sold the old car this morning.", names_entity=False).aim is Aim.STATED
+    assert read_message("I sold the old car this morning.", names_entity=False).aim is Aim.OPEN
     assert read_message("I sold the old car, who has the papers?", names_entity=False).aim is Aim.OWN
 
 
@@ -236,7 +236,7 @@ def test_odd_message_is_read_in_little_time(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["didn't see my sister at all", "heading home to my cat", "off to bed with my book"])
 def test_statement_that_leaves_its_subject_out_asks_for_nothing(text: str) -> None:
-    assert read_message(text, names_entity=False).aim is Aim.STATED
+    assert read_message(text, names_entity=False).aim is Aim.OPEN
 
 
 def test_code_is_about_the_world_unless_it_is_ours() -> None:
