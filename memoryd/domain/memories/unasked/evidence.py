@@ -3,8 +3,8 @@
 Each kind of evidence is measured in the unit of words, natural logarithms of rarity: a word that one note in forty
 holds is 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. What they weigh beside each other, and beside
 what the message is like, is a logistic regression's: an item is told whose log-odds are above 0. The weights were
-fitted on 856 messages of twelve invented persons, in English, Chinese and German, by words alone and with a small
-model, so that none is left out that another person of them would need; docs/explanation/memory.md has the figures.
+fitted on 1,600 messages of fifteen invented persons and of first days with a handful of notes, in English, Chinese and
+German, by words alone and with a small model; docs/explanation/memory.md has the figures.
 """
 
 import math
@@ -42,24 +42,22 @@ from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
-OF_NOTHING = -11.14
-"""The log-odds of an item for which nothing speaks, beside a message of one word that is about nobody knows what."""
-OF_AIM: Mapping[Aim, float] = {Aim.OWN: 1.53, Aim.OPEN: 0.0, Aim.GENERAL: -1.83}
-OF_ASKING = 1.06
-OF_LENGTH, MAX_WORDS, SIGNS_A_WORD = 3.35, 12, 1.7
-"""Of the logarithm of how many words the message has, up to so many; of a script without spaces so many signs are one.
-
-What somebody wants takes some words to say: of a short message much must speak for what is told.
-"""
-OF_WORDS, OF_SHARE, OF_ENTITY, OF_CONCEPTS, OF_MEANING = 0.36, 2.85, 0.98, 0.75, 0.32
+OF_NOTHING = -2.85
+"""The log-odds of an item for which nothing speaks, beside a message that is about nobody knows what."""
+OF_AIM: Mapping[Aim, float] = {Aim.OWN: 1.3, Aim.OPEN: 0.0, Aim.GENERAL: -1.38}
+OF_ASKING = 1.12
+OF_LENGTH, LONG, LONGEST, SIGNS_A_WORD = -0.84, 12, 60, 1.7
+"""Of the logarithm of how many times as many words a message has as a long one; of a script without spaces so many
+signs are one word. What is long holds many a word by chance."""
+OF_WORDS, OF_SHARE, OF_ENTITY, OF_CONCEPTS, OF_MEANING = 0.26, 1.31, 0.8, 0.3, 0.56
 """Of each kind of evidence, and of the share of what the message's words weigh that the item holds, 0 to 1."""
-OF_ALL, ALL_FROM = 6.0, 0.8
-"""Of an item that holds so large a share, which none does of those that are near a message that wants nothing."""
-OF_DOING, OF_DAYS = 1.65, 1.8
+OF_ALL, ALL_FROM = 2.0, 0.8
+"""Of an item that holds so large a share, by two words and more where the message is not of one's own."""
+OF_DOING, OF_DAYS = 1.2, 1.3
 """Of what the one who asks does, and of the lift of the days that are asked about where something else speaks."""
 LEAST_EVIDENCE, LEAST_RISE = 1.4, 3.0
 """Evidence that an item must have whatever the message is like; or so many deviations of the model."""
-FURTHER = 4.5
+FURTHER = 2.5
 """How far behind the best item each other may be."""
 USUAL_NOTES = 100
 """Chunks from which on words weigh less by half of the logarithm of how many more there are: chance grows with them."""
@@ -186,12 +184,8 @@ class MessageEvidence:
         # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
         is_general = message.aim is Aim.GENERAL
         self._concepts = concepts_in(self._text, in_german=not is_general)
-        self._prior = (
-            OF_NOTHING
-            + OF_AIM[message.aim]
-            + OF_ASKING * asks(self._text)
-            + OF_LENGTH * math.log(min(MAX_WORDS, max(1.0, _length(self._text))))
-        )
+        length = min(LONGEST, max(LONG, _length(self._text))) / LONG
+        self._prior = OF_NOTHING + OF_AIM[message.aim] + OF_ASKING * asks(self._text) + OF_LENGTH * math.log(length)
         self._asks_why = message.is_of_world and WHY.search(small) is not None
         self._significant = significant_words(self._text)
         self._doings = own_doings(small)

@@ -137,8 +137,9 @@ def test_each_part_has_its_say_in_the_first_three() -> None:
 
 
 def test_weaker_item_is_held_against_one_that_has_all_the_words() -> None:
-    held = [("The boiler manual is in the attic.", ["boiler", "manual"]), ("A manual gearbox.", ["manual"])]
-    strong, weak = weighed("where did I put the boiler manual?", held)
+    all_of_it = ["boiler", "manual", "old", "cellar"]
+    held = [("The manual of the old boiler is in the cellar.", all_of_it), ("A manual gearbox.", ["manual"])]
+    strong, weak = weighed("where did I put the manual of the old cellar boiler?", held)
     assert (strong.is_included, weak.is_included) == (True, False)
     assert weighed("where did I put the manual of the gearbox?", held[1:])[0].is_included
 
@@ -226,7 +227,8 @@ def test_code_that_a_note_holds_says_more_than_a_word() -> None:
     said = "washer flashing E18 what was that"
     assert read_message(said, names_entity=False).aim is Aim.OPEN
     code, word = weighed(said, [("machine E18 again = filter", ["e18"]), ("Washer.", ["washer"])], weight=6.6)
-    assert (code.is_included, word.is_included) == (True, False)
+    assert code.is_included
+    assert code.score > word.score > 0
 
 
 def test_rare_word_tells_nothing_beside_what_asks_for_nothing() -> None:
