@@ -337,7 +337,7 @@ def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str,
 
 def test_f138_slow_disk_holds_up_no_answer(stage: Stage, strace: None) -> None:
     """While every sync of the disk takes seconds, answers come in their usual time."""
-    stage.start()
+    stage.start(search={"query": {"freshMs": 100}})
     log = stage.home / "strace.log"
     took: list[float] = []
 
