@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
+from memoryd.domain.text.languages import language_of
 
 _END = expression(
     r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?<![.!?…])(?P<plain>[.!?…]++[\"'”’)\]]*+)(?=\s)"
@@ -114,8 +115,12 @@ class SpokenSentence(Struct, frozen=True):
 
 
 def with_apostrophes(text: str) -> str:
-    """Return a text in which *isnt* and *doesnt* are written as they are meant."""
-    return _BARE_NOT.sub(lambda found: f"{found[1]}{found[2][0]}'{found[2][1]}", text)
+    """Return a text in which *isnt* and *doesnt* are written as they are meant; *dont* is French, too."""
+    return (
+        text
+        if language_of(text) not in ("", "en")
+        else _BARE_NOT.sub(lambda found: f"{found[1]}{found[2][0]}'{found[2][1]}", text)
+    )
 
 
 def plain_text(text: str) -> str:

@@ -392,3 +392,9 @@ def test_apostrophes_left_out_and_what_is_said_of_the_rest_do_not_matter(old: st
     assert marker_of(message, has_answer=False)
     verdict, book = told(with_apostrophes(message), [f"W @Of: {old}", "W @Noor: Noor takes the tram."])
     assert superseded(verdict, book) == [old]
+
+
+def test_french_has_no_apostrophe_to_give_back() -> None:
+    said = "souviens-toi du livre dont je parle toujours avec ma sœur"
+    assert with_apostrophes(said) == said
+    assert with_apostrophes("We dont drink it, and it isnt ours") == "We don't drink it, and it isn't ours"
