@@ -69,7 +69,7 @@ async def test_passages_are_not_counted_where_no_model_is_wanted(tmp_path: Path,
 
 
 async def test_passages_are_indexed_by_hash_when_a_model_is_wanted(tmp_path: Path, workspace: Path) -> None:
-    has_index = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'passages_by_text')"
+    has_index = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'passages_by_hash')"
     async with staged(workspace, tmp_path / "state", phase=ModelPhase.OFF) as stage:
         stage.write("memory/a.md", pieces("quetzal"))
         await stage.sync()

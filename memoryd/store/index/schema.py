@@ -115,10 +115,8 @@ FLOAT_VERSION = 6
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
 """What SQLite makes for the word index is known by its names: another release may word it in another way."""
-# all that is asked of a passage by its hash: its row would be one page more to read of each
-_BY_HASH = "CREATE INDEX {}passages_by_text ON passages (hash, chunk_id, start, stop)"
-_EARLIER_BY_HASH = "CREATE INDEX passages_by_hash ON passages (hash, chunk_id)"
-_MADE_LATER = {("index", "passages_by_text", _BY_HASH.format("")), ("index", "passages_by_hash", _EARLIER_BY_HASH)}
+_BY_HASH = "CREATE INDEX {}passages_by_hash ON passages (hash, chunk_id)"
+_MADE_LATER = {("index", "passages_by_hash", _BY_HASH.format(""))}
 _ORPHANS = {
     "chunks without words": "SELECT count(*) FROM (SELECT id FROM chunks EXCEPT SELECT id FROM chunk_words_docsize)",
     "words without a chunk": "SELECT count(*) FROM (SELECT id FROM chunk_words_docsize EXCEPT SELECT id FROM chunks)",
@@ -238,7 +236,6 @@ def index_hashes(connection: apsw.Connection) -> None:
     takes most of what it takes to write them, and 20 times as much of the disk.
     """
     connection.execute(_BY_HASH.format("IF NOT EXISTS "))
-    connection.execute("DROP INDEX IF EXISTS passages_by_hash")
 
 
 @cache
