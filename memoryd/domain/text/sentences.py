@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
-from memoryd.domain.text.languages import language_of
 
 _END = expression(
     r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?<![.!?…])(?P<plain>[.!?…]++[\"'”’)\]]*+)(?=\s)"
@@ -80,7 +79,6 @@ def _is_day(text: str, stop: int) -> bool:
     return _MONTH_NEXT.match(text, stop + 1) is not None and _DAY.search(text, max(0, stop - 3), stop) is not None
 
 
-_BARE_NOT = caseless(r"\b(is|are|was|were|do|does|did|has|have|had|ca|could|should|would|need)(nt)\b")
 BLANK = "\0"
 """Replaces in `plain` each character that is not the author's."""
 _FENCE = expression(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -112,15 +110,6 @@ class SpokenSentence(Struct, frozen=True):
     def is_question(self) -> bool:
         """Whether it ends as a question does."""
         return bool(re.search(r"[?？]", self.text[-4:]))
-
-
-def with_apostrophes(text: str) -> str:
-    """Return a text in which *isnt* and *doesnt* are written as they are meant; *dont* is French, too."""
-    return (
-        text
-        if language_of(text) not in ("", "en")
-        else _BARE_NOT.sub(lambda found: f"{found[1]}{found[2][0]}'{found[2][1]}", text)
-    )
 
 
 def plain_text(text: str) -> str:

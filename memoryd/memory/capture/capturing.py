@@ -35,7 +35,6 @@ from memoryd.domain.memories.line import RetainedLine, joined
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.duplicates import gist
 from memoryd.domain.text.sanitizing import harmless_text
-from memoryd.domain.text.sentences import with_apostrophes
 from memoryd.errors import MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.queue import DONE_MAX, CaptureQueue, CaptureResult, CaptureTask, ShownSpans
@@ -152,7 +151,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     async def _decide(self, task: CaptureTask, *, by_model: bool, seconds: float) -> CaptureVerdict:
         if task.event is not None:
             return captured_failure(harmless_text(task.event.text), harmless_text(task.event.tool))
-        text, before = with_apostrophes(harmless_text(task.text)), harmless_text(task.answer_before)
+        text, before = harmless_text(task.text), harmless_text(task.answer_before)
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
         if revisions := list(revisions_of(text, has_answer=task.may_correct)):
             by_rules = await asyncio.to_thread(

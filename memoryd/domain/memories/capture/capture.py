@@ -42,7 +42,7 @@ from memoryd.domain.memories.capture.revisions import revision_gate
 from memoryd.domain.memories.kinds import Kind, ShortId, default_importance
 from memoryd.domain.memories.line import Attributes, Provenance, RetainedLine
 from memoryd.domain.skips import SkipReason
-from memoryd.domain.text.sentences import BLANK, SpokenSentence, plain_text, spoken_sentences, with_apostrophes
+from memoryd.domain.text.sentences import BLANK, SpokenSentence, plain_text, spoken_sentences
 
 LINES_MAX = 2
 """Lines with anything in them; a message of more may be pasted."""
@@ -254,7 +254,6 @@ _REMEMBER_FORMS = frozenset(language.remember.name for language in LANGUAGES)
 
 def marker_of(text: str, *, has_answer: bool) -> str:
     """Return the marker of a statement, or the cue of a revision, for which a message is looked at; empty: none."""
-    text = with_apostrophes(text)
     return gate(text, has_answer=has_answer) or revision_gate(text, has_answer=has_answer)
 
 

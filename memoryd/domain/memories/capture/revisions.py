@@ -177,13 +177,17 @@ _SAYS_SO = caseless(
 
 
 _REST_STAYS = caseless(
-    r"[,;，；]\s*(?:(?:and |but )?(?:(?:the |all the |everything )?(?:rest|else)|other \w+)"
-    r"(?: (?:is|are|stays?|remains?))?(?: (?:all )?(?:the same|as (?:before|it was|is)|unchanged))?"
-    r"|(?:and |but )?(?:the )?same as before|nothing else changes"
-    r"|sonst (?:(?:bleibt )?alles )?(?:wie (?:gehabt|bisher|immer)|gleich)"
-    r"|der rest bleibt(?: gleich| so| wie gehabt)?|(?:别的|其[他它余]的?)(?:都|全)?(?:照旧|不变|没变|一样))\W*\Z"
+    r"[,;，；]\s*(?:(?:and |but )?(?:(?:the |all the )?rest|everything else|all else)(?: (?:is|stays|remains))?"
+    r" (?:(?:all )?the same|as (?:before|it was|is)|unchanged)|(?:and |but )?the rest (?:stays|remains)"
+    r"|nothing else changes|sonst (?:(?:bleibt )?alles )?(?:wie (?:gehabt|bisher|immer)|gleich)"
+    r"|der rest bleibt(?: gleich| so| wie gehabt)?"
+    r"|(?:别的|其[他它余]的?)(?:都|全)?(?:照旧|不变|没变|一样))[\s.!。！]*\Z"
 )
 """An aside that says of the rest that it holds as before."""
+_BARE_NOT = expression(
+    r"(?<![\w.@/_-])([Ii]s|[Aa]re|[Ww]as|[Ww]ere|do|[Dd]oes|[Dd]id|has|have|had|could|should|would)nt(?![\w@/_-]|\.\w)"
+)
+"""A negation without its apostrophe."""
 _NAMED = expression(r"[A-Z][a-z]")
 _MOVES = expression(r"\b[Mm]oved (?:back |over )?to [A-Z]")
 _HAS_NOW = expression(
@@ -284,18 +288,18 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
     for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
         plain, own = behind_leads(sentence.plain)
         start = len(sentence.plain) - len(plain)
-        plain = _REST_STAYS.sub("", plain)
         before = f"{context} {sentence.plain[:start]}"
         context = f"{context} {sentence.plain}" if own else sentence.plain
         if not re.search(r"\w", plain):
             leads |= own
             continue
-        text_of = sentence.text[: start + len(plain)]
-        revision = _read(text_of, plain, own | leads, before, has_answer=has_answer)
+        # for reading alone: what is kept is as it was written
+        plain = _BARE_NOT.sub(r"\1n't", _REST_STAYS.sub("", plain))
+        revision = _read(sentence.text, plain, own | leads, before, has_answer=has_answer)
         leads = own
         if revision is None:
             continue
-        why = unfit or why_no_fact(SpokenSentence(text_of[start:], plain), is_answer=ANSWER in revision.forms)
+        why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in revision.forms)
         yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
