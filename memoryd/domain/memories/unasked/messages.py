@@ -244,6 +244,11 @@ _SPEAKS_TO = caseless(
 _OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
 
 
+_NEEDS = caseless(
+    r"\b(?:i|we)(?:['’]ve)? (?:still |also |really )?(?:need|have to|must|want to|got to|gotta)\b"
+    r"|\b(?:ich muss|wir mussen|ich brauche|wir brauchen)\b|我(?:们)?(?:得|要|想|需要)"
+)
+"""What its author is to do, or to get, is as good as an order."""
 _OF_ANY = caseless(
     r"\b(?:an?|any) \w+\b.{0,40}\?*\Z"
     r"|\bdo (?!(?:the|my|our|your|his|her|their|these|those)\b)\w{2,}s\b"
@@ -408,4 +413,4 @@ def _is_statement(text: str) -> bool:
     has_subject = UNSPACED_RUN.search(text) or any(
         form.match(text) for form in (_SUBJECT, _WITHOUT_SUBJECT, _AGREEMENT)
     )
-    return bool(has_subject and not asks(text))
+    return bool(has_subject and not asks(text) and not _NEEDS.search(text))

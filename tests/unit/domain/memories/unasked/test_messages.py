@@ -282,3 +282,8 @@ def test_message_in_a_script_without_a_list_of_idle_words_is_asked(text: str) ->
 )
 def test_where_a_thing_of_the_house_is_may_be_known(text: str, aim: Aim) -> None:
     assert read_message(text, names_entity=False).aim is aim
+
+
+@pytest.mark.parametrize("text", ["I need to send Anna a parcel", "ich muss zum Zahnarzt", "我得给安娜寄包裹"])
+def test_what_its_author_is_to_do_is_as_good_as_an_order(text: str) -> None:
+    assert read_message(text, names_entity=True).aim is Aim.OWN
