@@ -57,6 +57,8 @@ def test_nothing_is_written_through_a_link(
         if not is_at_start:
             client.add_turn("Where is the quetzal?", session_key=KEY)
             eventually((workspace / "memory/qa-index.json").exists)
+            # which is written behind the main file
+            eventually((workspace / "memory/sessions/.stamps.json").exists)
             before = link()
         if is_at_start:
             eventually(lambda: f"{linked} is a symbolic link" in qa_trouble(daemon))
