@@ -21,7 +21,8 @@ _TABLES = "SELECT type, name, sql FROM sqlite_schema"
 class History(Struct, frozen=True):
     """What a database has been and is now: all migrations from an empty file on, version 1 first.
 
-    Each is SQL without BEGIN and COMMIT."""
+    Each is SQL without BEGIN and COMMIT.
+    """
 
     name: str
     """What errors call it."""

@@ -30,14 +30,8 @@ from memoryd.domain.memories.unasked.concepts import (
     significant_words,
     width_weight,
 )
-from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks
-from memoryd.domain.memories.unasked.wording import (
-    REASON,
-    WHY,
-    german_weights,
-    is_german,
-    own_doings,
-)
+from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks, word_count
+from memoryd.domain.memories.unasked.wording import REASON, WHY, german_weights, is_german, own_doings
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
@@ -46,9 +40,8 @@ OF_NOTHING = -2.85
 """The log-odds of an item for which nothing speaks, beside a message that is about nobody knows what."""
 OF_AIM: Mapping[Aim, float] = {Aim.OWN: 1.3, Aim.OPEN: 0.0, Aim.GENERAL: -1.38}
 OF_ASKING = 1.12
-OF_LENGTH, LONG, LONGEST, SIGNS_A_WORD = -0.84, 12, 60, 1.7
-"""Of the logarithm of how many times as many words a message has as a long one; of a script without spaces so many
-signs are one word. What is long holds many a word by chance."""
+OF_LENGTH, LONG, LONGEST = -0.84, 12, 60
+"""Of the logarithm of how many times as many words a message has as a long one: it holds many a word by chance."""
 OF_WORDS, OF_SHARE, OF_ENTITY, OF_CONCEPTS, OF_MEANING = 0.26, 1.31, 0.8, 0.3, 0.56
 """Of each kind of evidence, and of the share of what the message's words weigh that the item holds, 0 to 1."""
 OF_ALL, ALL_FROM = 2.0, 0.8
@@ -105,7 +98,6 @@ _NUMBERED = expression(
     r"\b(?:number|no\.|nr|room|cue|gate|platform|desk|page|line|pipe|bus|row) ?(\d{1,3})\b|第?(\d{1,3})[号路排]"
 )
 """A number that is a name."""
-_SPACED = expression(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CODE = expression(r"[a-z]+\d\w*")
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
@@ -184,7 +176,7 @@ class MessageEvidence:
         # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
         is_general = message.aim is Aim.GENERAL
         self._concepts = concepts_in(self._text, in_german=not is_general)
-        length = min(LONGEST, max(LONG, _length(self._text))) / LONG
+        length = min(LONGEST, max(LONG, word_count(self._text))) / LONG
         self._prior = OF_NOTHING + OF_AIM[message.aim] + OF_ASKING * asks(self._text) + OF_LENGTH * math.log(length)
         self._asks_why = message.is_of_world and WHY.search(small) is not None
         self._significant = significant_words(self._text)
@@ -320,12 +312,6 @@ class MessageEvidence:
 
     def _near(self, cosine: float | None) -> float:
         return 0.0 if cosine is None else min(NEAR_MAX, max(0.0, self._noise.rise(cosine) - NEAR_FROM) * NEAR_WEIGHT)
-
-
-def _length(text: str) -> float:
-    """Return how many words a text has."""
-    signs = sum(len(run) for run in UNSPACED_RUN.findall(text))
-    return len(_SPACED.findall(UNSPACED_RUN.sub(" ", text))) + signs / SIGNS_A_WORD
 
 
 def _in_other_words(rarity: Mapping[Concept, float], concepts: Collection[Concept]) -> float:

@@ -18,7 +18,7 @@ from memoryd.domain.text.words import UNSPACED_RUN, normalised
 
 MAX_CHARS = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
-TOO_SHORT = 3
+TOO_SHORT, SIGNS_A_WORD = 3, 1.7
 """Signs of a script without spaces."""
 MAX_PARTS = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
@@ -401,6 +401,12 @@ def _is_of_own(text: str) -> bool:
     """Tell whether a text says *I*, speaks of a day told from today, or reminds of what was said before."""
     bare = _GENERIC_FIRST.sub(" ", text)
     return (_FIRST_PERSON.search(bare) or _DEICTIC.search(bare)) is not None
+
+
+def word_count(text: str) -> float:
+    """Return how many words a text has, of a script without spaces by its signs."""
+    signs = sum(map(len, UNSPACED_RUN.findall(text)))
+    return len(_SPOKEN.findall(UNSPACED_RUN.sub(" ", text))) + signs / SIGNS_A_WORD
 
 
 def asks(text: str) -> bool:

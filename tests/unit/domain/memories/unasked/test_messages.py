@@ -2,7 +2,14 @@
 
 import pytest
 
-from memoryd.domain.memories.unasked.messages import Aim, has_pronoun, may_mean_another, read_message
+from memoryd.domain.memories.unasked.messages import (
+    SIGNS_A_WORD,
+    Aim,
+    has_pronoun,
+    may_mean_another,
+    read_message,
+    word_count,
+)
 from memoryd.domain.skips import SkipReason
 from tests.waiting import soon
 
@@ -287,3 +294,9 @@ def test_where_a_thing_of_the_house_is_may_be_known(text: str, aim: Aim) -> None
 @pytest.mark.parametrize("text", ["I need to send Anna a parcel", "ich muss zum Zahnarzt", "我得给安娜寄包裹"])
 def test_what_its_author_is_to_do_is_as_good_as_an_order(text: str) -> None:
     assert read_message(text, names_entity=True).aim is Aim.OWN
+
+
+def test_words_of_every_script_are_counted() -> None:
+    assert word_count("don't ring my mother-in-law today") == 5
+    assert word_count("") == 0
+    assert word_count("帮我订Bosch的烤箱") == pytest.approx(1 + 6 / SIGNS_A_WORD)
