@@ -22,7 +22,7 @@ QUOTED = {
     ),
     "Where do I live now, in Graz?": ("I live in Graz now.", "{0}", "Like you said, {0}"),
     "我对花生过敏吗?": ("我对花生过敏。", "你说过,{0}", "就像你说的,{0}"),
-    "我叫什么,在成都?": ("我叫林小雨,在成都。", "{0}", "没错,{0}"),
+    "帮我填一下成都那张表,我叫什么来着?": ("我叫林小雨,在成都。", "{0}", "没错,{0}"),
 }
 """By question: the memory that answers it, and how it is quoted back."""
 

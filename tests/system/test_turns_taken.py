@@ -243,7 +243,7 @@ def test_each_agent_recalls_as_many_as_it_is_set_to(client: Client, agent: str, 
 
 def test_each_agent_spends_no_more_tokens_than_it_is_set_to(client: Client) -> None:
     def told(agent: str, **given: Any) -> str:
-        return str(client.turn("Which plum tree is it?", session_key=key("size", agent), k=9, **given)["bundle"])
+        return str(client.turn("Which plum tree bears plums?", session_key=key("size", agent), k=9, **given)["bundle"])
 
     assert estimate(told("sparing")) <= 150
     assert estimate(told("generous")) > 150

@@ -36,7 +36,6 @@ from memoryd.domain.memories.unasked.descriptions import DESCRIBED, NAMED, PART_
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first
 from memoryd.domain.memories.unasked.failures import HELPFUL, failure_message, is_worth_telling
 from memoryd.domain.memories.unasked.messages import (
-    Aim,
     UnaskedMessage,
     has_pronoun,
     may_mean_another,
@@ -301,7 +300,6 @@ def read(
         read_message,
         names_entity=False in names,
         names_noun=True in names,
-        means_entity=max(entities.values(), default=0.0) >= DESCRIBED,
     )
     message = failure_message(text) if is_failure else read_text(text)
     spoken = " ".join(message.parts)
@@ -329,7 +327,7 @@ def earned(
     evidence = None if asking.is_bare else _evidence(reading, eligible.book, near.ranking)
     if evidence is None:
         # who asks what was on some days, and nothing else, asks what is kept
-        may_tell = asking.is_bare and (asking.is_of_days or reading.message.aim is not Aim.GENERAL)
+        may_tell = asking.is_bare and (asking.is_of_days or reading.message.form > 0)
         told = [one for one in near.ordered if may_tell and one.placed.verdict is Verdict.ANSWERABLE]
         return told, [one for one in near.ordered if one not in told]
     memories, passages, parts = _weigh(evidence, near, eligible.versions.above)

@@ -30,27 +30,31 @@ from memoryd.domain.memories.unasked.concepts import (
     significant_words,
     width_weight,
 )
-from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage, asks, word_count
-from memoryd.domain.memories.unasked.wording import REASON, WHY, german_weights, is_german, own_doings
+from memoryd.domain.memories.unasked.form import word_count
+from memoryd.domain.memories.unasked.messages import UnaskedMessage
+from memoryd.domain.memories.unasked.wording import german_weights, is_german
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
-OF_NOTHING = -2.85
-"""The log-odds of an item for which nothing speaks, beside a message that is about nobody knows what."""
-OF_AIM: Mapping[Aim, float] = {Aim.OWN: 1.3, Aim.OPEN: 0.0, Aim.GENERAL: -1.38}
-OF_ASKING = 1.12
-OF_LENGTH, LONG, LONGEST = -0.84, 12, 60
-"""Of the logarithm of how many times as many words a message has as a long one: it holds many a word by chance."""
-OF_WORDS, OF_SHARE, OF_ENTITY, OF_CONCEPTS, OF_MEANING = 0.26, 1.31, 0.8, 0.3, 0.56
-"""Of each kind of evidence, and of the share of what the message's words weigh that the item holds, 0 to 1."""
-OF_ALL, ALL_FROM = 2.0, 0.8
-"""Of an item that holds so large a share, by two words and more where the message is not of one's own."""
-OF_DOING, OF_DAYS = 1.2, 1.3
-"""Of what the one who asks does, and of the lift of the days that are asked about where something else speaks."""
+WEIGHTS: Mapping[str, float] = {
+    "nothing": -0.58,
+    "form": 0.49,
+    "words": 0.18,
+    "all": 0.77,
+    "entity": 0.23,
+    "named": 0.23,
+    "meaning": 0.34,
+    "days": 2.6,
+}
+"""The log-odds that one more of each evidence adds: of the message first (`nothing` is of all), then of an item."""
+SHORT = 6
+"""Words up to which a message that names somebody is about little else: *email Marguerite*."""
+ALL_FROM = 0.8
+"""The share of what a message's words weigh from which on an item has all of them, by two and more."""
 LEAST_EVIDENCE, LEAST_RISE = 1.4, 3.0
 """Evidence that an item must have whatever the message is like; or so many deviations of the model."""
-FURTHER = 2.5
+FURTHER = 1.8
 """How far behind the best item each other may be."""
 USUAL_NOTES = 100
 """Chunks from which on words weigh less by half of the logarithm of how many more there are: chance grows with them."""
@@ -99,11 +103,12 @@ _NUMBERED = expression(
 )
 """A number that is a name."""
 _CODE = expression(r"[a-z]+\d\w*")
+_YEAR = expression("(?:19|20)[0-9]{2}")
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
 class Worth(Struct, frozen=True):
-    """What speaks for an item in log-odds, by which part of the message most, and whether that is enough.
+    """What speaks for an item in log-odds, by which part of the message most, whether that is enough, and each kind.
 
     The log-odds are those beside a message that is like nothing: what it is like is the same for all items.
     """
@@ -111,7 +116,7 @@ class Worth(Struct, frozen=True):
     score: float
     part: int
     is_included: bool
-    because: str
+    kinds: Mapping[str, float]
 
 
 class Item(Struct, frozen=True):
@@ -144,7 +149,6 @@ class MessageEvidence:
         names: Mapping[EntitySlug, frozenset[str]],
         called: Mapping[EntitySlug, frozenset[str]] = {},
     ) -> None:
-        self._message = message
         self._noise = noise
         self._named, self._called = names, called
         # in full of a few lines, and half a point less for each doubling
@@ -173,14 +177,11 @@ class MessageEvidence:
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
-        # how common a German word is nobody knows: beside what anybody could ask, one alone says much already
-        is_general = message.aim is Aim.GENERAL
-        self._concepts = concepts_in(self._text, in_german=not is_general)
-        length = min(LONGEST, max(LONG, word_count(self._text))) / LONG
-        self._prior = OF_NOTHING + OF_AIM[message.aim] + OF_ASKING * asks(self._text) + OF_LENGTH * math.log(length)
-        self._asks_why = message.is_of_world and WHY.search(small) is not None
+        self._concepts = concepts_in(self._text)
+        self.kinds: Mapping[str, float] = {"nothing": 1, "form": message.form}
+        self._is_short = word_count(message.spoken) < SHORT
+        self._prior = _log_odds(self.kinds)
         self._significant = significant_words(self._text)
-        self._doings = own_doings(small)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
 
     def of(self, items: Sequence[Item]) -> list[Worth]:
@@ -211,38 +212,31 @@ class MessageEvidence:
         entity = self._entity(item, matches)
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
-        held = [weight for term in matches if (weight := self._weights.get(term, 0.0))]
-        share = sum(held)
-        if not words:
-            words = self._relatives(item)
-            share += words
+        held = [weight for term in matches if (weight := self._weights.get(term))]
+        is_all = len(held) > 1 and sum(held) >= ALL_FROM * self._total
+        words = words or self._relatives(item)
         if self._are_few and 0 < words < FULL and self._concepts:
             # a word of two of a few notes weighs little: no less than if one of both said it in another
             same = (concepts_in(item.text) & self._concepts).difference(shared, left_out)
             words = max(words, _in_other_words(rarity, same))
         meant = _in_other_words(rarity, frozenset(shared) - left_out)
-        if self._message.aim is Aim.GENERAL and any(map(UNSPACED_RUN.match, matches)):
+        if any(map(UNSPACED_RUN.match, matches)):
             meant = 0.0  # 图书馆 has the sign of a book in it
-        share /= self._total or 1.0
-        # what a ladder is may be asked by anybody
-        is_all = share >= ALL_FROM and (len(held) > 1 or self._message.aim is Aim.OWN)
         near = self._near(item.cosine)
-        does_so = any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
         kinds = {
-            "words": OF_WORDS * words + OF_SHARE * share + OF_ALL * is_all,
-            "entity": OF_ENTITY * entity,
-            "same thing in other words": OF_CONCEPTS * meant,
-            "meaning": OF_MEANING * near,
-            "the same doing": OF_DOING * does_so,
-            "days": OF_DAYS * item.of_days if words or entity or meant or near else 0.0,
+            "words": words,
+            "all": is_all,
+            "entity": entity,
+            "named": entity * self._is_short,
+            # a concept and the model say the same
+            "meaning": max(meant, near),
+            # days say something where something else speaks
+            "days": item.of_days if words or entity or meant or near else 0.0,
         }
-        score = sum(kinds.values())
-        because = ", ".join(f"{name} {value:.1f}" for name, value in kinds.items() if value)
-        # why hens moult, a line that is about hens and nothing else does not tell
-        has_more = bool(words or meant or near) or REASON.search(small) is not None
-        has_evidence = words + entity + meant >= LEAST_EVIDENCE or does_so or self._is_near(item.cosine)
-        is_enough = has_evidence and self._prior + score >= 0 and (has_more or not self._asks_why)
-        return Worth(score, part, is_enough, because)
+        score = _log_odds(kinds)
+        has_evidence = words + entity + meant >= LEAST_EVIDENCE or self._is_near(item.cosine)
+        is_enough = has_evidence and self._prior + score >= 0
+        return Worth(score, part, is_enough, kinds)
 
     def _is_near(self, cosine: float | None) -> bool:
         """Tell whether a meaning alone is evidence: it is where it is known how near what is unrelated comes."""
@@ -314,6 +308,10 @@ class MessageEvidence:
         return 0.0 if cosine is None else min(NEAR_MAX, max(0.0, self._noise.rise(cosine) - NEAR_FROM) * NEAR_WEIGHT)
 
 
+def _log_odds(kinds: Mapping[str, float]) -> float:
+    return sum(WEIGHTS[name] * value for name, value in kinds.items() if value)
+
+
 def _in_other_words(rarity: Mapping[Concept, float], concepts: Collection[Concept]) -> float:
     """Return what two concepts weigh together, the rarest ones, of which the second counts half."""
     weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
@@ -325,8 +323,8 @@ def term_weight(term: str, weight: float) -> float:
     if term in _SAYS_NOTHING:
         return 0.0
     if term.isdigit():
-        # a small number stands in many lines, and says nothing of what it counts
-        return weight if len(term) > 2 else 0.0
+        # a small number stands in many lines, and says nothing of what it counts; a year is the days' matter
+        return 0.0 if len(term) <= 2 or _YEAR.fullmatch(term) else weight
     if UNSPACED_RUN.match(term):
         if _TIMES.fullmatch(term):
             return weight * WEAK_WORD

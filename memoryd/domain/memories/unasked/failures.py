@@ -14,14 +14,14 @@ from collections.abc import Collection, Iterator
 
 from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.kinds import Kind
-from memoryd.domain.memories.unasked.messages import Aim, UnaskedMessage
+from memoryd.domain.memories.unasked.messages import UnaskedMessage
 from memoryd.domain.redaction import redacted
 from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 HELPFUL = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
 """Kinds of memories that are told first, and for less evidence than others."""
-LEAST_OF_OTHERS = 3.4
+LEAST_OF_OTHERS = 1.75
 """What must speak for a memory of another kind, in log-odds."""
 _CHARS = 20_000
 _LINES, _PROGRAMS, _LINE_WORDS, _WORD_CHARS = 4, 3, 24, 100
@@ -84,7 +84,7 @@ def failure_question(command: str, error: str) -> str:
 
 def failure_message(question: str) -> UnaskedMessage:
     """Return the message that a failure's question is: of what concerns us, perhaps."""
-    return UnaskedMessage(tuple(filter(None, question.split("\n"))), Aim.OPEN)
+    return UnaskedMessage(tuple(filter(None, question.split("\n"))))
 
 
 def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:

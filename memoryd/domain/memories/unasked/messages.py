@@ -7,18 +7,18 @@ Which words are rare decides nothing here: that is the evidence's matter.
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
+from memoryd.domain.memories.unasked.form import form_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
 
 MAX_CHARS = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
-TOO_SHORT, SIGNS_A_WORD = 3, 1.7
+TOO_SHORT = 3
 """Signs of a script without spaces."""
 MAX_PARTS = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
@@ -65,33 +65,6 @@ _IDLE_CHINESE = expression(
     r"|忙吗|睡了|起床了|下班了|成|中|妥了?|得嘞|晓得了?|就这么着|[好美]得很|原来如此|这样啊|是吗|真的吗?|找到了"
     r"|发吧|就这个?"
 )
-_EDIT = (
-    r"make|add|put|run|re-?run|undo|redo|revert|rename|show|explain|translate|convert|shorten|rewrite|rephrase|reword"
-    r"|fix|format|reformat|sort|reorder|remove|delete|drop|change|try|retry|continue|stop|pause|cancel|commit|push|save"
-    r"|copy|paste|summari[sz]e|expand|repeat|simplify|refactor|clean|move|use|turn|swap|replace|merge|split|keep|leave"
-    r"|list|print|bold|highlight|number|indent|start|finish|finalize|polish|tweak|adjust|tone|cut|trim|check|test|apply"
-    r"|roll|close|read|say|do|go|give|tell|write|open|close|skip|ignore|restart|resend|send|amend|squash|lint"
-    r"|debug|refine|improve"
-)
-_LAST_OUTPUT = (
-    r"it|that|this|these|those|them|again|more|less|shorter|longer|simpler|better|again|above|previous|last"
-    r"|first|second"
-    r"|third|next|one|paragraph|sentence|line|bullet|bullets|table|diff|output|result|text|code|draft|version"
-    r"|tone|same|tab|window|typos?|spelling|grammar"
-)
-_COMMAND = expression(
-    rf"(?:(?:please|pls|ok|okay|now|and|then|no|yes|good|great|hm+|can|could|would|you|just|also|actually"
-    rf"|so)[\s,]+){{0,4}}(?:{_EDIT})\b"
-    rf"(?:(?=(?:(?!, (?:i|he|she|we|they|it)\b).){{0,40}}\b(?:{_LAST_OUTPUT})\b)|\s*[.!]*\s*\Z)",
-    re.IGNORECASE | re.DOTALL,
-)
-_EDITS = caseless(
-    r"(?:(?:please|pls|ok|okay|now|and|then|can|could|would|you|just|also)[\s,]+){0,4}"
-    r"(?:re-?(?:run|do|try|start|build|load|send|open|generate|compile|install)"
-    r"|rename|format|sort|cent(?:er|re)|align|style|wrap|extract|inline|bump|refactor|clean up|add an?"
-    r"|make the [\w-]+ (?:red|green|blue|black|white|gr[ae]y|bold|italic|round|sticky|clickable|responsive|\w+er))\b"
-)
-"""An order about the work at hand, where a word of a note may stand by chance: `rename the folder to src`."""
 _STYLE = caseless(
     r"(?:(?:no|ok|okay|now|and|but|a|bit|much|way|please|still|too|even|slightly|in|into|as)[\s,]+){0,4}"
     r"(?:(?:more|less|too)\s+\w+|shorter|longer|simpler|clearer|friendlier|again|once more|one more(?: time)?|bullets?"
@@ -158,40 +131,6 @@ _FIRST_PERSON = caseless(
     r"\b(?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|im|my|mine|myself|we|we're|we’re|we've|we’ll|we'll|our|ours|us|me"
     r"|ich|mich|mir|mein(?:e[mnrs]?)?|wir|uns|unser(?:e[mnrs]?)?)\b"
 )
-_GENERIC_FIRST = caseless(
-    r"\bhow (?:do|can|would|could) i\b|\bwhat (?:can|could) i\b|\b(?:tell|give|show|write|help|teach"
-    r"|explain|make|find|get|let) (?:to )?(?:me|us)\b"
-    r"|\b(?:erzahle?|sage?|gib|zeige?|schreibe?|erklare?|hilf|kannst du) (?:mir|uns)\b"
-    r"|\b(?:wie|was|wo) kann (?:ich|man)\b|\bcan i\b"
-    r"|\bi (?:wonder|guess)\b|(?:帮|替|告诉|给|教)我"
-)
-_DEICTIC = caseless(
-    r"\b(?:he|she|his|her|him|they|their|them|its|today|tonight|tomorrow|yesterday|this (?:week|month|year"
-    r"|weekend|morning|afternoon|evening|\w+day)"
-    r"|next (?:week|month|\w+day)|last (?:time|week|month|\w+day)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-    r"|heute|morgen|gestern|ubermorgen|vorgestern|(?:letzte|nachste|diese)[nrsm]? \w+|(?:mon|diens|donners|frei|sams"
-    r"|sonn)tags?|mittwochs?|nochmal|wieder|oma|opa|mama|papa"
-    r"|again|usual|remind|as you know|you know (?:how|what|which|where|who|when)"
-    r"|mum|mom|dad|daddy|granny|grandma|grandpa)\b"
-    r"|我|咱|他|她|家里|老公|老婆|女儿|儿子|婆婆|公公|[表堂][哥弟姐妹]|爸|妈|奶奶|爷爷|外婆|外公|今[天晚早]|明[天早晚]|昨[天晚]"
-    r"|后天|前天|[这下上本]周|[这下上]个?(?:星期|月|学期|次)|周[一二三四五六日末]|星期[一二三四五六日天]|上次"
-    r"|下次|之前|又|还|老地方|来着|你(?:也|都)?知道的|那个|那[几次天笔本]|这[个次几]|现在|接下来"
-)
-_QUESTIONS = caseless(
-    r"[?？]|\b(?:what(?! an?\b)|who|whom|whose|when|where|why|how|which|remind|anything|any idea|please|pls|shall"
-    r"|should|could you|can you|was|wer|wen|wem|wann|wo|wie|warum|welche\w?|bitte|kannst|soll(?:en|te)?)\b"
-    r"|吗|呢|什么|怎么|哪|谁|几|多少|帮|给|请|订|查|写|安排|提醒|告诉|能不能|行不行|可不可以|有没有|是不是"
-    r"|(?P<verb>[^\W\d_])[不没](?P=verb)|还是|[回买做准备选推荐挑算]一?下"
-)
-_SUBJECT = expression(
-    r"(?i:(?:so|and|but|well|ok|okay|hey|oh|yes|no|today|yesterday|just)[\s,]+){0,3}(?i:i|we|he|she|it|they|you"
-    r"|this|that|there|my|our|his|her|their|the|a|an|ich|wir|er|sie|es|der|die|das|meine?|unsere?)(?:['’]\w+)?\b"
-    r"|\w+['’]s (?:\w+ing|been|got|gone)\b"
-    r"|[A-Z]\w+(?: [A-Z]\w+)? (?:is|was|are|were|has|had|will|says?|said|told|called|came|went|just|\w+ed)\b"
-)
-_DEFINITE = caseless(
-    r"\bthe (?!last|first|next|same|other|above|rest|thing)\w|\b(?:de[rnm]|die|das|zu[mr]|vom|beim) (?-i:[A-Z])[a-z]"
-)
 _ASKS = expression(
     r"\s*(?:so |and |but |hey |ok |please |pls |can you |could you ){0,4}"
     r"(?:(?:what|who|when|where|how)['’]?s"
@@ -205,87 +144,31 @@ _ASKS = expression(
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
 )
-_FINDS = caseless(
-    r"\W*(?:(?:so|and|but|ok|hey|und|also)[\s,]+)*(?:(?:where|when)(?:['’]s|s| is| are)|what time(?:['’]s| is)"
-    r"|wo (?:ist|sind|liegt|liegen|steht|stehen|hangt)|wann (?:ist|sind|kommt|beginnt))(?: (?:nochmal|noch mal|denn))?"
-    r" (?:the(?! (?:next|last|first)) (?-i:[a-z])|(?:der|die|das) )(?![\w -]+ (?:of|von) (?-i:[A-Z])[\w-]+\W*\Z)"
-)
-"""Where a thing is, or when something comes, that has no name: a household's, unless nothing in it is told of that.
-
-`The tower of London` has one, which the caller does not know.
-"""
-
-
-_WITHOUT_SUBJECT = caseless(
-    r"(?:(?:so|and|but|well|ok|oh|yes|no|just|still|really)[\s,]+){0,3}"
-    r"(?:\w+n['’]?t\b(?! (?:forget|let|tell|mention|say|book|order|buy))|(?:been|had|got|was|were|felt|feeling|off|back"
-    r"|finally|almost|nearly|barely|another|such|what an?)\b|(?!bring)\w{3,}ing\b)"
-)
-"""A statement of the speaker that leaves *I* out: "didn't sleep", "off to bed", "heading home"."""
-_AGREEMENT = caseless(
-    r"(?:yes|yep|yeah|yup|ok|okay|sure|good|great|right|fine|perfect|brilliant|lovely|nice|cool|done|agreed)\b"
-    r"(?! (?:but|now|can|could|please|so|then))[\s,.!]"
-)
-"""What begins so answers the agent."""
-_OF_CODE = expression(
-    r"\b(?:excel|javascript|typescript|java|python|golang|regexp?|css|html|latex|vba|sql|bash|tcp|udp|http|json|yaml"
-    r"|(?:list|dict) comprehensions?|(?:for|while) loops?|lambda|closures?|recursi(?:on|ve)|tuples?|pointers?"
-    r"|git|pytest|junit|pandas|numpy|polars|matplotlib|docker(?:file)?|kubectl|npm|webpack|django"
-    r"|powershell|makefile|(?:google )?(?:spread)?sheets? (?:formula|function)|pivot tables?|vlookup"
-    r"|google sheets|data ?frames?"
-    r"|class body|null|undefined|segfault|compiler?|syntax)\b|正则|函数|数组|代码|编程|算法|变量|循环",
-    re.IGNORECASE | re.ASCII,
-)
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
 _SPEAKS_TO = caseless(
     r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
     r"|speak to|talk to)\b|问|告诉|联系|[打发交][个给]|通知|说一声"
 )
-_OF_US = caseless(r"\b(?:we|our|us|ours)\b|我们|咱")
-
-
-_NEEDS = caseless(
-    r"\b(?:i|we)(?:['’]ve)? (?:still |also |really )?(?:need|have to|must|want to|got to|gotta)\b"
-    r"|\b(?:ich muss|wir mussen|ich brauche|wir brauchen)\b|我(?:们)?(?:得|要|想|需要)"
-)
-"""What its author is to do, or to get, is as good as an order."""
-_OF_ANY = caseless(
-    r"\b(?:an?|any) \w+\b.{0,40}\?*\Z"
-    r"|\bdo (?!(?:the|my|our|your|his|her|their|these|those)\b)\w{2,}s\b"
-    r"|\bdifference between\b|区别|不同|是(?:怎么|如何).{1,6}的"
-    r"|一般|通常|平均|(?:^|\W)一[只个头条匹棵台辆]"
-)
-"""What asks of all things of a kind, and so of none that the memory knows."""
-
-
-class Aim(StrEnum):
-    """What a message is about, as far as its form tells."""
-
-    OWN = "own"
-    """The one who says it: a first person, somebody or something that the memory knows, a day told from today."""
-    OPEN = "open"
-    """Nobody can tell; or the same, and it asks and orders nothing."""
-    GENERAL = "general"
-    """The world, or what is at hand: anybody could have said it."""
 
 
 class UnaskedMessage(Struct, frozen=True):
     """What a message asks for; without parts it asks for nothing, and `silence` says why."""
 
     parts: tuple[str, ...] = ()
-    aim: Aim = Aim.OWN
+    spoken: str = ""
+    """What was said of it, normalised and without what is pasted."""
     silence: SkipReason | None = None
-    is_of_world: bool = False
-    """Whether it asks as anybody asks about the world, whatever it names: *why do hens moult?*"""
+
+    @property
+    def form(self) -> float:
+        """The log-odds that it calls for something that is kept, by its wording alone; 0 of what nobody said."""
+        return form_of(self.spoken) if self.spoken else 0.0
 
 
-def read_message(
-    text: str, *, names_entity: bool, means_entity: bool = False, names_noun: bool = False
-) -> UnaskedMessage:
+def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> UnaskedMessage:
     """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows.
 
-    `means_entity`: it says in other words whom, such as *the landlord*, which anybody may say of any; `names_noun`:
-    what it names is called by a word of the language, such as *hens*, of which anybody may ask.
+    `names_noun`: what it names is called by a word of the language, such as *hens*, of which anybody may ask.
     """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
@@ -295,25 +178,18 @@ def read_message(
     spoken = _without_pasted(plain)
     if not spoken:
         return UnaskedMessage(silence=SkipReason.PASTED_OUTPUT)
-    is_of_world = _ASKS.match(spoken) is not None and not _is_of_own(spoken)
     is_sum = len(spoken) <= LONGEST_SUM and _ARITHMETIC.search(spoken) and not _FIRST_PERSON.search(spoken)
-    is_of_any = is_of_world and _OF_ANY.search(spoken) is not None
-    names_entity = (names_entity and not is_of_any) or (names_noun and not is_of_world and not is_sum)
-    if not names_entity and _is_about_style(spoken):
+    is_named = names_entity or (names_noun and not is_sum)
+    if not is_named and _is_about_style(spoken):
         return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
-    if is_sum and not names_entity:
+    if is_sum and not is_named:
         return UnaskedMessage(silence=SkipReason.ARITHMETIC)
     parts = [part for part in _clauses(spoken) if not _is_idle(part)]
-    if not parts or (not names_entity and _is_too_short(spoken)):
+    if not parts or (not is_named and _is_too_short(spoken)):
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
-    aim = _aim_of(spoken, names_entity=names_entity)
-    if means_entity and aim is Aim.OPEN and not _is_statement(spoken):
-        aim = Aim.OWN
-    elif means_entity and aim is Aim.GENERAL and is_of_world and not is_of_any and not _OF_CODE.search(spoken):
-        aim = Aim.OPEN
-    return UnaskedMessage(tuple(parts), aim, is_of_world=is_of_world)
+    return UnaskedMessage(tuple(parts), spoken)
 
 
 def _is_idle(text: str) -> bool:
@@ -372,21 +248,6 @@ def _clauses(text: str) -> Iterator[str]:
                 yield clause.strip()
 
 
-def _aim_of(text: str, *, names_entity: bool) -> Aim:
-    own = Aim.OPEN if _is_statement(text) else Aim.OWN
-    if names_entity:
-        return own
-    # an order about what is there already: "add that …", "run it again"
-    is_order = len(text) <= LONGEST_ORDER and _COMMAND.match(text)
-    if is_order or (_OF_CODE.search(text) and not _OF_US.search(text)):
-        return Aim.GENERAL
-    if _is_of_own(text):
-        return own
-    if _ASKS.match(text):
-        return Aim.OPEN if _FINDS.match(text) else Aim.GENERAL
-    return own if _DEFINITE.search(text) and not _EDITS.match(text) else Aim.OPEN
-
-
 def has_pronoun(text: str) -> bool:
     """Tell whether a text means somebody whom it does not name."""
     return _PRONOUN.search(text) is not None
@@ -395,28 +256,3 @@ def has_pronoun(text: str) -> bool:
 def may_mean_another(text: str) -> bool:
     """Tell whether a text is about somebody whom it does not name, or asks to speak to somebody."""
     return has_pronoun(text) or _SPEAKS_TO.search(text) is not None
-
-
-def _is_of_own(text: str) -> bool:
-    """Tell whether a text says *I*, speaks of a day told from today, or reminds of what was said before."""
-    bare = _GENERIC_FIRST.sub(" ", text)
-    return (_FIRST_PERSON.search(bare) or _DEICTIC.search(bare)) is not None
-
-
-def word_count(text: str) -> float:
-    """Return how many words a text has, of a script without spaces by its signs."""
-    signs = sum(map(len, UNSPACED_RUN.findall(text)))
-    return len(_SPOKEN.findall(UNSPACED_RUN.sub(" ", text))) + signs / SIGNS_A_WORD
-
-
-def asks(text: str) -> bool:
-    """Tell whether a text has a mark or a word of a question."""
-    return _QUESTIONS.search(text) is not None
-
-
-def _is_statement(text: str) -> bool:
-    """Tell whether a text asks for nothing: no mark or word of a question, and a subject before its verb."""
-    has_subject = UNSPACED_RUN.search(text) or any(
-        form.match(text) for form in (_SUBJECT, _WITHOUT_SUBJECT, _AGREEMENT)
-    )
-    return bool(has_subject and not asks(text) and not _NEEDS.search(text))

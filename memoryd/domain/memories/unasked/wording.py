@@ -1,29 +1,14 @@
-"""How a message is worded: what it asks for by its form, and German words.
+"""German words of messages.
 
 How common a word is was counted in English and Chinese: a German word of any sentence would be as rare as a name, so
 that words which make a message German weigh nothing in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from memoryd.domain.expressions import expression, word_set
+from memoryd.domain.expressions import word_set
 from memoryd.domain.text.languages import function_words, language_of
 from memoryd.domain.text.words import STOP_WORDS, normalised
-
-_OWN_DOING = expression(
-    r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
-    r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
-    r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
-)
-"""A question of what the one who asks does, and its verb: *where do I work*."""
-WHY = expression(r"\b(?:why|how come|warum|wieso)\b|为什么|为啥|为何")
-REASON = expression(r"\b(?:because|since|so|due to|therefore|reason|weil|damit|deshalb)\b|因为|由于|所以|因此")
-
-
-def own_doings(text: str) -> Sequence[str]:
-    """Return the verbs of what the one who asks does, if a message in small letters asks for that."""
-    return _OWN_DOING.findall(text)
-
 
 GERMAN_CONCEPTS = """
 wife ehefrau | husband ehemann | son sohn sohne | daughter tochter | child kinder sohn sohne tochter

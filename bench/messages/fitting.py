@@ -1,0 +1,226 @@
+"""Weights of what a message and the items beside it say, fitted anew, and what they would have told.
+
+First the wording: a logistic regression of all labelled messages on their words, those of any set weighed by what the
+others teach. Then the evidence of played sets. Of a message that needs nothing the item that comes highest counts
+against, of one that needs something the highest one of each wanted group counts for, and the highest of the others a
+little against. Which ones these are depends on the weights, so that they are fitted some times over.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from textwrap import wrap
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from bench.messages.playing import Played, holds
+from memoryd.domain.memories.unasked import form as form_module
+from memoryd.domain.memories.unasked.evidence import FURTHER, WEIGHTS
+from memoryd.domain.memories.unasked.form import ALWAYS, features
+from memoryd.domain.memories.unasked.messages import read_message
+
+WORDING: Final = Path(__file__).parent / "wording"
+KINDS: Final = tuple(WEIGHTS)
+LEAST_MESSAGES, LEAST_SOURCES = 3, 3
+"""In how many messages a feature has to stand, and of how many files or sets: it is no word of one person."""
+ROW_WIDTH: Final = 80
+RIDGE: Final = 2.0
+"""Of the weights of wording: as much as so many messages speak for none."""
+STRENGTH: Final = 5.0
+"""Of what holds the weights of evidence to those that stand, in messages."""
+LEAST_WEIGHT: Final = 0.2
+"""Of a feature that is kept: all others together tell hardly a message more."""
+ROUNDS, STEPS, NEAR = 12, 60, 1e-4
+OTHERS: Final = 0.3
+"""What an item weighs that is told beside a wanted one, and not wanted itself."""
+Row = NDArray[np.float64]
+
+
+class Wording(Struct):
+    """A labelled message: its features, whether something is needed, and the file or set that it is of."""
+
+    features: set[str]
+    needs: bool
+    source: str
+
+
+def wordings(every: Iterable[Played]) -> list[Wording]:
+    """Return the wording of the messages that were played and of those that are labelled alone."""
+    said = list(dict.fromkeys((one.text, bool(one.want), one.of) for one in every))
+    for path in sorted(WORDING.glob("*.jsonl")):
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        said += [(row["text"], row["label"] == "needs", path.stem) for row in rows]
+    return [Wording(read_features(text), needs, source) for text, needs, source in said if read_features(text)]
+
+
+def read_features(text: str) -> set[str]:
+    """Return the features of a message; none of one that its form alone says enough of."""
+    return set() if not (spoken := read_message(text, names_entity=False).spoken) else features(spoken)
+
+
+def fitted_form(messages: Sequence[Wording]) -> dict[str, float]:
+    """Return the weight of each feature that enough messages have."""
+    counts = Counter(one for message in messages for one in message.features)
+    sources: dict[str, set[str]] = {}
+    for message in messages:
+        for one in message.features:
+            sources.setdefault(one, set()).add(message.source)
+    kept = {one for one, count in counts.items() if count >= LEAST_MESSAGES and len(sources[one]) >= LEAST_SOURCES}
+    names = [ALWAYS, *sorted(kept - {ALWAYS})]
+    places = {name: at for at, name in enumerate(names)}
+    held = [[places[one] for one in message.features if one in places] for message in messages]
+    flat, lengths = np.concatenate(held), np.array(list(map(len, held)))
+    starts = np.cumsum(lengths) - lengths
+    rows = Rows(
+        lambda weights: np.add.reduceat(weights[flat], starts),
+        lambda values: np.bincount(flat, np.repeat(values, lengths), len(names)).astype(np.float64),
+    )
+    ridge = np.array([0.01, *[RIDGE] * (len(names) - 1)])
+    labels = np.array([float(message.needs) for message in messages])
+    weights = _regressed(rows, labels, np.ones(len(labels)), np.zeros(len(names)), ridge)
+    found = zip(names, weights.tolist(), strict=True)
+    return {name: weight for name, weight in found if name == ALWAYS or abs(weight) >= LEAST_WEIGHT}
+
+
+def write_table(form: Mapping[str, float]) -> int:
+    """Write the weights of wording into the module that goes by them; returns how many there are."""
+    by_weight: dict[int, list[str]] = {}
+    for feature, weight in sorted(form.items()):
+        by_weight.setdefault(round(100 * weight), []).append(feature)
+    rows = [
+        row
+        for weight, several in sorted(by_weight.items())
+        for row in wrap(" | ".join(one.replace(" ", "\0") for one in several), ROW_WIDTH, break_long_words=False)
+        for row in [f"{weight} {row.strip(' |')}"]
+    ]
+    table = "\n".join(rows).replace("\0", " ")
+    path = Path(form_module.__file__)
+    before, _, rest = path.read_text(encoding="utf-8").partition('TABLE = """\n')
+    behind = rest.partition('"""\n')[2]
+    path.write_text(f'{before}TABLE = """\n{table}\n"""\n{behind}', encoding="utf-8")
+    return len(form)
+
+
+class Rows(Struct):
+    """The rows of a regression: what they come to with some weights, and what each of their columns does with values.
+
+    Of wording each row has few of thousands of features.
+    """
+
+    of: Callable[[Row], Row]
+    back: Callable[[Row], Row]
+
+
+def _regressed(rows: Rows, labels: Row, counts: Row, standing: Row, ridge: Row) -> Row:
+    """Return the weights of a logistic regression, by Newton's method, each held to one that stands.
+
+    Its steps are solved by conjugate gradients: wording has thousands of features, and no room for their square.
+    """
+    weights = standing.copy()
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-np.clip(rows.of(weights), -30, 30)))
+        slope = rows.back(counts * (likely - labels)) + ridge * (weights - standing)
+        spread = counts * likely * (1 - likely)
+        step = _solved(partial(_curve, rows, spread, ridge), slope)
+        weights = weights - step
+        if np.abs(step).max() < NEAR:
+            break
+    return weights
+
+
+def _curve(rows: Rows, spread: Row, ridge: Row, way: Row) -> Row:
+    return rows.back(spread * rows.of(way)) + ridge * way
+
+
+def _solved(curve: Callable[[Row], Row], slope: Row) -> Row:
+    """Return what the curve makes the slope of, by conjugate gradients."""
+    found, rest = np.zeros_like(slope), slope
+    way, size = rest, float(rest @ rest)
+    for _ in range(len(slope)):
+        if size < NEAR**2 * 1e-2:
+            break
+        bent = curve(way)
+        length = size / float(way @ bent)
+        found, rest = found + length * way, rest - length * bent
+        before, size = size, float(rest @ rest)
+        way = rest + size / before * way
+    return found
+
+
+class Example(Struct):
+    """A message with a row of kinds for each item, those of the message before it; and the places of wanted items."""
+
+    rows: Row
+    wanted: list[list[int]]
+    needs: bool
+
+    def told(self, weights: Row) -> NDArray[np.int64]:
+        """Return the places of the items that these weights tell."""
+        scores = self.rows @ weights
+        if not len(scores) or scores.max() < 0:
+            return np.array([], dtype=np.int64)
+        return np.flatnonzero((scores >= 0) & (scores >= scores.max() - FURTHER))
+
+    def is_right(self, weights: Row) -> bool:
+        """Tell whether all groups are told, or nothing where nothing is needed."""
+        told = set(self.told(weights).tolist())
+        return all(told.intersection(group) for group in self.wanted) if self.needs else not told
+
+
+def example(one: Played, form: Mapping[str, float]) -> Example:
+    """Return what a message teaches, its wording by these weights; what is silent has no items."""
+    weighed = one.weighed
+    items = weighed.items if weighed else []
+    score = sum(form.get(feature, 0.0) for feature in read_features(one.text))
+    rows = (
+        [[({**weighed.kinds, **kinds, "form": score}).get(name, 0.0) for name in KINDS] for _, kinds in items]
+        if weighed
+        else []
+    )
+    wanted = [[at for at, (text, _) in enumerate(items) if holds(text, group)] for group in one.want]
+    return Example(np.array(rows).reshape(-1, len(KINDS)), wanted, bool(one.want))
+
+
+def fitted(examples: Sequence[Example], needed: float) -> Row:
+    """Return weights for these messages; `needed`: how many times as much what is needed counts as what is not."""
+    standing = np.array([WEIGHTS[name] for name in KINDS])
+    weights = standing
+    for _ in range(ROUNDS):
+        rows, labels, counts = _taught(examples, weights)
+        ridge = STRENGTH * np.maximum(rows.std(axis=0), 0.05) ** 2
+        weights = _regressed(
+            Rows(rows.__matmul__, rows.T.__matmul__),
+            labels,
+            np.where(labels == 1, needed * counts, counts),
+            standing,
+            ridge,
+        )
+    return weights
+
+
+def _taught(examples: Sequence[Example], weights: Row) -> tuple[Row, Row, Row]:
+    """Return the rows that count with these weights, what each should be, and how much it counts."""
+    rows, labels, counts = list[Row](), list[float](), list[float]()
+    for one in examples:
+        scores = one.rows @ weights
+        wanted = {at for group in one.wanted for at in group}
+        for group in filter(None, one.wanted):
+            rows.append(one.rows[max(group, key=scores.__getitem__)])
+            labels.append(1.0)
+            counts.append(1 / len(one.wanted))
+        if others := [at for at in range(len(scores)) if at not in wanted]:
+            rows.append(one.rows[max(others, key=scores.__getitem__)])
+            labels.append(0.0)
+            counts.append(OTHERS if one.needs else 1.0)
+    return np.array(rows), np.array(labels), np.array(counts)
+
+
+def shares(examples: Sequence[Example], weights: Row) -> tuple[float, float]:
+    """Return of how many messages that need nothing nothing is told, and of how many others all that is needed."""
+    found = [[one.is_right(weights) for one in examples if one.needs is needs] or [True] for needs in (False, True)]
+    return float(np.mean(found[0])), float(np.mean(found[1]))

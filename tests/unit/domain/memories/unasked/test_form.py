@@ -1,0 +1,93 @@
+"""How a message is worded: what calls for something that is kept, and what anybody could have typed."""
+
+import pytest
+
+from memoryd.domain.memories.unasked.form import ALWAYS, TABLE, features, form_of
+
+MIDDLE = -1.0
+"""About what a message has of which nobody can tell."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do you spell rhythm?",
+        "how do I sort a dict by value",
+        "put that in a list",
+        "write a haiku about it",
+        "rename this function",
+        "whats the difference between a fox and a wolf",
+        "pytest: how to skip a slow test",
+        "formula in google sheets that adds column C",
+        "what is a landlord for?",
+        "how do hens keep warm",
+        "can you make the border green?",
+        "Wie schreibt man Rhythmus?",
+        "Schreib mir ein Gedicht uber Katzen",
+        "光合作用是什么",
+        "墨水用法语怎么说",
+        "蜜蜂和黄蜂有什么区别",
+        "鲸鱼为什么会唱歌",
+        "一头大象能活几年",
+    ],
+)
+def test_what_anybody_could_say_calls_for_nothing(text: str) -> None:
+    assert form_of(text) < MIDDLE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "didn't see my sister at all",
+        "heading home to my cat",
+        "I sold the old car this morning.",
+        "good, both of them in the post",
+        "the twins painted the whole bathroom mirror with toothpaste lol, and then he said it was the dog",
+    ],
+)
+def test_news_and_answers_call_for_nothing(text: str) -> None:
+    assert form_of(text) < MIDDLE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when do I have to hand in the keys?",
+        "book the usual table for Friday",
+        "which bin goes out this Wednesday?",
+        "write a card to aunt May, she framed it last time",
+        "who shuts the hens in when I am away?",
+        "I sold the old car, who has the papers?",
+        "which python do we run in our services",
+        "where's the spare key?",
+        "when is the dentist appointment?",
+        "order the filters",
+        "what am I allergic to?",
+        "Wann kommt der Klempner am Montag?",
+        "女儿这周六有空吗",
+        "帮我订下周的票",
+        "钢琴课几点来着",
+    ],
+)
+def test_orders_and_questions_of_ones_own_call_for_what_is_kept(text: str) -> None:
+    assert form_of(text) > MIDDLE
+
+
+def test_words_pairs_the_first_word_signs_marks_and_length_are_weighed_once_each() -> None:
+    assert features("Can I? can i") == {ALWAYS, "can", "i", "can i", "i can", "^can", "?", ">2", ">4"}
+    assert features("don’t") == {ALWAYS, "dont", "^dont"}
+    assert features("帮我 2") == {ALWAYS, "帮", "我", "帮我", "#"}
+    assert features("") == {ALWAYS}
+
+
+def test_table_holds_each_feature_once_and_no_weight_of_nothing() -> None:
+    rows = [row.partition(" ") for row in TABLE.strip().split("\n")]
+    listed = [feature for _, _, several in rows for feature in several.split(" | ")]
+    assert len(set(listed)) == len(listed) > 1000
+    assert ALWAYS in listed
+    assert all(int(weight) for weight, _, _ in rows)
+
+
+@pytest.mark.parametrize("text", ["Где мой паспорт?", "여권이 어디 있어?", "", "12!"])
+def test_nobody_can_tell_what_a_language_without_weights_calls_for(text: str) -> None:
+    assert form_of(text) == 0
