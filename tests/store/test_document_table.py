@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -24,6 +24,7 @@ from memoryd.store.index.stems import ChunkText
 from tests.store.consistency import check_consistency, dump
 from tests.store.rows import SETTINGS, content, note, notes_with, put, put_note, read, stat_of
 from tests.sweeps import whole_or
+from tests.waiting import eventually
 
 A, B = RelativePath("memory/a.md"), RelativePath("memory/b.md")
 PATHS = st.sampled_from(["MEMORY.md", "memory/a.md", "memory/b.md"])
@@ -280,14 +281,30 @@ class TestDocuments:
 
 
 async def test_removal_of_a_large_note_is_rolled_back_when_nobody_waits_any_more(database: Database) -> None:
-    await put_note(database, A, note(*(f"topic{number}" for number in range(2500))))
+    await put_note(database, A, note(*(f"topic{number}" for number in range(50))))
+    begins = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def halted(writer: apsw.Connection) -> None:
+        def halt(*_nothing: object) -> None:
+            if not begins.is_set():
+                loop.call_soon_threadsafe(begins.set)
+                # one that is not interrupted goes on
+                with suppress(AssertionError):
+                    eventually(lambda: writer.is_interrupted)
+
+        writer.create_scalar_function("halt", halt, 0)
+        writer.execute("CREATE TEMP TRIGGER halting BEFORE DELETE ON main.chunks BEGIN SELECT halt(); END")
+
+    await database.write(halted)
     removal = asyncio.create_task(database.documents.remove([A]))
-    await asyncio.sleep(0.005)
+    await begins.wait()
     removal.cancel()
     with pytest.raises(asyncio.CancelledError):
         await removal
     assert await database.documents.is_indexed(A)
     # as a whole, and the connection is of use
+    await database.write(lambda writer: writer.execute("DROP TRIGGER temp.halting"))
     await database.write(check_consistency)
     assert await database.documents.remove([A]) == 1
 
