@@ -1,6 +1,7 @@
 """What the daemon holds over time: memory, descriptors, threads; and whether it grows."""
 
 import asyncio
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,20 @@ import numpy as np
 import psutil
 
 from bench.stage import MIB
+from memoryd.daemon.reloading import THREADS
+
+PIECES = "descriptors", "threads"
+MORE_DESCRIPTORS = 3
+POOLED_THREADS = 2 + THREADS + min(32, (os.cpu_count() or 1) + 4)
+"""Main thread, heartbeats, and all that the pool of the indexes and that of asyncio ever start, none of which ends.
+
+How many of them are started when a crowd has left depends on how many it needed at once.
+"""
+
+
+def most(piece: str, before: int) -> int:
+    """Return how many a daemon may hold in the end that held `before` after its first work."""
+    return before + MORE_DESCRIPTORS if piece == "descriptors" else max(before, POOLED_THREADS)
 
 
 @dataclass(frozen=True, slots=True)

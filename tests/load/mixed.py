@@ -18,7 +18,7 @@ from tests.fault.editing import SHORT, Editor, EditorThread
 from tests.fault.model import new_marker
 from tests.load import crowd, nuisances
 from tests.load.crowd import Scene
-from tests.load.held import Held, held_by, sampling, slope_a_minute
+from tests.load.held import PIECES, Held, held_by, most, sampling, slope_a_minute
 from tests.load.judging import Judge
 from tests.load.tally import Tally
 from tests.waiting import eventually
@@ -40,8 +40,6 @@ WARM_SHARE = 1 / 3
 """Of the samples, during which memory may grow."""
 MORE_RSS_MIB = 96
 """How much more than before the crowd came a daemon may hold when it is gone."""
-MORE = {"descriptors": 3, "threads": 2}
-"""By how much: a pool may have started its last thread in the very end, with a connection to the index of its own."""
 SETTLED_SECONDS, QUIET_SECONDS = 0.5, 60.0
 HEALTH_AIM, SEARCH_AIM, SLOPE_AIM, NONE = Aim(50), Aim(200), Aim(1), Aim(0)
 
@@ -89,11 +87,10 @@ class RoundResult:
         return found
 
     def _more(self) -> Iterator[tuple[str, int, int]]:
-        yield from ((name, old, new) for name, old, new in self._held() if new > old + MORE[name])
+        yield from ((name, old, new) for name, old, new in self._held() if new > most(name, old))
 
     def _held(self) -> Iterator[tuple[str, int, int]]:
-        yield "descriptors", self.before.descriptors, self.after.descriptors
-        yield "threads", self.before.threads, self.after.threads
+        yield from ((name, getattr(self.before, name), getattr(self.after, name)) for name in PIECES)
 
     def rows(self) -> Iterator[Row]:
         """Yield the figures."""
@@ -113,8 +110,8 @@ class RoundResult:
         grown = f"{self.before.resident:.0f} MiB before, {self.after.resident:.0f} after"
         yield Row("resident memory: growth", self.after.resident - self.before.resident, "MiB", note=grown)
         for name, before, after in self._held():
-            most = max((getattr(one, name) for one in self.samples), default=after)
-            yield Row(f"{name}: back to", after, "", Aim(before + MORE[name]), f"before {before}, at most {most}")
+            peak = max((getattr(one, name) for one in self.samples), default=after)
+            yield Row(f"{name}: back to", after, "", Aim(most(name, before)), f"before {before}, at most {peak}")
         cpu, seconds = warm[-1].cpu - warm[0].cpu, warm[-1].at - warm[0].at
         yield Row("processor share of the daemon", cpu / seconds * 100, "%", note="of one core")
         yield Row("processor share when all have left", self.idle, "%")
@@ -208,7 +205,7 @@ def _back(pid: int, before: Held) -> Held:
 
     def is_back() -> bool:
         now = held_by(pid)
-        return all(getattr(now, name) <= getattr(before, name) + more for name, more in MORE.items())
+        return all(getattr(now, name) <= most(name, getattr(before, name)) for name in PIECES)
 
     with contextlib.suppress(AssertionError):
         eventually(is_back, seconds=QUIET_SECONDS, step=0.1)
