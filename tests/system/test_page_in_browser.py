@@ -8,6 +8,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pytest
 from tests.embedding_endpoint import Endpoint
 from tests.page import HOSTILE, OpenPage, open_page
 from tests.sweeps import some
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Route
@@ -357,8 +359,14 @@ def test_person_corrects_a_line_of_a_note_where_it_is_found(watched: Watched) ->
     page = watched.enter()
     note = watched.opened.daemon.workspace / "MEMORY.md"
     before = note.read_text()
-    watched.go("ask?q=where+does+the+boat+lie")
     answer = page.locator("article", has_text="MEMORY.md").first
+
+    def is_offered() -> bool:
+        """Ask; a line that is not read within a moment is corrected on another page."""
+        watched.go("ask?q=where+does+the+boat+lie")
+        return answer.get_by_text("Correct", exact=True).count() > 0
+
+    eventually(is_offered)
     answer.get_by_text("Correct", exact=True).click()
     field = answer.get_by_label("What this line of the note should say")
     assert field.input_value() == "The boat lies in the north harbour from May on."
@@ -393,12 +401,20 @@ def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
                 assert page.get_by_text("Not all of your memory has answered yet").count() == 0
                 assert page.locator(".copy").first.is_visible(), "what came later is as what came first"
                 page.route("**/*whole=yes*", lambda route: held.append(route))
-                with page.expect_request("**/*whole=yes*"):
-                    watched.go("ask?q=a+north+harbour+in+May")
+
+                questions = count(1)
+
+                def is_offered(watched: Watched = watched, questions: Iterator[int] = questions) -> bool:
+                    # each time another one: the model answers none twice
+                    with watched.page.expect_request("**/*whole=yes*"):
+                        watched.go(f"ask?q=a+north+harbour+in+May+{next(questions)}")
+                    return watched.page.get_by_text("Correct", exact=True).count() > 0
+
+                eventually(is_offered)
                 page.get_by_text("Correct", exact=True).first.click()
                 field = page.get_by_label("What this line of the note should say")
                 field.fill("somebody is at work")
-                held[0].continue_()
+                held[-1].continue_()
                 page.get_by_role("link", name="show all of it").wait_for()
                 assert field.input_value() == "somebody is at work"
 
