@@ -143,19 +143,19 @@ KNOWN: dict[str, str | int] = {
 """Names that chance does not find, and without which there are no good answers."""
 ALONE = {"id": ["run"], "citation": ["session", "seq"], "old": ["sessionKey"]}
 """What is named in one way, and without what: the core file, in which something `old` stands, has no session."""
-CASES = whole_or(8, 100)
+CASES = whole_or(5, 100)
 """Fewest cases of a call with parameters."""
 LONG = 4096
 """Characters; longer limits are tried in the whole sweep alone: a text above one is made character by character."""
 SETTINGS = settings(
-    max_examples=whole_or(12, 150),
+    max_examples=whole_or(8, 150),
     deadline=None,
     database=None,
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-SHORT = settings(SETTINGS, max_examples=whole_or(8, 150))
+SHORT = settings(SETTINGS, max_examples=whole_or(5, 150))
 """To refuse takes no luck."""
 KEPT = [
     "not_a_server_error",
@@ -199,8 +199,7 @@ def open_port(daemon: RunningDaemon) -> tuple[str, dict[str, str]]:
     return f"http://{port['address']}", {"Authorization": f"Bearer {token}"}
 
 
-@pytest.fixture
-def conversation(daemon: RunningDaemon) -> None:
+def be_known(daemon: RunningDaemon) -> None:
     """Be there with a turn and an opinion, whatever another test forgot, marked or deleted."""
     with daemon.client() as client, contextlib.suppress(NotFound):
         client.remember_session("fuzzed", remember=True)
@@ -295,7 +294,6 @@ def checks() -> list[CheckFunction]:
 
 
 @pytest.mark.sweep
-@pytest.mark.usefixtures("conversation")
 @pytest.mark.parametrize(
     ("method", "path", "mode"),
     [(*call, GenerationMode.POSITIVE) for call in CALLS]
@@ -315,6 +313,8 @@ def test_f111_api_keeps_its_description(
     tried: Counter[int] = Counter()
     refuses = CHECKS.get_one("negative_data_rejection")
     where, headers = open_port if (method, path) in PORT_CALLS else (HOST, {})
+    if mode is GenerationMode.POSITIVE:
+        be_known(daemon)
     prepare(daemon, path)
 
     @(SETTINGS if mode is GenerationMode.POSITIVE else SHORT)
