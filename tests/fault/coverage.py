@@ -44,10 +44,12 @@ def numbered(tests: Path = TESTS) -> list[Numbered]:
 
 @cache
 def functions_of(path: Path) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
-    """Return the test functions of a module."""
+    """Return the test functions of a module, those of its classes among them."""
+    top = ast.parse(path.read_text()).body
+    inner = (node for one in top if isinstance(one, ast.ClassDef) for node in one.body)
     return tuple(
         node
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in (*top, *inner)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
     )
 
