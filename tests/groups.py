@@ -23,7 +23,7 @@ TOGETHER = {
     **dict.fromkeys(("test_layering", "test_names", "test_house"), "trees"),
     **dict.fromkeys(("test_skips", "test_remembered_texts", "test_hosts"), "trees"),
     **dict.fromkeys(("test_fault_catalogue", "test_visible_checks"), "trees of tests"),
-    "test_bundle_shapes": "clients",
+    **dict.fromkeys(("test_bundle_shapes", "test_agent_loops"), "clients"),
 }
 """Modules of which the first test parses or imports for seconds what the others use."""
 
