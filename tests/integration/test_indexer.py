@@ -191,7 +191,7 @@ def contents() -> list[tuple[str, bytes, bool]]:
         ("binary", bytes(range(256)) * 100, False),
         ("returns", b"\r\r\r", False),
         ("empty", b"", False),
-        ("one-line", b"quetzal " * 100_000, True),
+        ("one-line", b"quetzal " * 20_000, True),
         ("hashes", b"#" * 100_000 + b" quetzal", True),
         ("nested-list", b"- " * 20_000 + b"quetzal", True),
         ("yaml-bomb", b"---\n" + b"a: &a [*a]\n" * 100 + b"---\nquetzal\n", True),

@@ -25,6 +25,7 @@ from memoryd.memory.retaining import LineEditing
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES
+from tests.sweeps import whole_or
 
 LOG, WORLD = RelativePath("memory/2026-11-18.md"), RelativePath("bank/world.md")
 PIN, UNPIN = AttributeChange(is_pinned=True), AttributeChange(is_pinned=False)
@@ -167,13 +168,14 @@ async def test_read_only_memory_keeps_every_byte(workspace: Path, ledger: Ledger
     assert (workspace / LOG).read_text() == "## Retain\n- W: x\n"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SAVES)
 async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, journal: Journal, name: str) -> None:
     """A person types at the top while the pin comes and goes; what they typed stands, and the line is whole."""
     save, chance, path = SAVES[name], random.Random(name), workspace / LOG
     path.write_text("# Day\n\n## Retain\n- W @Peter: x\n  more\n")
     meant = memory_saying(workspace, "x\nmore")
-    for number in range(8):
+    for number in range(whole_or(4, 8)):
         before = path.read_bytes()
         typed = before.replace(b"# Day", b"# Day" + b" x" * (number + 1), 1)
 
@@ -197,6 +199,7 @@ def plan_of(workspace: Path, text: str, new: str, *, is_in_place: bool = False) 
     return replacement(book_of(old.sources), old, said, is_in_place=is_in_place)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SAVES)
 @pytest.mark.parametrize("is_in_place", [False, True])
 async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
@@ -204,7 +207,7 @@ async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
 ) -> None:
     save, chance, path = SAVES[name], random.Random(name), workspace / LOG
     path.write_text("# Day\n\n## Retain\n- W @Peter: drinks 0 cups\n")
-    for number in range(6):
+    for number in range(whole_or(3, 6)):
         typed = path.read_bytes().replace(b"# Day", b"# Day" + b" x" * (number + 1), 1)
 
         def edit(typed: bytes = typed) -> None:

@@ -77,6 +77,7 @@ async def test_two_programs_lose_no_line_of_each_other(
     assert sorted(stated(workspace)) == sorted(wanted)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SAVES)
 async def test_an_editor_that_saves_meanwhile_loses_nothing(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor, name: str
@@ -85,7 +86,8 @@ async def test_an_editor_that_saves_meanwhile_loses_nothing(
     one, save, chance = retaining(workspace, ledgers[0], executor), SAVES[name], random.Random(name)
     path = workspace / LOG
     path.write_text("# Wednesday\n\n## Retain\n")
-    for number in range(12):
+    rounds = whole_or(5, 12)
+    for number in range(rounds):
         before = path.read_bytes()
         typed = before.replace(b"# Wednesday", b"# Wednesday" + b" x" * (number + 1), 1)
 
@@ -99,7 +101,7 @@ async def test_an_editor_that_saves_meanwhile_loses_nothing(
         # a save that was begun before ours may be without it; said again, it is there
         await one.retain([fact(f"fact {number}")])
     assert [text for text in stated(workspace) if stated(workspace).count(text) > 1] == []
-    assert set(stated(workspace)) >= {"fact 11"}
+    assert f"fact {rounds - 1}" in stated(workspace)
 
 
 async def test_the_day_changes_between_two_memories(
