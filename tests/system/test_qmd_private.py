@@ -22,7 +22,7 @@ from tests.waiting import eventually
 
 PRIVATE = "---\nmemory: false\n---\n"
 ALL = [{"path": ".", "name": "all"}]
-QUICK = {"debounceMs": 50, "interval": "5s"}
+QUICK = {"debounceMs": 50, "interval": "10m"}
 LOOK = 0.4
 """Seconds between two looks into every byte that is kept."""
 
