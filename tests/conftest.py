@@ -57,6 +57,8 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
+        # where a test parses or generates much, looks would be most of the work, and garbage is rarely in a circle
+        gc.set_threshold(50_000, 20, 50)
         gc.enable()
 
 
