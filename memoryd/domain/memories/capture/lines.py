@@ -222,8 +222,10 @@ class StandingLines:
         These are three at least, half as many again as of any other, and no fewer than those in the first person.
         """
         heads, entities = self._index.heads, self._index.entities
-        told = Counter({one: heads[one] for one in entities if entities[one] > 0 and not _KIN.match(one)})
-        (name, most), (_, next_most) = (*told.most_common(2), ("", 0), ("", 0))[:2]
+        told = Counter(
+            {one: heads[one] for one in entities if heads[one] > 1 and entities[one] and not _KIN.match(one)}
+        )
+        (name, most), (_, next_most) = (*told.most_common(2), ("", 0), ("", 1))[:2]
         return content(name) if most >= max(_TOLD_MIN, heads[""], _MORE * next_most) else frozenset()
 
     @property

@@ -116,15 +116,14 @@ _WHO_MOVED = caseless(
     r"|halved) (?!\w+ minds?\b)(?=(?:the|our|my|his|her|their|its)\b|\w+['’]?s )"
 )
 """Who changes a thing is not what is spoken of."""
-_IN_PLACE = caseless(r"\b(?:in|at|on|with)\b")
+_IN_PLACE = caseless(r"\b(?:in|at|on|with|it|that|them)\b")
 _IT_IS = caseless(r"\W*(?:it|that)(?:['’]s| is| was)\b")
 _MY = caseless(r"\bmy\b")
 _THAT = caseless(
     r"\b(?:gave|given|packed|jacked|gr(?:ew|own)|quit|stopped|sold|cancel+ed|scrapped|ditched|binned)\b.*\b(?:it|that|them)\b"
     r"|\b(?:it|that|them|there)\b.* any ?more\b|[他她它]|不[是在用]"
 )
-_EACH = expression(r"[一每][节次个月年天周位人晚堂张份]")
-_LAST_STOP = expression(r"[.!]+\s*\Z")
+_EACH = expression(r"[一每][节次个月年天周位人晚堂张份]|\b(?:an?|per|each|every) [a-z]+")
 _NUMERAL = caseless(rf"\b(?:{NUMERAL}|\d+)\b")
 
 
@@ -141,8 +140,10 @@ def touched(
     touches.sort(key=lambda one: (one.weight, one.claim), reverse=True)
     if not touches:
         return None
-    rivals = [one for one in touches if one.weight > touches[0].weight - CLEARLY]
     best = touches[0]
+    # of what nothing is said a line with as much is no rival to one that is replaced
+    least = Claim.ADDS if best.claim is Claim.REPLACES else Claim.NOTHING
+    rivals = [one for one in touches if one is best or (one.claim >= least and one.weight > best.weight - CLEARLY)]
     return best if len(rivals) == 1 else replace(best, claim=min(Claim.ADDS, *(one.claim for one in rivals)))
 
 
@@ -203,7 +204,8 @@ class _Clause:
         times = content(" ".join(one.text for one in values_in(self.text) if one.kind in TIMES))
         fresh = self.words - line.words - times
         is_of_author = AUTHOR.match(self.text) or _MY.search(self.text) or "我" in self.text
-        is_place = line.has_names and _IN_PLACE.search(self.text) and self.names - line.words
+        is_bare = _IN_PLACE.search(self.text) or not STATES.search(self.text)
+        is_place = line.has_names and is_bare and any(one[0].isalpha() for one in self.names - line.words)
         is_past = LONG_AGO.search(self.text) or "第" in self.text
         return bool(fresh and not is_past) and bool(
             is_place or self.is_open or (_is_han(self.words) and not is_of_author)
@@ -327,8 +329,8 @@ class _Sentence:
         subject |= content(subject_of(head)) if colon and STATES.search(clause.text) else frozenset()
         is_of_line = clause.is_open or all(_akin((word,), one.words) for word in subject - one.words)
         is_of_line = is_of_line or before.strip() == "姓"
-        others = clause.words - one.words - content(pair[1].text)
-        is_of_line = is_of_line and len(others) <= _FOREIGN * max(1, len(clause.words & one.words))
+        others = content(_EACH.sub("", clause.text)) - one.words - content(pair[1].text)
+        is_of_line = is_of_line and len(others) <= _FOREIGN * max(clause.is_open, len(clause.words & one.words))
         # a room is any room
         anchor = pair[0].kind.removeprefix("number ") if pair[0].kind.startswith("number ") else ""
         named = self._said & one.words - content(f"{pair[0].text} {anchor}")
