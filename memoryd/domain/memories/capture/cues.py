@@ -92,7 +92,7 @@ _ENDED = (
     r"\A(?P<old>[^,;]{2,60}?)(?:['’]s|['’]ve| is| are| was| were| has| have)?(?: now| finally| been)* "
     r"(?:gone(?! back| to| over| up| down| from)|(?:retired|discontinued|history|no more"
     r"|(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=\bwere )|(?<=\bbeen )|(?<=\bnow )|(?<=['’]s ))cancel+ed"
-    r"|(?<!was )(?<!were )(?:closed|shut|over)"
+    r"|(?<!was )(?<!were )(?:(?<!is )(?<!are )(?<!['’]s )(?:closed|shut)|(?:closed|shut)(?= for good| down)|over)"
     r"|phased out|sold|scrapped|resigned|quit"
     r"|stepped down|left|ended|folded|(?:switched|turned) off|decommissioned|let go|moved (?:on|out|away)"
     r"|out of business|expired)(?: down| for good| for (?:me|us))?(?=\W*\Z|[,;]| and | last | in | since ))(?! \d)"
@@ -110,6 +110,11 @@ _ENGLISH_OLD = (
         rf"|ca)\s?)?{_NOT} (?P<old>[^,;]{{2,80}}?)\s(?:any ?more|any longer)\b",
     ),
     (
+        FROM_TO,
+        rf"\A{_WHO}\s?(?:['’]ve |\bhave |\bhas )?\b(?:replaced|swapped|exchanged|traded in|traded|ditched|binned"
+        rf"|scrapped|dumped|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})",
+    ),
+    (
         NO_LONGER,
         rf"\A{_WHO}\s?(?:['’]ve |['’]s |\bhave |\bhas |\bhad )?(?:finally |just |already )?"
         rf"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bbe )(?<!\bbeen )\b{_GIVEN_UP} (?P<old>[^,;]{{2,60}}?)"
@@ -120,11 +125,6 @@ _ENGLISH_OLD = (
         FROM_TO,
         rf"\A{_WHO}\s?\b{_MOVED}\b(?P<about>[^,;]{{0,60}}?)\bfrom (?P<old>[^,;]{{1,60}}?) (?:over |back "
         rf"|on )?to (?P<new>[^,;]{{1,60}})",
-    ),
-    (
-        FROM_TO,
-        rf"\A{_WHO}\s?(?:['’]ve |\bhave |\bhas )?\b(?:replaced|swapped|exchanged|traded in|traded"
-        rf"|substituted) (?P<old>[^,;]{{1,60}}?) (?:with|by|for) (?P<new>[^,;]{{1,60}})",
     ),
     (
         FROM_TO,

@@ -129,7 +129,7 @@ _INSTEAD = caseless(
 def instead_word(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
     """Return the one word of an old line that is denied, and the one that holds instead."""
     found, denied = _INSTEAD.search(revision.plain), revision.old[0] if len(revision.old) == 1 else ""
-    denied, new = denied.split(" ")[-1], found["value"].rstrip(".:/-") if found else ""
+    denied, new = denied.split(" ")[-1].lstrip("在是叫用"), found["value"].rstrip(".:/-") if found else ""
     if not new and (found := _INSTEAD_OF.search(revision.plain)):
         # of navy linen instead of grey the linen stays
         new, *more = [one for one in found["value"].split() if one.casefold() not in old.casefold()] or [""]

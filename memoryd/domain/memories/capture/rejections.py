@@ -269,6 +269,8 @@ _PASSING = caseless(
     r"\b(?:temporar\w+|for (?:now|the moment|once|a while|today)|just (?:this|for) (?:once|today|week)|this time"
     r"|on (?:holiday|vacation)"
     r"|until (?:further notice|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|暂时|临时"
+    r"|\bi['’]?m (?:on|in) (?:the|a) (?:bus|train|tube|metro|tram|plane|car|phone|bath|shower|queue)\b"
+    r"|在(?:地铁|公交|车|路)上|现在[都已经]*[\d一二两三四五六七八九十]+点(?:半|多|钟|了|\W|\Z)"
     r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)"
 )
 
