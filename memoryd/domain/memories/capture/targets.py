@@ -233,7 +233,9 @@ class _Search:
             return None
         if touch.claim is Claim.REPLACES:
             target = self.over(touch.candidate, touch.pair)
-            return target if target.superseded or target.disputed else None
+            if target.superseded:
+                return Target(target.text, superseded=(*target.superseded, *touch.others))
+            return target if target.disputed else None
         if touch.claim is Claim.DOUBTS:
             return Target(revision.text, disputed=(touch.candidate.memory,))
         return Target(revision.text) if touch.claim is Claim.ADDS and touch.weight >= KEPT_MIN else None

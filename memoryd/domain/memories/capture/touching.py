@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.agreement import (
     ATTRIBUTES,
     OF_SORT,
@@ -95,6 +96,8 @@ class Touch(Struct, frozen=True):
     claim: Claim
     pair: tuple[TypedValue, TypedValue] | None = None
     """The value that the line gives, and what it is now."""
+    others: tuple[Memory, ...] = ()
+    """Lines of the same, each with another value, that was wrong, too."""
 
 
 _CLAUSES = expression(r"[,;:，；：。!！](?!\d)\s*|\.\s+|\s(?:and|but|so|because|und|aber)\s|\s[–—-]+\s")
@@ -143,8 +146,18 @@ def touched(
     best = touches[0]
     # of what nothing is said a line with as much is no rival to one that is replaced
     least = Claim.ADDS if best.claim is Claim.REPLACES else Claim.NOTHING
-    rivals = [one for one in touches if one is best or (one.claim >= least and one.weight > best.weight - CLEARLY)]
-    return best if len(rivals) == 1 else replace(best, claim=min(Claim.ADDS, *(one.claim for one in rivals)))
+    rivals = [one for one in touches[1:] if one.claim >= least and one.weight > best.weight - CLEARLY]
+    wrong = [one for one in touches[1:] if _went_wrong_before(one, best)]
+    if any(one not in wrong for one in rivals):
+        return replace(best, claim=min(Claim.ADDS, best.claim, *(one.claim for one in rivals)))
+    return replace(best, others=tuple(one.candidate.memory for one in wrong))
+
+
+def _went_wrong_before(one: Touch, best: Touch) -> bool:
+    """Tell whether a line says of the same as another what a sentence has the same other value for."""
+    is_same = one.claim is Claim.REPLACES and one.pair and best.pair and one.pair[1] == best.pair[1]
+    old, new = one.candidate, best.candidate
+    return bool(is_same and old.memory.slugs == new.memory.slugs and parts_of(old).topic <= new.words)
 
 
 def came_between(
@@ -328,18 +341,16 @@ class _Sentence:
         subject = content(subject_of(before) if STATES.search(clause.text) else before) - ATTRIBUTES
         subject |= content(subject_of(head)) if colon and STATES.search(clause.text) else frozenset()
         is_of_line = clause.is_open or all(_akin((word,), one.words) for word in subject - one.words)
-        is_of_line = is_of_line or before.strip() == "姓"
         others = content(_EACH.sub("", clause.text)) - one.words - content(pair[1].text)
         is_of_line = is_of_line and len(others) <= _FOREIGN * max(clause.is_open, len(clause.words & one.words))
         # a room is any room
-        anchor = pair[0].kind.removeprefix("number ") if pair[0].kind.startswith("number ") else ""
+        anchor = pair[0].kind.partition("number ")[2]
         named = self._said & one.words - content(f"{pair[0].text} {anchor}")
         # the landlord raises the rent: 房东, 房租
         is_named = named or (HAN_SIGN.match(old) and old[0] == self._revision.plain[0])
         # `it's 5 now` may be the clock, and that Wednesday is a birthday is of something else
-        is_bare = clause.is_open or not others
         is_denied = ANSWER in self._revision.forms or (pair[1].kind and not pair[1].kind.startswith("number"))
-        is_told = is_answer and is_bare and is_denied
+        is_told = is_answer and (clause.is_open or not others) and is_denied
         return pair if is_of_line and (is_told or is_named) else None
 
     def _clause_with(self, value: str) -> _Clause | None:
@@ -354,15 +365,14 @@ class _Sentence:
     def _is_given_up(self, one: Candidate, *, is_answer: bool) -> bool:
         """Tell whether its author ends what a line says of them, or what the answer before told, and names no other."""
         gone = [clause for clause in self._clauses if clause.is_gone]
-        who = is_of_person(one.text)
-        name = content(who[0]) if who else frozenset[str]()
+        name = content(who[0]) if (who := is_of_person(one.text)) else frozenset[str]()
         is_authors = AUTHOR.match(one.text) or self._author & content(subject_of(one.text))
         known, han = {word.rstrip("e") for word in one.words}, one.text if HAN_SIGN.search(one.text) else ""
         return any(
             (is_answer and _THAT.search(clause.text) and len(clause.bare - one.words) <= 1)
             or (
-                bool((is_authors and _is_own(clause)) or (name and name <= clause.bare))
-                and bool(clause.bare & one.words - name)
+                ((is_authors and _is_own(clause)) or (name and name <= clause.bare))
+                and clause.bare & one.words - name
                 and all(word.rstrip("e") in known or _akin((word,), known) or word in han for word in clause.bare)
             )
             for clause in gone
@@ -371,9 +381,8 @@ class _Sentence:
     def _was_told(self, line: LineParts) -> bool:
         """Tell whether the answer before has a value of a line, something of what it is of, and half of all it says."""
         heard = self._answer & line.words
-        has_topic = self._author & line.topic
         has_value = heard == line.words or any(
-            _says(heard, value) and (heard - value or has_topic) for value in line.values
+            _says(heard, value) and (heard - value or self._author & line.topic) for value in line.values
         )
         return has_value and self._weight(heard) >= _HALF * self._weight(line.words)
 
@@ -427,9 +436,9 @@ def _akin(words: Iterable[str], others: Iterable[str]) -> set[str]:
 def _is_own(clause: _Clause) -> bool:
     """Tell whether a clause says of whom it is by no name: its author says it of what is theirs."""
     text = clause.text
-    is_named = is_of_person(text) or is_of_other(text, frozenset())
     is_bare = HAN_SIGN.match(text) or not subject_of(text)
-    return bool(AUTHOR.match(text) or ELIDED.match(text) or _MY.search(text) or is_bare) and not is_named
+    is_own = AUTHOR.match(text) or ELIDED.match(text) or _MY.search(text) or is_bare
+    return bool(is_own) and not is_of_other(text, frozenset())
 
 
 def _is_half(part: frozenset[str], whole: frozenset[str]) -> bool:

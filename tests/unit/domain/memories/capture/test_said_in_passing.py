@@ -38,6 +38,7 @@ HAN_MEMORY = [
     "W @客房: 民宿一共有九间客房。",
     "W @钢琴课: 女儿的钢琴课周六下午三点，老师姓裴，在文华路。",
     "W @订单: 订单主要来自携程。",
+    "W @年会: 年会在二十号，地点是凯悦。",
 ]
 REPLACED = [
     # its author leaves out who: what is theirs, where they live, what they had
@@ -46,6 +47,7 @@ REPLACED = [
     ("Nina takes a deposit from every customer.", "I don't take deposits anymore, too much chasing"),
     ("Nina takes two sugars in her coffee.", "doc's orders, no sugar in my coffee from here on"),
     ("I live in Sleights.", "moved to Ruswarp btw"),
+    ("The oak comes from Barker's yard.", "ditched Barker's yard for Oakley, the oak's better"),
     ("The lathe is a Record DML.", "finally sold the record, turning on a Jet 1221"),
     # the value in another form: in letters, without its unit, another side
     ("A small stool costs £45.20.", "oak, glue, everything's up, so the small stool is fifty two now"),
@@ -86,6 +88,7 @@ HAN_REPLACED = [
     ("民宿一共有九间客房。", "", "哪来的九间，客房就八间，另一间堆布草的"),
     ("女儿的钢琴课周六下午三点，老师姓裴，在文华路。", "", "钢琴课换老师了，姓岑，别的没变"),
     ("订单主要来自携程。", "订单主要来自携程。", "早不是了，大头在小红书"),
+    ("年会在二十号，地点是凯悦。", "", "年会不在凯悦了，改希尔顿"),
 ]
 STANDS = [
     # another person's change
@@ -114,6 +117,9 @@ STANDS = [
     "make the picture of the stool 300 wide",
     "set the heating to 19 now",
     "missed the bus again",
+    "I'm on the bus now",
+    "the lifeboat shop is shut, so I'm home now",
+    "the oak didn't get delivered again",
 ]
 HAN_STANDS = [
     "隔壁老段又喝上酒了，劝不住",
@@ -122,6 +128,7 @@ HAN_STANDS = [
     "咖啡又涨价了，烦",
     "要是涨到七千八我就搬",
     "现在十点了",
+    "我现在在地铁上",
     "女儿不想练琴了，再看看",
 ]
 NOT_ANSWERED = [
@@ -130,6 +137,7 @@ NOT_ANSWERED = [
     ("The stall is on Wednesdays.", "yep, and Leo's there thursdays"),
     ("The lathe is a Record DML.", "it died again, just the fuse"),
     ("The workshop opens at 8:00.", "it's 5 now"),
+    ("The workshop opens at 8:00.", "I'm on the bus now"),
 ]
 
 
@@ -173,6 +181,14 @@ def test_what_still_holds_stands(message: str) -> None:
 @pytest.mark.parametrize(("answer", "message"), NOT_ANSWERED)
 def test_what_is_said_behind_an_answer_need_not_deny_it(answer: str, message: str) -> None:
     assert replaced(message, MEMORY, answer)[1] == []
+
+
+def test_of_two_lines_of_the_same_that_were_wrong_both_go() -> None:
+    memory = ["W @班费: 班费还剩三百六十块。", "W @班费: 班费算错了，还剩三百二十块。"]
+    assert len(replaced("班费又算错了，加上小卖部那笔，是三百四", memory)[1]) == 2
+
+    others = ["W @Loaf: A large loaf costs £4.", "W @Loaf: A small loaf costs £3."]
+    assert replaced("the large loaf is five twenty now", others)[1] == ["A large loaf costs £4."]
 
 
 def test_log_of_another_or_of_its_author_alone_names_no_author() -> None:
