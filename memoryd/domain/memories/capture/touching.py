@@ -330,7 +330,7 @@ class _Sentence:
         old, new = one.text, self._revision.rest
         if self._said & line.topic and (pair := other_han_value(old, new)):
             return pair
-        pair = new_value(old, new) or other_figure(old, new) or other_figure(old, self._revision.plain)
+        pair = new_value(old, new) or other_figure(old, new)
         is_wrong = is_answer or says_wrong(self._revision.plain)
         pair = pair or instead_word(self._revision, old) or other_name_or_side(old, new, is_wrong=is_wrong)
         clause = self._clause_with(pair[1].text) if pair else None
