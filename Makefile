@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Each of the workers that test would compile all tests, and each program that they start all of memoryd.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast check lint types bench bench-record bench-against bench-scale check-speed docs eval eval-followups eval-memories eval-capture eval-messages eval-significance month calibrate torture load soak faults dist install clean distclean
+.PHONY: help demo test test-fast check lint types bench bench-record bench-against bench-scale check-speed docs eval eval-followups eval-memories eval-capture eval-corrections eval-messages eval-significance month calibrate torture load soak faults dist install clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo 'make eval-memories  questions about retained memories: exact words, entities, days, opinions, facts that changed'
 	@echo 'make eval-significance  labelled answers: are those that matter kept, and no others'
 	@echo 'make eval-capture   what is kept of labelled conversations, by rules and by a scripted model; writes the table of its page'
+	@echo 'make eval-corrections  sloppy corrections of invented persons: what is told afterwards (ARGS="--wrong")'
 	@echo 'make eval-messages  ordinary messages of invented persons: what is told beside them (ARGS="--fit" fits the weights anew)'
 	@echo 'make month      a month of three persons, the clock moved: what each message was told (ARGS="--sample 100")'
 	@echo 'make calibrate  verdicts by model and size of a workspace, from the sets in $$MEMORYD_BENCH'
@@ -103,6 +104,9 @@ eval-memories: .venv/.test .venv/.model
 
 eval-capture: .venv/.test
 	$(BIN)/python -m bench.capture_turns
+
+eval-corrections: .venv/.test .venv/.model
+	$(BIN)/python -m bench.corrections $(ARGS)
 
 eval-messages: .venv/.test .venv/.model
 	$(BIN)/python -m bench.messages $(ARGS)
