@@ -77,3 +77,4 @@ def test_what_was_said_is_corrected_and_told_when_it_is_needed(daemon: RunningDa
     assert "Debian" not in agenda
     assert "Zahnarzttermin" in bundle_for(daemon, "wann muss Ida zum Zahnarzt?")
     assert "under the pot" in bundle_for(daemon, "where's the spare key?")
+    assert bundle_for(daemon, "so what do you know about me?").partition("<recalled-memory>")[2].count("<note") >= 3

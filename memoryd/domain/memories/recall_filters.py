@@ -193,6 +193,17 @@ _EASTERN_ASKING = expression(
     r"|以来|以來|之前|以前|之后|之後|以后|以後|左右|前后|前後|附近|期间|期間|年|月|日|号|初|底|中旬|上旬|下旬"
     r"|有没有|有過|有过|有|做|事|我们|你们|他们|她们|我|你|您|他|她|它|们|的|了|吗|呢|吧|啊|是|在|从|從|到|和|与|跟|对|對|过|都|还|把|被|呀|么|那|这"
 )
+_ALL = caseless(
+    r"(?:\W*(?:so|and|ok|okay|hey|hi|well|please|tell me|show me|list))*\W*(?:what|everything|all)(?: else)?"
+    r"(?: do| did| have)? (?:yo)?u (?:(?:already|actually|still|all|even|have|do) )*"
+    r"(?:know|remember|got|have|learn\w*|save\w*|store\w*|note\w*|keep|kept)"
+    r" (?:so far )?(?:about|on|of) (?:me|us)\b[\w ]{0,16}\W*"
+    r"|(?:\W*(?:und|also|sag mal))*\W*was wei(?:ss|ß|s)t du (?:\w+ ){0,2}(?:uber|von) (?:mich|mir|uns)\b[\w ]{0,16}\W*"
+    r"|\W*你(?:现在|目前|到底)?[都还]*(?:记住|记得|记|知道|了解)[了下]?(?:关于)?我(?:的)?"
+    r"(?:什么|哪些|啥|多少)(?:事|事情|信息|东西)?[了呢啊呀吗]?\W*"
+    r"|\W*关于我你?[都还]*(?:知道|记住|记得|了解)[了些]*(?:什么|哪些|啥|多少)[了呢啊呀]?\W*"
+)
+"""Asks for whatever is known: *what do you know about me*, 你都记住我什么了."""
 _WAS_SAID = expression(
     r"\b(?:did|have|had|were|was) (?:i|we|you|they|he|she) (?:talk|discuss|sp[eo]ak|spoke|chat|mention|tell|told|ask)"
     r"(?:ed|ted|en|ing|ting)?\b|聊|谈|談|讨论|討論|提到"
@@ -236,6 +247,11 @@ def asking_of(
         is_of_opinion=asks_for_opinion(question),
         is_bare=bool(entities or days) and not _words_left(question, names, has_days=days is not None),
     )
+
+
+def asks_for_all(question: str) -> bool:
+    """Tell whether a question asks what is known of the one who asks, whatever that is."""
+    return _ALL.fullmatch(normalised(question)) is not None
 
 
 def asks_for_opinion(question: str) -> bool:

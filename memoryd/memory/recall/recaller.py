@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book, CitedState, MemorySource
 from memoryd.domain.memories.entities import EntitySlug
-from memoryd.domain.memories.recall_filters import QueryIntent, asking_of, is_known_to
+from memoryd.domain.memories.recall_filters import QueryIntent, asking_of, asks_for_all, is_known_to
 from memoryd.domain.memories.sections import line_in
 from memoryd.domain.memories.times.parsing import query_days
 from memoryd.domain.memories.times.spans import DaySpan
@@ -399,4 +399,7 @@ def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
     if days is not None and days.span.first < today and days.span.last == date.max:
         # what it asks since a day before ends today: plans are none of it
         days = replace(days, span=DaySpan(days.span.first, today))
+    if days is None and asks_for_all(text):
+        # whatever day it is of
+        return QueryIntent(span=DaySpan(date.min, today), is_of_days=True, is_bare=True)
     return asking_of(text, entities=entities, names=names, days=days)

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from memoryd.domain.memories.entities import slug_of
-from memoryd.domain.memories.recall_filters import asking_of, asks_for_opinion
+from memoryd.domain.memories.recall_filters import asking_of, asks_for_all, asks_for_opinion
 from memoryd.domain.memories.times.parsing import QueryDays
 from memoryd.domain.memories.times.spans import DaySpan
 
@@ -78,3 +78,33 @@ def test_hostile_questions_are_read_in_linear_time() -> None:
     for text in ("do " * 33_000, "上个" * 50_000, "a" * 100_000, "like " * 20_000, "'" * 100_000, "1" * 100_000):
         found = asking_of(text, entities=[slug_of("a")], names=["a"], days=None)
         assert found.entities
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what do you know about me?",
+        "so what do you know about me by now",
+        "tell me everything you remember about us",
+        "what have you got on me",
+        "Was weißt du eigentlich über mich?",
+        "你都记住我什么了",
+        "关于我你知道些什么",
+    ],
+)
+def test_whatever_is_known_is_asked_for(question: str) -> None:
+    assert asks_for_all(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what do you know about meerkats?",
+        "what do you know about me and Ana's trip to Oslo last year, and who paid for the tickets",
+        "do you know me?",
+        "你知道我什么时候出发吗",
+        "Was weißt du über Michael?",
+    ],
+)
+def test_question_of_something_is_not_of_everything(question: str) -> None:
+    assert not asks_for_all(question)
