@@ -17,6 +17,7 @@ from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
 
 MODES = (WORDS, HYBRID)
+LEAST_SETS = 3
 
 
 @click.command()
@@ -78,15 +79,20 @@ def _fit(console: Console, every: Sequence[Played], needed: float) -> None:
     """Print what new weights do for each set that they were not fitted on, and write those of all."""
     messages = wordings(every)
     names = list(dict.fromkeys(one.of for one in every))
-    forms = {name: fitted_form([one for one in messages if one.source != name]) for name in names}
-    examples = [(one, example(one, forms[one.of])) for one in every]
+    if len(names) < LEAST_SETS or {one.mode for one in every} != set(MODES):
+        raise click.UsageError("weights are fitted on all the sets, played in both modes")
     table = Table()
     for column in ("left out", *(f"{mode}: told {what}" for mode in MODES for what in ("nothing", "all"))):
         table.add_column(column)
-    for name in names:
+    for name in track(names, "fitting", console=Console(stderr=True)):
+        # neither the set that is left out nor the one that is weighed has a part in the weights of wording
+        forms = {other: fitted_form([one for one in messages if one.source not in (name, other)]) for other in names}
+        examples = [(one, example(one, forms[one.of])) for one in every]
         weights = fitted([taught for one, taught in examples if one.of != name], needed)
         held = [[taught for one, taught in examples if (one.of, one.mode) == (name, mode)] for mode in MODES]
         table.add_row(name, *(f"{share:.3f}" for some in held for share in shares(some, weights)))
+    forms = {name: fitted_form([one for one in messages if one.source != name]) for name in names}
+    examples = [(one, example(one, forms[one.of])) for one in every]
     console.print(table)
     console.print(f"{write_table(fitted_form(messages))} features of wording")
     weights = fitted([taught for _, taught in examples], needed)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bench.messages.playing import Played, holds
 from memoryd.domain.memories.unasked import form as form_module
 from memoryd.domain.memories.unasked.evidence import FURTHER, WEIGHTS
-from memoryd.domain.memories.unasked.form import ALWAYS, features
+from memoryd.domain.memories.unasked.form import ALWAYS, features, form_of
 from memoryd.domain.memories.unasked.messages import read_message
 
 WORDING: Final = Path(__file__).parent / "wording"
@@ -31,8 +31,19 @@ LEAST_MESSAGES, LEAST_SOURCES = 3, 3
 ROW_WIDTH: Final = 80
 RIDGE: Final = 2.0
 """Of the weights of wording: as much as so many messages speak for none."""
+START: Final[Mapping[str, float]] = {
+    "nothing": -1.0,
+    "form": 0.5,
+    "words": 0.2,
+    "all": 0.8,
+    "entity": 0.2,
+    "named": 0.2,
+    "meaning": 0.3,
+    "days": 1.0,
+}
+"""What the weights of evidence are held to: of what few messages have they say little."""
 STRENGTH: Final = 5.0
-"""Of what holds the weights of evidence to those that stand, in messages."""
+"""How firmly, in messages."""
 LEAST_WEIGHT: Final = 0.2
 """Of a feature that is kept: all others together tell hardly a message more."""
 ROUNDS, STEPS, NEAR = 12, 60, 1e-4
@@ -50,17 +61,13 @@ class Wording(Struct):
 
 
 def wordings(every: Iterable[Played]) -> list[Wording]:
-    """Return the wording of the messages that were played and of those that are labelled alone."""
+    """Return the wording of the messages that were played and of those that are labelled alone, without the silent."""
     said = list(dict.fromkeys((one.text, bool(one.want), one.of) for one in every))
     for path in sorted(WORDING.glob("*.jsonl")):
         rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         said += [(row["text"], row["label"] == "needs", path.stem) for row in rows]
-    return [Wording(read_features(text), needs, source) for text, needs, source in said if read_features(text)]
-
-
-def read_features(text: str) -> set[str]:
-    """Return the features of a message; none of one that its form alone says enough of."""
-    return set() if not (spoken := read_message(text, names_entity=False).spoken) else features(spoken)
+    read = ((read_message(text, names_entity=False).wording, needs, source) for text, needs, source in said)
+    return [Wording(features(text), needs, source) for text, needs, source in read if text]
 
 
 def fitted_form(messages: Sequence[Wording]) -> dict[str, float]:
@@ -176,7 +183,8 @@ def example(one: Played, form: Mapping[str, float]) -> Example:
     """Return what a message teaches, its wording by these weights; what is silent has no items."""
     weighed = one.weighed
     items = weighed.items if weighed else []
-    score = sum(form.get(feature, 0.0) for feature in read_features(one.text))
+    # what is silent where no name is known was weighed for a name
+    score = form_of(read_message(one.text, names_entity=True).wording, form)
     rows = (
         [[({**weighed.kinds, **kinds, "form": score}).get(name, 0.0) for name in KINDS] for _, kinds in items]
         if weighed
@@ -188,7 +196,7 @@ def example(one: Played, form: Mapping[str, float]) -> Example:
 
 def fitted(examples: Sequence[Example], needed: float) -> Row:
     """Return weights for these messages; `needed`: how many times as much what is needed counts as what is not."""
-    standing = np.array([WEIGHTS[name] for name in KINDS])
+    standing = np.array([START[name] for name in KINDS])
     weights = standing
     for _ in range(ROUNDS):
         rows, labels, counts = _taught(examples, weights)
@@ -222,5 +230,5 @@ def _taught(examples: Sequence[Example], weights: Row) -> tuple[Row, Row, Row]:
 
 def shares(examples: Sequence[Example], weights: Row) -> tuple[float, float]:
     """Return of how many messages that need nothing nothing is told, and of how many others all that is needed."""
-    found = [[one.is_right(weights) for one in examples if one.needs is needs] or [True] for needs in (False, True)]
+    found = [[float(one.is_right(weights)) for one in examples if one.needs is needs] for needs in (False, True)]
     return float(np.mean(found[0])), float(np.mean(found[1]))

@@ -72,7 +72,7 @@ def played(root: Path, model: Path | None = None) -> Iterator[Played]:
                 for row in rows:
                     key = f"agent:{row['workspace']}:{row['session']}"
                     reply = client.turn(row["text"], session_key=key)
-                    client.turn(row.get("answer") or OKAY[row["lang"]], role="assistant", session_key=key)
+                    client.turn(row.get("answer") or OKAY.get(row["lang"], "Okay."), role="assistant", session_key=key)
                     yield _played(
                         root.name, HYBRID if model else WORDS, row, str(reply["bundle"] or ""), lines.readlines()
                     )
@@ -86,7 +86,7 @@ def _played(name: str, mode: str, row: dict[str, Any], bundle: str, lines: list[
         mode=mode,
         lang=row["lang"],
         text=row["text"],
-        want=row.get("want", []),
+        want=row["want"] if row["label"] == "needs" else [],
         told=[item["text"] for item in told(bundle)[1]],
         weighed=Weighed(**weighed) if weighed else None,
     )
@@ -96,7 +96,7 @@ def _lay(source: Path, workspace: Path, late: timedelta) -> None:
     """Copy a workspace, its logs as much later as the day of the set is ago."""
     shutil.copytree(source, workspace)
     for log in sorted((workspace / "memory").glob("[0-9]*.md"), reverse=late > timedelta(0)) if late else ():
-        log.rename(log.with_name(f"{date.fromisoformat(log.stem) + late}.md"))
+        log.rename(log.with_name(f"{date.fromisoformat(log.name[:10]) + late}{log.name[10:]}"))
 
 
 def _config(home: Path, persons: list[str], model: Path | None) -> Path:

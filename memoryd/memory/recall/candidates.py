@@ -6,7 +6,6 @@ evidence earns a place.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import partial
 from itertools import islice
 
 from msgspec import Struct
@@ -296,12 +295,10 @@ def read(
         meant = (descriptions.meant_by(*one) for one in reversed(before))
         entities |= dict.fromkeys(next(filter(None, meant), ()), DESCRIBED)
     names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
-    read_text = partial(
-        read_message,
-        names_entity=False in names,
-        names_noun=True in names,
-    )
-    message = failure_message(text) if is_failure else read_text(text)
+    if is_failure:
+        message = failure_message(text)
+    else:
+        message = read_message(text, names_entity=False in names, names_noun=True in names)
     spoken = " ".join(message.parts)
     beside = (*words_beside(spoken, WORDS_BESIDE), *relatives_of(spoken, commonness)[:RELATIVES])
     return ReadMessage(message, entities, beside, descriptions.calling(text, entities))
@@ -326,9 +323,8 @@ def earned(
     near = _without_digests(near)
     evidence = None if asking.is_bare else _evidence(reading, eligible.book, near.ranking)
     if evidence is None:
-        # who asks what was on some days, and nothing else, asks what is kept
-        may_tell = asking.is_bare and (asking.is_of_days or reading.message.form > 0)
-        told = [one for one in near.ordered if may_tell and one.placed.verdict is Verdict.ANSWERABLE]
+        # who asks what was on some days, or who somebody is, and nothing else, asks what is kept
+        told = [one for one in near.ordered if asking.is_bare and one.placed.verdict is Verdict.ANSWERABLE]
         return told, [one for one in near.ordered if one not in told]
     memories, passages, parts = _weigh(evidence, near, eligible.versions.above)
     # days count as evidence here, and make no order of their own

@@ -37,7 +37,7 @@ HOLD_NONE = {
     "api/application.py": {"description"},
     "config/loading/keys.py": {"secret_paths"},
     "config/section.py": {"_docstrings_in"},
-    "domain/memories/unasked/concepts.py": {"_german", "_german_roots", "_table", "_unspaced_words"},
+    "domain/memories/unasked/concepts.py": {"_german", "_table", "_unspaced_words"},
     "domain/memories/unasked/form.py": {"_weights"},
     "domain/ranking/filters.py": {"date_in_name"},
     "domain/text/languages.py": {"_counts_by_letter", "_counts_by_word"},

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NewType
 
 from memoryd.domain.expressions import expression, word_set
-from memoryd.domain.memories.unasked.wording import GERMAN_CONCEPTS
+from memoryd.domain.memories.unasked.german import GERMAN_CONCEPTS
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 Concept = NewType("Concept", int)
@@ -259,18 +259,16 @@ _VALUES: Mapping[str, re.Pattern[str]] = {
 """A value of a kind says what it is about without the word."""
 
 
-def concepts_in(text: str, *, beside: Collection[str] = (), in_german: bool = True) -> frozenset[Concept]:
+def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept]:
     """Return what a text speaks of, by its words and the kinds of values in it; by none of the words `beside` it.
 
-    Those are roots of words, and words of scripts without spaces. `in_german`: German words count, too.
+    Those are roots of words, and words of scripts without spaces.
     """
     small, table = _folded(text), _table()
     words = set(map(root_of, WORD.findall(small)))
     if UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))
     words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
-    if not in_german:
-        words.difference_update(_german_roots())
     return frozenset(one for word in words & table.keys() if word not in beside for one in table[word])
 
 
@@ -373,11 +371,6 @@ def _bare(stem: str) -> str:
 
 def _words_of(row: str) -> list[str]:
     return [word for word in row.split() if word != "|"]
-
-
-@cache
-def _german_roots() -> frozenset[str]:
-    return frozenset(root_of(word) for words in _german().values() for word in words)
 
 
 @cache

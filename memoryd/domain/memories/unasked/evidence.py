@@ -3,8 +3,8 @@
 Each kind of evidence is measured in the unit of words, natural logarithms of rarity: a word that one note in forty
 holds is 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. What they weigh beside each other, and beside
 what the message is like, is a logistic regression's: an item is told whose log-odds are above 0. The weights were
-fitted on 1,600 messages of fifteen invented persons and of first days with a handful of notes, in English, Chinese and
-German, by words alone and with a small model; docs/explanation/memory.md has the figures.
+fitted on messages of nine invented persons and of the first days of twelve, in English, Chinese and German, by words
+alone and with a small model; docs/explanation/memory.md has the figures.
 """
 
 import math
@@ -31,25 +31,26 @@ from memoryd.domain.memories.unasked.concepts import (
     width_weight,
 )
 from memoryd.domain.memories.unasked.form import word_count
+from memoryd.domain.memories.unasked.german import german_weights, is_german
 from memoryd.domain.memories.unasked.messages import UnaskedMessage
-from memoryd.domain.memories.unasked.wording import german_weights, is_german
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
+from memoryd.domain.text.dates import MONTH
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 WEIGHTS: Mapping[str, float] = {
     "nothing": -0.58,
-    "form": 0.49,
-    "words": 0.18,
-    "all": 0.77,
-    "entity": 0.23,
-    "named": 0.23,
-    "meaning": 0.34,
-    "days": 2.6,
+    "form": 0.5,
+    "words": 0.17,
+    "all": 0.79,
+    "entity": 0.2,
+    "named": 0.17,
+    "meaning": 0.3,
+    "days": 2.2,
 }
 """The log-odds that one more of each evidence adds: of the message first (`nothing` is of all), then of an item."""
 SHORT = 6
-"""Words up to which a message that names somebody is about little else: *email Marguerite*."""
+"""Words that a message has fewer of which, where it names somebody, is about little else: *email Marguerite*."""
 ALL_FROM = 0.8
 """The share of what a message's words weigh from which on an item has all of them, by two and more."""
 LEAST_EVIDENCE, LEAST_RISE = 1.4, 3.0
@@ -103,7 +104,15 @@ _NUMBERED = expression(
 )
 """A number that is a name."""
 _CODE = expression(r"[a-z]+\d\w*")
-_YEAR = expression("(?:19|20)[0-9]{2}")
+_YEAR = expression(
+    rf"(?:{MONTH})\.? (?:\d{{1,2}},? )?((?:19|20)\d\d)|\d[./-]\d{{1,2}}[./-]((?:19|20)\d\d)|((?:19|20)\d\d)[年-]"
+)
+_OWN_DOING = expression(
+    r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
+    r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
+    r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
+)
+"""A question of what the one who asks does, and its verb: *where do I work*."""
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
@@ -161,6 +170,8 @@ class MessageEvidence:
         small = self._text.lower()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         known = german_weights(idf.weights) if is_german(small) else idf.weights
+        # a year is the days' matter
+        of_names |= {year for found in _YEAR.findall(small) for year in found if year}
         self._weights = {
             term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in known.items()
@@ -173,13 +184,14 @@ class MessageEvidence:
             for term in spaced
             if len(term) >= LEAST_OF_FAMILY and term not in WEAK_WORDS
         }
+        self._doings = _OWN_DOING.findall(small)
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
         self._concepts = concepts_in(self._text)
         self.kinds: Mapping[str, float] = {"nothing": 1, "form": message.form}
-        self._is_short = word_count(message.spoken) < SHORT
+        self._is_short = 0 < word_count(message.wording) < SHORT
         self._prior = _log_odds(self.kinds)
         self._significant = significant_words(self._text)
         self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
@@ -213,7 +225,8 @@ class MessageEvidence:
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
         held = [weight for term in matches if (weight := self._weights.get(term))]
-        is_all = len(held) > 1 and sum(held) >= ALL_FROM * self._total
+        does_so = any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
+        is_all = (len(held) > 1 or does_so) and sum(held) >= ALL_FROM * self._total
         words = words or self._relatives(item)
         if self._are_few and 0 < words < FULL and self._concepts:
             # a word of two of a few notes weighs little: no less than if one of both said it in another
@@ -234,7 +247,7 @@ class MessageEvidence:
             "days": item.of_days if words or entity or meant or near else 0.0,
         }
         score = _log_odds(kinds)
-        has_evidence = words + entity + meant >= LEAST_EVIDENCE or self._is_near(item.cosine)
+        has_evidence = words + entity + meant >= LEAST_EVIDENCE or (does_so and is_all) or self._is_near(item.cosine)
         is_enough = has_evidence and self._prior + score >= 0
         return Worth(score, part, is_enough, kinds)
 
@@ -323,8 +336,8 @@ def term_weight(term: str, weight: float) -> float:
     if term in _SAYS_NOTHING:
         return 0.0
     if term.isdigit():
-        # a small number stands in many lines, and says nothing of what it counts; a year is the days' matter
-        return 0.0 if len(term) <= 2 or _YEAR.fullmatch(term) else weight
+        # a small number stands in many lines, and says nothing of what it counts
+        return weight if len(term) > 2 else 0.0
     if UNSPACED_RUN.match(term):
         if _TIMES.fullmatch(term):
             return weight * WEAK_WORD

@@ -21,7 +21,7 @@ from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 HELPFUL = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
 """Kinds of memories that are told first, and for less evidence than others."""
-LEAST_OF_OTHERS = 1.75
+LEAST_OF_OTHERS = 2.2
 """What must speak for a memory of another kind, in log-odds."""
 _CHARS = 20_000
 _LINES, _PROGRAMS, _LINE_WORDS, _WORD_CHARS = 4, 3, 24, 100

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
-from memoryd.domain.memories.unasked.form import form_of
+from memoryd.domain.memories.unasked.form import UNKNOWN, form_of
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import spoken_sentences
 from memoryd.domain.text.words import UNSPACED_RUN, normalised
@@ -144,6 +144,13 @@ _ASKS = expression(
     r"|.{1,60}用[英日法德韩俄]\w{0,2}[文语](?:怎么|如何)[说讲写]",
     re.IGNORECASE | re.DOTALL,
 )
+_THANKS = caseless(
+    r"(?:[\s,.!;]*\b(?:(?:many |a thousand )?thank(?:s| you| u)"
+    r"(?: (?:so|very) much| a (?:lot|million|bunch)| in advance| again)?"
+    r"|cheers(?: mate)?|please|pls|plz|(?:kind|best|warm) (?:regards|wishes)[^\n]{0,3}(?:\n.{0,30})?"
+    r"|vielen dank(?: im voraus)?|danke(?: schon)?|bitte)\b)+\W*\Z"
+)
+"""What ends a polite message."""
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
 _SPEAKS_TO = caseless(
     r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
@@ -155,20 +162,20 @@ class UnaskedMessage(Struct, frozen=True):
     """What a message asks for; without parts it asks for nothing, and `silence` says why."""
 
     parts: tuple[str, ...] = ()
-    spoken: str = ""
-    """What was said of it, normalised and without what is pasted."""
+    wording: str = ""
+    """What was said of it, normalised, without greetings, thanks and what is pasted; empty of what nobody said."""
     silence: SkipReason | None = None
 
     @property
     def form(self) -> float:
-        """The log-odds that it calls for something that is kept, by its wording alone; 0 of what nobody said."""
-        return form_of(self.spoken) if self.spoken else 0.0
+        """The log-odds that its parts call for something that is kept, by their wording alone."""
+        return form_of(self.wording) if self.wording else UNKNOWN
 
 
 def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> UnaskedMessage:
     """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows.
 
-    `names_noun`: what it names is called by a word of the language, such as *hens*, of which anybody may ask.
+    `names_noun`: what it names is called by a word of the language, such as *hens*, which may be counted in a sum.
     """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
@@ -184,12 +191,12 @@ def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> 
         return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
     if is_sum and not is_named:
         return UnaskedMessage(silence=SkipReason.ARITHMETIC)
-    parts = [part for part in _clauses(spoken) if not _is_idle(part)]
+    parts = [part for part in _clauses(_THANKS.sub("", spoken)) if not _is_idle(part)]
     if not parts or (not is_named and _is_too_short(spoken)):
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:
         parts = [*parts[: MAX_PARTS // 2], *parts[-(MAX_PARTS // 2) :]]
-    return UnaskedMessage(tuple(parts), spoken)
+    return UnaskedMessage(tuple(parts), ", ".join(parts))
 
 
 def _is_idle(text: str) -> bool:

@@ -77,5 +77,5 @@ def test_lesson_is_told_for_two_words_and_a_fact_for_much_more() -> None:
     assert not is_worth_telling(Kind.LESSON, ["docker", "compose"], 9.0, asked), "any failure of the program has these"
     assert not is_worth_telling(Kind.LESSON, ["port"], 4.0, asked)
     assert not is_worth_telling(Kind.FACT, ["docker", "port"], 1.4, asked)
-    assert is_worth_telling(Kind.FACT, ["docker", "port", "allocated"], 2.1, asked)
+    assert is_worth_telling(Kind.FACT, ["docker", "port", "allocated"], 2.4, asked)
     assert not is_worth_telling(None, ["docker", "port"], 1.4, asked)

@@ -6,8 +6,8 @@ import pytest
 
 from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.unasked.evidence import Item, MessageEvidence, Worth, parts_first, term_weight
+from memoryd.domain.memories.unasked.german import GERMAN_MAX
 from memoryd.domain.memories.unasked.messages import read_message
-from memoryd.domain.memories.unasked.wording import GERMAN_MAX
 from memoryd.domain.ranking.calibration import Idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.domain.text.words import query_terms

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoryd.domain.memories.unasked.form import ALWAYS, TABLE, features, form_of
+from memoryd.domain.memories.unasked.form import ALWAYS, TABLE, UNKNOWN, features, form_of
 
 MIDDLE = -1.0
 """About what a message has of which nobody can tell."""
@@ -88,6 +88,12 @@ def test_table_holds_each_feature_once_and_no_weight_of_nothing() -> None:
     assert all(int(weight) for weight, _, _ in rows)
 
 
-@pytest.mark.parametrize("text", ["Где мой паспорт?", "여권이 어디 있어?", "", "12!"])
+@pytest.mark.parametrize(
+    "text", ["Где мой паспорт?", "여권이 어디 있어?", "quién inventó el café y por qué es tan bueno para la salud"]
+)
 def test_nobody_can_tell_what_a_language_without_weights_calls_for(text: str) -> None:
-    assert form_of(text) == 0
+    assert form_of(text) == UNKNOWN
+
+
+def test_other_weights_can_be_given() -> None:
+    assert form_of("book it", {"book": 2.0, "^book": 0.5, "never": 9.0}) == 2.5

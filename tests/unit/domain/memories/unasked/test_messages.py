@@ -2,6 +2,7 @@
 
 import pytest
 
+from memoryd.domain.memories.unasked.form import UNKNOWN
 from memoryd.domain.memories.unasked.messages import UnaskedMessage, has_pronoun, may_mean_another, read_message
 from memoryd.domain.skips import SkipReason
 from tests.waiting import soon
@@ -153,6 +154,17 @@ def test_message_in_a_script_without_a_list_of_idle_words_is_asked(text: str) ->
     assert read_message(text, names_entity=False).parts == (text,)
 
 
-def test_what_nobody_said_calls_for_nothing_and_speaks_against_nothing() -> None:
-    assert UnaskedMessage(("mail server down",)).form == 0
-    assert read_message("where did I put the ladder?", names_entity=False).form > 0
+def test_wording_is_weighed_without_greetings_thanks_and_what_is_pasted() -> None:
+    bare = read_message("where did I put the ladder", names_entity=False)
+    assert bare.form > 0
+    for polite in (
+        "Hi there! Where did I put the ladder? Thank you so much!",
+        "where did I put the ladder thanks a lot",
+        "Good morning!\n\nwhere did I put the ladder\n\nKind regards,\nCallum",
+        "where did I put the ladder please",
+    ):
+        assert read_message(polite, names_entity=False).wording.lower().rstrip("?") == bare.wording.lower(), polite
+
+
+def test_what_nobody_said_is_as_what_nobody_can_tell() -> None:
+    assert UnaskedMessage(("mail server down",)).form == UNKNOWN
