@@ -18,6 +18,7 @@ from memoryd.domain.memories.capture.cues import (
     ANSWER,
     CHANGE,
     CLAUSE_END,
+    CORRECTION,
     FROM_TO,
     NEW,
     NO_LONGER,
@@ -25,15 +26,16 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
+    HAN_NUMBER,
+    NUMERAL,
     TypedValue,
     common_start,
     content,
     new_value,
-    other_figure,
     stem,
     values_in,
 )
-from memoryd.domain.memories.facts.values import HAN, PARTICIPLE, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, PARTICIPLE, tells_what_happened
 
 _SEGMENT = caseless(
     r"[,;，；。]\s*|\s(?=(?:in|on|at|with|from|for|near|behind|under|between|until|and"
@@ -43,17 +45,15 @@ _SEGMENT = caseless(
 
 def renewed(revision: Revision, old: str) -> str:
     """Return the old line with the one value exchanged, where it says more than what changes; else the sentence."""
-    if still_holds(revision, old):
-        if line := _with_place(revision, old):
-            return line
-        if word := instead_word(revision, old):
-            return exchanged(old, word)
+    line = _with_number(revision, old)
+    if line or (still_holds(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
+        return line
     is_answer = ANSWER in revision.forms or revision.has_pronoun
     if NO_LONGER in revision.forms and (ended := content(" ".join(revision.old))) and ended <= content(subject_of(old)):
         # there is nothing left that has a value: training is over, and I am home at 9
         return revision.text
-    pair = new_value(old, revision.rest, is_loose=is_answer) or other_figure(old, revision.rest)
-    if pair is None or not (is_answer or _says_more(old, pair[0])) or adds_more(revision, old, pair):
+    pair = new_value(old, revision.rest, is_loose=is_answer) or other_number(revision, old)
+    if pair is None or not (is_answer or _says_more(old, pair[0])) or _adds_more(revision, old, pair):
         return revision.text
     if not _are_in_one_place(old, revision.rest, pair):
         return revision.text
@@ -61,6 +61,40 @@ def renewed(revision: Revision, old: str) -> str:
         return revision.text
     line = exchanged(old, pair)
     return line if line != old else revision.text
+
+
+_ONE_NUMBER = expression(r"(?<![A-Za-z0-9_.,:/-])\d+(?:\.\d+)*(?![A-Za-z0-9_@%°€$£]|[.,:/-]\w)")
+_BARE_NUMBER = caseless(
+    r"(?:(?:it|that)(?:['’]s| is| are) |es ist |das ist |现在|应该|是|改成|换成|[了:：])*(?:now |jetzt )?"
+    r"(?P<number>\d+(?:\.\d+)*)(?: now| instead| jetzt|了)?\W*\Z"
+)
+
+
+def other_number(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one number of an old line, and the bare one that is all that a correction says: `no, it is 8443`."""
+    found, numbers = _BARE_NUMBER.match(revision.plain), list(_ONE_NUMBER.finditer(old))
+    if not found or len(numbers) != 1 or {ANSWER, CORRECTION}.isdisjoint(revision.forms):
+        return None
+    was, now = (
+        TypedValue("number", *one)
+        for one in ((numbers[0][0], *numbers[0].span()), (found["number"], *found.span("number")))
+    )
+    return (was, now) if was.text != now.text else None
+
+
+_COUNT = caseless(rf"(?:\d+(?:[.,]\d+)*|{NUMERAL})(?= |\Z)")
+
+
+def other_count(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
+    """Return the one number of things in an old line, and the one that a sentence says without their unit."""
+    counts = [one for one in values_in(old) if one.kind.startswith(_AMOUNT) and _COUNT.match(one.text)]
+    known = {_COUNT.match(one.text)[0] for one in counts}  # type: ignore[index]
+    fresh = [one for one in values_in(new) if one.kind.startswith("number") and _COUNT.match(one.text)]
+    fresh = [one for one in fresh if one.text not in known]
+    if len(counts) != 1 or len(fresh) != 1:
+        return None
+    (was,), (number,) = counts, known
+    return TypedValue("number", number, was.start, was.start + len(number)), fresh[0]
 
 
 _TITLE = expression(r"《[^《》]{1,20}》")
@@ -119,29 +153,42 @@ def still_holds(revision: Revision, text: str) -> bool:
     return AGAIN not in revision.forms and len(clauses) > 1 and any(one.isdisjoint(spoken) for one in clauses)
 
 
-_VALUE = expression(rf"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z|[{HAN}]{{2,6}}\Z")
+_VALUE = expression(r"[A-Za-z0-9][A-Za-z0-9.:/-]*\Z")
 _INSTEAD = caseless(
-    r"[,;，；]\s*(?:but |而)?(?:it['’]?s|it is|是|在|叫|用|[改换](?:成|到|为|在|用)?)\s*(?:(?:on|at|in|with) )?"
-    rf"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*|(?<=[改换成到为])[{HAN}]{{2,6}}?(?=了?[。！]?\Z))了?[\s.。!！]*\Z"
+    r"[,;，；]\s*(?:but |而)?(?:it['’]?s|it is|是|在|叫|用)\s*(?:(?:on|at|in|with) )?"
+    r"(?P<value>[A-Za-z0-9][A-Za-z0-9.:/-]*)[\s.。!！]*\Z"
 )
 
 
-def instead_word(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
-    """Return the one word of an old line that is denied, and the one that holds instead."""
+def _with_word(revision: Revision, old: str) -> str:
+    """Return an old line with the one word that is denied exchanged for the one that holds instead."""
     found, denied = _INSTEAD.search(revision.plain), revision.old[0] if len(revision.old) == 1 else ""
-    denied, new = denied.split(" ")[-1].lstrip("在是叫用"), found["value"].rstrip(".:/-") if found else ""
-    if not new and (found := _INSTEAD_OF.search(revision.plain)):
-        # of navy linen instead of grey the linen stays
-        new, *more = [one for one in found["value"].split() if one.casefold() not in old.casefold()] or [""]
-        new = "" if more else new
+    denied = denied.split(" ")[-1]
+    if not found or not _VALUE.match(denied):
+        return ""
     places = list(re.finditer(rf"(?<![A-Za-z0-9]){re.escape(denied)}(?![A-Za-z0-9])", old))
-    are_alike = new and _VALUE.match(denied) and denied[0].isdigit() == new[0].isdigit()
-    if not are_alike or len(places) != 1:
-        return None
-    return TypedValue("word", denied, *places[0].span()), TypedValue("word", new, *found.span("value"))  # type: ignore[union-attr]
+    are_alike = denied[0].isdigit() == found["value"][0].isdigit()
+    if len(places) != 1 or not are_alike:
+        return ""
+    return old[: places[0].start()] + found["value"].rstrip(".:/-") + old[places[0].end() :]
 
 
-_INSTEAD_OF = caseless(r"(?:\A|[,;] )(?P<value>[\w -]{2,40}?) (?:instead of|rather than|not) [\w-]+\W*\Z")
+_HAN_NUMBER = expression(rf"(?<!第)(?:\d[\d.,]*|{HAN_NUMBER})(?P<behind>[{HAN}A-Za-z]?)")
+
+
+def _with_number(revision: Revision, old: str) -> str:
+    """Return an old line with the one number that is denied exchanged for the one other that a sentence says."""
+    denied = {found[0]: found for one in revision.old for found in _HAN_NUMBER.finditer(one)}
+    fresh = {found[0]: found for found in _HAN_NUMBER.finditer(revision.rest)}
+    matches = [found for found in _HAN_NUMBER.finditer(old) if found[0] in denied]
+    has_more = HAN_SIGN.search(old) and _CLAUSES.search(old.rstrip("。."))
+    if not has_more or (len(denied), len(fresh), len(matches)) != (1, 1, 1):
+        return ""
+    (new,) = fresh.values()
+    are_alike = new["behind"] == matches[0]["behind"] and new[0] != matches[0][0]
+    return old[: matches[0].start()] + new[0] + old[matches[0].end() :] if are_alike else ""
+
+
 _LIVES_IN = expression(r"\blives? in (?P<place>[A-Z][\w-]*(?: [A-Z][\w-]*)*)")
 _PLACE = expression(r"[A-Z][\w-]*(?: [A-Z][\w-]*)*\Z")
 
@@ -202,10 +249,10 @@ _CAPITAL = expression(
 )
 
 
-def adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]) -> bool:
+def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]) -> bool:
     """Tell whether a sentence has further values, or names, that the old line has not."""
     known = {one.key for one in values_in(old)}
-    more = [one for one in values_in(revision.rest) if one.key not in known and pair[1].text not in one.text]
+    more = [one for one in values_in(revision.rest) if one.key not in known and one.key != pair[1].key]
     names = {one.casefold() for one in _CAPITAL.findall(revision.rest)}
     return any(one.kind != "daypart" for one in more) or any(
         one not in f"{old} {pair[1].text}".casefold() for one in names

@@ -4,7 +4,7 @@ An index of the words follows the book from change to change: of ten thousand li
 that have most of its words, the rarest first.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from datetime import date
 from functools import cached_property, lru_cache
@@ -13,16 +13,13 @@ from threading import Lock
 
 from msgspec import Struct
 
-from memoryd.domain.expressions import caseless, expression
+from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.corrections import is_name
-from memoryd.domain.memories.capture.cues import has_gone
-from memoryd.domain.memories.capture.revisions import is_chinese, subject_of
 from memoryd.domain.memories.capture.values import Rarity, content
-from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY
+from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import CACHED_LINES
-from memoryd.domain.text.dates import MONTH
 
 _REVISED = frozenset(Kind) - {
     Kind.EXPERIENCE,
@@ -39,12 +36,8 @@ ALIKE_MAX = 8
 """Of those that may say what holds again, and lines that are like one of them."""
 _INDEXES_MAX = 8
 """Of workspaces of which something was said last."""
-_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|(?-i:[A-Z])\w+ lives in\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
+_LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
 """Of who moves another place holds, whatever word is said for it."""
-_FIRST_PERSON = caseless(r"\W*(?:i|my|we|our|ich|mein\w*|wir|unser\w*)\b|[我咱]")
-_KIN = caseless(r"(?:m[uo]m|dad|mother|father|gran\w*|mama|papa|oma|opa)\b|[爸妈爷奶哥姐弟妹]|老[公婆]|[儿女]")
-_NAME = expression(r"[A-Z][\w-]+(?= [a-z])")
-_TOLD_MIN, _MORE = 3, 1.5
 
 
 class Candidate(Struct, frozen=True):
@@ -61,58 +54,9 @@ def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
     return content(" ".join((text, *entities)))
 
 
-def _heads(text: str) -> list[str]:
-    """Return what may be the name that a line begins with; empty where it is in the first person."""
-    if _FIRST_PERSON.match(text):
-        return [""]
-    name = _NAME.match(text)
-    return [name[0]] if name else [text[:size] for size in (2, 3) if HAN_SIGN.match(text)]
-
-
 def says_home(one: Candidate) -> bool:
     """Tell whether a line says where its author lives."""
     return _LIVES.match(one.text) is not None
-
-
-_VERB = caseless(rf"\b(?:{PRESENT})\b|(?<=\w)['’]s(?= (?:a|an|the|in|on|at|with|by)\b)")
-
-NAMES = expression(
-    rf"(?<!\A)\b(?!(?i:{WEEKDAY}|{MONTH}|I)\b)[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: [a-z]{{4,}}(?=[.!]?\Z))?"
-    r"|\b\w*\d[\w:.,-]*"
-)
-
-_LISTED = expression(r"[,;，；、]\s*|\s(?:and|or|und|oder)\s")
-
-_TOPIC_SIGNS = 2
-
-
-class LineParts(Struct, frozen=True):
-    """A line taken apart: the words of its values, by whether these are names, and those of what they are of."""
-
-    words: frozenset[str]
-    values: tuple[frozenset[str], ...]
-    has_names: bool
-    is_gone: bool
-
-    @property
-    def topic(self) -> frozenset[str]:
-        """All its words but those of its values."""
-        return self.words.difference(*self.values)
-
-
-def parts_of(one: Candidate) -> LineParts:
-    text = one.text
-    subject = subject_of(text)
-    if is_chinese(text):
-        # where no verb is known what it is about comes first
-        subject = subject if len(subject) < len(text.rstrip("。.")) else text[:_TOPIC_SIGNS]
-        text = text[len(subject) :]
-    elif (verb := _VERB.search(text)) and verb.start() > len(subject):
-        subject = text[: verb.start()]
-    thing = content(" ".join((subject, *one.memory.line.entities)))
-    names = [words for name in NAMES.findall(text) if (words := content(name) - thing)]
-    rest = [words for part in _LISTED.split(text) if (words := content(part) - thing)]
-    return LineParts(one.words, tuple(names or rest), bool(names), has_gone(one.text))
 
 
 class _Index:
@@ -123,8 +67,6 @@ class _Index:
         self.lines: dict[MemoryId, Candidate] = {}
         self.with_word: defaultdict[str, set[MemoryId]] = defaultdict(set)
         self.homes, self.names = set[MemoryId](), set[MemoryId]()
-        self.heads, self.entities = Counter[str](), Counter[str]()
-        """How many lines begin with a word or with signs, and have an entity; of those in the first person: empty."""
 
     def follow(self, memories: Mapping[MemoryId, Memory]) -> None:
         """Take over what changed since the last book."""
@@ -145,14 +87,9 @@ class _Index:
             self.homes.add(one)
         if is_name(memory):
             self.names.add(one)
-        self.heads.update(_heads(line.text))
-        self.entities.update(line.entities)
 
     def _remove(self, one: MemoryId) -> None:
-        line = self.memories.pop(one).line
-        if one in self.lines:
-            self.heads.subtract(_heads(line.text))
-            self.entities.subtract(line.entities)
+        del self.memories[one]
         for word in self.lines.pop(one).words if one in self.lines else ():
             self.with_word[word].discard(one)
             if not self.with_word[word]:
@@ -214,19 +151,6 @@ class StandingLines:
     def own_names(self) -> frozenset[str]:
         """The words of what the author is called."""
         return frozenset[str]().union(*(one.words for one in self._seen(self._index.names)))
-
-    @cached_property
-    def author(self) -> frozenset[str]:
-        """The name of whom most lines begin to tell, no relative: of a log that is kept of one person, in the third.
-
-        These are three at least, half as many again as of any other, and no fewer than those in the first person.
-        """
-        heads, entities = self._index.heads, self._index.entities
-        told = Counter(
-            {one: heads[one] for one in entities if heads[one] > 1 and entities[one] and not _KIN.match(one)}
-        )
-        (name, most), (_, next_most) = (*told.most_common(2), ("", 0), ("", 1))[:2]
-        return content(name) if most >= max(_TOLD_MIN, heads[""], _MORE * next_most) else frozenset()
 
     @property
     def homes(self) -> Iterator[Candidate]:

@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.cues import GERMAN_VERB, has_word_of_change
-from memoryd.domain.memories.capture.forms import why_unreal
-from memoryd.domain.memories.facts.values import IRREGULAR, PRESENT, WEEKDAY
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, plain_text
 
@@ -143,7 +140,7 @@ _ASKS = caseless(
     r"|(?:ist|sind|war|hat|kann|soll|muss)\w{0,2} (?:ich|du|er|sie|es|wir|das|der|die|mein\w?))\b"
 )
 _ASKS_CHINESE = expression(
-    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒]|来的[^，,。]*[，,])|(?<![好十这那前后过近])几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
+    r"[吗嘛呢么][^\u4e00-\u9fffA-Za-z0-9]*\Z|什么|怎么|怎样|为何|谁(?!都|也)|哪(?![怕吒])|(?<![好十这那前后过近])几(?:个|点|岁|号|月|天|次|位)|多少|多大|多久"
     r"|是不是|有没有|能不能|可不可以|会不会|对不对|好不好|要不要|是否|还记得|记不记得|知不知道|知道我|猜(?:猜|一下|我)|对吧|没错吧|请问"
 )
 _SUPPOSES = caseless(
@@ -168,8 +165,8 @@ _REPORTS = caseless(
     r"|according to|quot(?:e|es|ed|ing)"
     r"|repl(?:ied|ies)"
     r"|sagte\w?|sagt|gesagt|meinte|fragte|schrieb|schreibt|erzählt\w?|behauptet|laut"
-    r"|heard|thinks|answered|texted|mentioned|shouted|(?<!\bi )(?<!\bwe )sings?|sang|lyrics?|titled|reads|puts it"
-    r"|introduced (?:him|her)self)\b"
+    r"|heard|thinks|answered|texted|mentioned|shouted|sings?|sang|lyrics?|titled|reads|puts it|introduced (?:him"
+    r"|her)self)\b"
     r"|(?:[他她它们人妈爸哥姐弟妹友户婆]|老公|老师|老板|同事|先生|太太|经理|客服|总|小[\u4e00-\u9fff])[^，,。\s]{0,4}?[说问唱喊念]|告诉|写道|写着|转告|听(?:见|到|[他她谁人])|唱(?:道|着)|表示|自称|自我介绍"
 )
 _SENTENCE_SPEAKER = expression(r"\A[ \t]*(?P<who>[A-Za-z][\w .'’-]{0,30}|[\u4e00-\u9fff]{1,8})[ \t]*[:：](?!\d|//)")
@@ -233,166 +230,3 @@ def why_not_stated(sentence: SpokenSentence) -> str:
     if sentence.is_question or _ASKS.search(plain) or _ASKS_CHINESE.search(plain):
         return SkipReason.QUESTION
     return SkipReason.SECRET if says_secret(sentence.text) else ""
-
-
-_MOVES_IT = caseless(
-    r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"
-    r"(?: back| forward| up| down)? (?:the|our|its|their|my|his|her)\b"
-)
-
-_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|from|via|through|back)\b)")
-
-_CONTRAST = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
-
-_DONE = expression(r"了[。.！!～~\s]*\Z")
-
-_FUTURE = caseless(
-    r"\b(?:will(?! do\b)|won['’]t|shall|might|(?-i:may)|going to|gonna|planning|plans? (?:to|on)|want(?:s|ed)? to"
-    r"|intend\w*|about to|soon|think(?:s|ing)? (?:about|of)|consider(?:s|ing)?|discuss(?:es|ing)?|debat(?:e|es|ing)"
-    r"|ponder(?:s|ing)?|weigh(?:s|ing)|toying|tempted|hop(?:e|es|ing) to|wish(?:es)?|tr(?:y|ies|ied|ying) (?:to|\w+ing)"
-    r"|(?:would|['’]d) (?:like|love|prefer|rather)|rumou?rs?|supposedly|allegedly|word (?:is|has it)"
-    r"|next (?:week|month|year|time|monday"
-    r"|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter))\b|['’]ll\b|\b(?:let['’]?s"
-    r"|should|ought)\b"
-    r"|(?<![不联理思感猜幻构])(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
-    r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换"
-)
-
-_EXPLAINS = expression(
-    r"\bnot (?:that|because|just|only|so much)\b|不是(?:[不没]|因为|为了|说|只)"
-    r"|不是[^，,；;]*[，,；;]\s*(?:而)?是(?:因为|为了|由于|[怕想忘]|觉得|我(?![家的们])|[^，,；;]*[不没])"
-    r"|不是[^，,；;的]*[，,；;]\s*(?:而)?是[^，,；;]{2,}?(?:的[^，,；;。.的]{1,6}|[给跟对向叫让把被][^，,；;]{1,6}的)\W*\Z"
-)
-"""Why something was, or who did it: it is no value of anything."""
-
-_PASSING = caseless(
-    r"\b(?:temporar\w+|for (?:now|the moment|once|a while|today)|just (?:this|for) (?:once|today|week)|this time"
-    r"|on (?:holiday|vacation)"
-    r"|until (?:further notice|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|暂时|临时"
-    r"|\bi['’]?m (?:on|in) (?:the|a) (?:bus|train|tube|metro|tram|plane|car|phone|bath|shower|queue)\b"
-    r"|在(?:地铁|公交|车|路)上|现在[都已经]*[\d一二两三四五六七八九十]+点(?:半|多|钟|了|\W|\Z)"
-    r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)"
-)
-
-_NOT_DONE = caseless(
-    r"\A[^,;]*\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made)\b"
-    r"|\A[^,;]*\b(?:ha(?:ve|s|d)|is|are|am)(?:n['’]t| not) (?:\w+ed|\w+ing|gone|left|sold|bought)\b[^,;]*\byet\b"
-    r"|\b(?:is|are|was|were|has|have)(?:n['’]t| not) \w+(?:ed|ing)\b[^,;]*\bagain\b"
-    r"|\bdid(?:n['’]t| not)\b[^,;]*\bagain\b"
-    r"|(?:\b(?:is|are|am)(?:n['’]t| not)|['’](?:re|m|s) not) (?:switch|mov|chang|migrat)ing\b[^,;]*\bfrom\b[^,;]*\bto\b"
-    r"|\bto\b[^,;]* and (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
-    r"|,? but (?:no|not really|(?:i|we|they|it) (?:did|have|has)n['’]t)\W*\Z"
-    rf"|\bthis {WEEKDAY}\b[^,;]*\b(?:is|are|am)(?:n['’]t| not) \w+ing\b"
-    rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
-    r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
-)
-"""What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
-
-_WAS_SO = caseless(
-    r"(?:\A[^,;]*|\b(?:because|as|since|when) [^,;]*)\b(?:was|were) (?:(?:all|too|so|very|completely|fully) )*(?:closed"
-    r"|shut|full|packed|crowded|sold out|ill|sick|away|busy|late|off|out|down|stuck|blocked|jammed|booked"
-    r"|cancel+ed|on (?:leave|strike))\b(?! for (?:good|ever)| (?:to|of|down)\b)"
-)
-"""What was the matter at one time."""
-
-_HOLDS_ON = caseless(
-    rf"\b(?:now|these days|nowadays|from now on|for good|any ?more|no longer|{PRESENT})\b|['’]ve\b"
-    rf"|\b(?-i:[A-Z])\w+ (?!was\b)[a-z]+s\b|\b(?:i|we|they) (?!(?:{IRREGULAR})\b)[a-z]+(?<!ed)\b"
-)
-
-_DID_INSTEAD = caseless(
-    r"\b(?:so|and) (?:i|we|he|she|they) (?!(?:mov|switch|chang|sign|join|hir)\w*\b|went (?:with|over|back)\b)"
-    rf"(?:{IRREGULAR}|[a-z]{{2,}}ed)\b[^,;]*\binstead\W*\Z"
-)
-
-_FROM_TODAY = caseless(
-    r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
-)
-
-_ORDERS = caseless(
-    r"\A\W*(?:please|pls|use|make|do|don['’]?t|let|put|try|add|remove|delete|change|move|switch|rename|replace"
-    r"|write|fix|go|run|keep|set|give|remind"
-    r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not(?! \w+ing\b[^,;]* any ?more\b)"
-    r"|more|less|shorter|longer)\b"
-    r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写(?!错)|加|删|去掉|再|试|重新|继续|停)"
-)
-
-MAKES = caseless(r"\W*(?:make|move|change|put|set|switch|push|bring) (?:the|my|our)\b")
-
-_FROM_NOW = caseless(r"\b(?:from (?:now|here) on|for good|instead from)\b")
-"""A wish for a thing, which is to be so in the end, and not for this once."""
-
-_CONSEQUENCE = caseless(
-    r",? so (?:i|we|you|he|she|they|it|that|there)\b.*\Z|[，,](?:所以|因此|每[天周]得|[我你他她]得).*\Z"
-)
-
-_OF_TASK = caseless(
-    r"\b(?:this|that|these|those) (?:file|function|test|code|line|class|method|variable|branch|commit|page|slide"
-    r"|paragraph|sentence|draft|version|one"
-    r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
-    r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
-)
-
-STATES = caseless(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
-    rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
-    r"|\b(?:got|went|gone|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought"
-    r"|slid|put|cut|lost)\b"
-    rf"|\b(?:{GERMAN_VERB})\b"
-    r"|\b(?:i|we|they|you|ich|wir) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
-)
-"""What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
-
-_SAYS_SO = caseless(
-    r",? (?:(?:the |my )?[\w']{2,20} )?(?:said|says) so\W*\Z"
-    r"|,? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
-    r"| that)?(?: today| yesterday)?\W*\Z"
-    r"|(?<=[，,])?(?:医生|老师|公司|学校|物业|客服|银行|房东|领导|通知)(?:刚|刚刚|那边)?(?:说|通知"
-    r"|确认)(?:了[，,])?(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))"
-)
-"""Who said it, of what its author holds for true: behind it, or of a change."""
-
-
-def why_no_fact(sentence: SpokenSentence, *, is_answer: bool, is_slip: bool = False) -> str:
-    """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb.
-
-    `is_slip`: what its author wants otherwise they have thought better of.
-    """
-    plain = _SAYS_SO.sub("", sentence.plain)
-    name, colon, value = plain.partition(":")
-    if colon and (_MOVES_IT.search(name) or (STATES.search(name) and not STATES.search(value))):
-        # a colon before a bare value, or behind what was changed, is none before what somebody says
-        plain = f"{name},{value}"
-    if why := why_not_plain(SpokenSentence(sentence.text, plain)):
-        return why
-    if _is_of_one_time(plain):
-        return SkipReason.UNREAL
-    # what comes of it may be of the moment
-    plain = _CONSEQUENCE.sub("", plain)
-    lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
-    if (
-        _FUTURE.search(plain)
-        or _NOT_DONE.search(plain)
-        or _EXPLAINS.search(plain)
-        or _PASSING.search(lasting)
-        or why_unreal(lasting)
-    ):
-        return SkipReason.UNREAL
-    _, comma, reason = plain.partition(", ")
-    is_contrast = _CONTRAST.match(plain) or (
-        plain.lower().startswith("not ") and STATES.search(reason) and not _ORDERS.match(reason)
-    )
-    is_order = _ORDERS.match(plain) and not (_DONE.search(plain) or is_contrast)
-    is_order = is_order and not (MAKES.match(plain) and (is_slip or _FROM_NOW.search(plain)))
-    if is_order and comma and has_word_of_change(reason) and STATES.search(reason):
-        # why it is to be done is so
-        return why_no_fact(SpokenSentence(sentence.text, reason), is_answer=is_answer)
-    says_nothing = not (is_answer or STATES.search(plain) or MAKES.match(plain))
-    return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or says_nothing else ""
-
-
-def _is_of_one_time(plain: str) -> bool:
-    """Tell whether a sentence says what was the matter once, and of nothing that it holds since; or what was done."""
-    state = _WAS_SO.search(plain)
-    is_over = state is not None and not _HOLDS_ON.search(f"{plain[: state.start()]} ; {plain[state.end() :]}")
-    return is_over or _DID_INSTEAD.search(plain) is not None

@@ -30,19 +30,13 @@ from memoryd.domain.memories.capture.cues import (
     cues_in,
     has_gone,
     has_word_of_change,
-    says_wrong,
     without_light_verb,
 )
-from memoryd.domain.memories.capture.rejections import (
-    MAKES,
-    STATES,
-    DroppedItem,
-    why_each_unfit,
-    why_no_fact,
-    why_unfit,
-)
+from memoryd.domain.memories.capture.forms import why_unreal
+from memoryd.domain.memories.capture.rejections import DroppedItem, why_each_unfit, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.values import TIMES, content, values_in
-from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT
+from memoryd.domain.memories.facts.values import HAN_SIGN, IRREGULAR, PRESENT, WEEKDAY
+from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
@@ -70,19 +64,89 @@ _HAN_VERB = expression(
     r"(?<!的)(?:部署|托管|存放|安排|位于|主持|负责|推迟|提前|延期|调[到成整]|变[成为了]|放在|开始|现在|已经|以后|交给)"
     r"|要(?=[去在到做交])|[是在由叫用归找订吃喝坐住做不没换改搬为从，,：:；]"
 )
+_MOVES_IT = caseless(
+    r"\b(?:moved|changed|shifted|raised|lowered|brought|postponed|extended|shortened|increased|reduced|pushed|put)"
+    r"(?: back| forward| up| down)? (?:the|our|its|their|my|his|her)\b"
+)
+_GOES = caseless(r"\b(?:it|he|she|they) (?:goes|went)(?= (?:to|on|in|at|by|with|from|via|through|back)\b)")
+_CONTRAST = caseless(r"not [^,;]{1,60}[,;] ?(?:but |it|he|she|they|her|his|their|the|my|our)")
+_DONE = expression(r"了[。.！!～~\s]*\Z")
+_FUTURE = caseless(
+    r"\b(?:will|won['’]t|shall|might|(?-i:may)|going to|gonna|planning|plans? (?:to|on)|want(?:s|ed)? to"
+    r"|intend\w*|about to|soon|think(?:s|ing)? (?:about|of)|consider(?:s|ing)?|discuss(?:es|ing)?|debat(?:e|es|ing)"
+    r"|ponder(?:s|ing)?|weigh(?:s|ing)|toying|tempted|hop(?:e|es|ing) to|wish(?:es)?|tr(?:y|ies|ied|ying) (?:to|\w+ing)"
+    r"|(?:would|['’]d) (?:like|love|prefer|rather)|rumou?rs?|supposedly|allegedly|word (?:is|has it)"
+    r"|next (?:week|month|year|time|monday"
+    r"|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter))\b|['’]ll\b|\b(?:let['’]?s"
+    r"|should|ought)\b"
+    r"|(?<![不联理思感猜幻构])(?:想要?|打算|准备|计划|将要?|即将)(?=[\u4e00-\u9fff])|下(?:个?月|个?星期|周|年|学期)(?!起|开始)"
+    r"|考虑|琢磨|犹豫|纠结|商量|在讨论|在想|要不要|希望|应该(?!是)|该换"
+)
+_EXPLAINS = expression(
+    r"\bnot (?:that|because|just|only|so much)\b|不是(?:[不没]|因为|为了|说|只)"
+    r"|不是[^，,；;]*[，,；;]\s*(?:而)?是(?:因为|为了|由于|[怕想忘]|觉得|我(?![家的们])|[^，,；;]*[不没])"
+    r"|不是[^，,；;的]*[，,；;]\s*(?:而)?是[^，,；;]{2,}?(?:的[^，,；;。.的]{1,6}|[给跟对向叫让把被][^，,；;]{1,6}的)\W*\Z"
+)
+"""Why something was, or who did it: it is no value of anything."""
+_PASSING = caseless(
+    r"\b(?:temporar\w+|for (?:now|the moment|once|a while|today)|just (?:this|for) (?:once|today|week)|this time"
+    r"|on (?:holiday|vacation)"
+    r"|until (?:further notice|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b|暂时|临时"
+    r"|谢谢|\bthanks\b|\bthank you\b|这次|这一次|今天|这周|本周|先(?=用|放|住)"
+)
+_NOT_DONE = caseless(
+    r"\A[^,;]*\b(?:almost|nearly|came close to) (?:\w+ed|\w+ing|went|took|got|bought|sold|left|gave|chose|quit|made)\b"
+    r"|\A[^,;]*\b(?:ha(?:ve|s|d)|is|are|am)(?:n['’]t| not) (?:\w+ed|\w+ing|gone|left|sold|bought)\b[^,;]*\byet\b"
+    r"|\b(?:is|are|was|were|has|have)(?:n['’]t| not) \w+(?:ed|ing)\b[^,;]*\bagain\b"
+    r"|(?:\b(?:is|are|am)(?:n['’]t| not)|['’](?:re|m|s) not) (?:switch|mov|chang|migrat)ing\b[^,;]*\bfrom\b[^,;]*\bto\b"
+    r"|\bto\b[^,;]* and (?:then )?(?:straight |right )?back(?: again)?\W*\Z"
+    r"|,? but (?:no|not really|(?:i|we|they|it) (?:did|have|has)n['’]t)\W*\Z"
+    rf"|\bthis {WEEKDAY}\b[^,;]*\b(?:is|are|am)(?:n['’]t| not) \w+ing\b"
+    rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
+    r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
+)
+"""What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
+_WAS_SO = caseless(
+    r"(?:\A[^,;]*|\b(?:because|as|since|when) [^,;]*)\b(?:was|were) (?:(?:all|too|so|very|completely|fully) )*(?:closed"
+    r"|shut|full|packed|crowded|sold out|ill|sick|away|busy|late|off|out|down|stuck|blocked|jammed|booked"
+    r"|cancel+ed|on (?:leave|strike))\b(?! for (?:good|ever)| (?:to|of|down)\b)"
+)
+"""What was the matter at one time."""
+_HOLDS_ON = caseless(
+    rf"\b(?:now|these days|nowadays|from now on|for good|any ?more|no longer|{PRESENT})\b|['’]ve\b"
+    rf"|\b(?-i:[A-Z])\w+ (?!was\b)[a-z]+s\b|\b(?:i|we|they) (?!(?:{IRREGULAR})\b)[a-z]+(?<!ed)\b"
+)
+_DID_INSTEAD = caseless(
+    r"\b(?:so|and) (?:i|we|he|she|they) (?!(?:mov|switch|chang|sign|join|hir)\w*\b|went (?:with|over|back)\b)"
+    rf"(?:{IRREGULAR}|[a-z]{{2,}}ed)\b[^,;]*\binstead\W*\Z"
+)
+_FROM_TODAY = caseless(
+    r"\b(?:as of|from|since|starting) (?:today|this (?:morning|week))(?: on)?\b|从(?:今天|明天|这周)(?:起|开始)"
+)
 _ADDS = caseless(
     r"\b(?:also|too(?=\W*\Z|[,;])|as well|(?<!has )(?<!have )(?<!got )another|second|additional|additionally"
-    r"|in addition|besides|both|either|other one|the other(?= \w+['’]s))\b|另外|还有一|也(?!就|许)|(?<![，,])另一"
-    r"|再加|又买|多了"
+    r"|in addition|besides|both|either|other one|the other(?= \w+['’]s))\b|另外|还有一|也(?!就|许)|另一|再加|又买|多了"
 )
 """What stands beside what holds takes nothing's place."""
+_ORDERS = caseless(
+    r"\A\W*(?:please|pls|use|make|do|don['’]?t|let|put|try|add|remove|delete|change|move|switch|rename|replace"
+    r"|write|fix|go|run|keep|set|give|remind"
+    r"|show|stop|never|always|undo|revert|start|continue|call|say|take|not|more|less|shorter|longer)\b"
+    r"|\A\W*(?:请|别|不要(?!了)|帮|把|给我|用|改(?:成|为)|换(?:成|个)|写|加|删|去掉|再|试|重新|继续|停)"
+)
+_CONSEQUENCE = caseless(
+    r",? so (?:i|we|you|he|she|they|it|that|there)\b.*\Z|[，,](?:所以|因此|每[天周]得|[我你他她]得).*\Z"
+)
+_OF_TASK = caseless(
+    r"\b(?:this|that|these|those) (?:file|function|test|code|line|class|method|variable|branch|commit|page|slide"
+    r"|paragraph|sentence|draft|version|one"
+    r"|part|answer|example|text|email|mail|picture|image|list|table|chapter|title)\b|\bthe other (?:one|file|way)\b"
+    r"|这(?:个|段|张|行|份|篇)(?!月|星期|周|学期)(?:文件|代码|函数|表|文|图|页|句)?"
+)
 _IS_VALUE = caseless(r"(?:it|that)(?:['’]s| is| was| should be)(?: (?!(?:already|late|over)\b)[^\s,;]+){1,4}\W*")
 AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的)|咱)")
-ELIDED = caseless(
-    r"\W*(?:(?:just|finally|had to) )*(?:sold|flogged|cancel+ed|ditched|binned|quit|stopped|gave (?:up|away)"
-    r"|(?:packed|jacked) in|got rid of|parted with|traded in|moved to (?=(?-i:[A-Z]))|switched to"
-    r"|left (?=[A-Z]|(?:st|my job|work)\b)"
-    r"|not \w+ing|no (?:more|longer)) ?|搬(?:家了|[到去])"
+_ELIDED = caseless(
+    r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
 """What people tell of themselves without saying so."""
 _DENIES = caseless(
@@ -94,19 +158,32 @@ _PRONOUN = caseless(
     r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their|er|sie|es"
     r"|(?:die|der|das)(?= (?-i:[a-z])))(?:['’]\w+)?\b|[他她它]"
 )
+STATES = caseless(
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can)(?:n['’]t)?\b|['’](?:s|re|m|ve|d)\b"
+    rf"|(?!\W*{WEEKDAY}\b)(?-i:\b[a-z]|\A\W*[A-Z])[a-z]+(?:s|ed)\b"
+    r"|\b(?:got|went|came|took|quit|sold|gave|began|became|left|shut|chose|kept|made|ran|grew|rose|fell|broke|bought|slid)\b"
+    rf"|\b(?:{GERMAN_VERB})\b"
+    r"|\b(?:i|we|they|you|ich|wir) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
+)
+"""What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
+_SAYS_SO = caseless(
+    r",? (?:(?:the |my )?[\w']{2,20} )?(?:said|says) so\W*\Z"
+    r"|,? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
+    r"| that)?(?: today| yesterday)?\W*\Z"
+    r"|(?<=[，,])?(?:医生|老师|公司|学校|物业|客服|银行|房东|领导|通知)(?:刚|刚刚|那边)?(?:说|通知"
+    r"|确认)(?:了[，,])?(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))"
+)
+"""Who said it, of what its author holds for true: behind it, or of a change."""
 
 
 _REST_STAYS = caseless(
     r"[,;，；]\s*(?:(?:and |but )?(?:(?:the |all the )?rest|everything else|all else)(?: (?:is|stays|remains))?"
-    r" (?:(?:all )?the same|as (?:before|it was|is)|unchanged)|(?:and |but )?(?:the )?rest (?:stays|remains)"
+    r" (?:(?:all )?the same|as (?:before|it was|is)|unchanged)|(?:and |but )?the rest (?:stays|remains)"
     r"|nothing else changes|sonst (?:(?:bleibt )?alles )?(?:wie (?:gehabt|bisher|immer)|gleich)"
     r"|der rest bleibt(?: gleich| so| wie gehabt)?"
-    r"|[\u4e00-\u9fff]{1,6}(?:都|全)?(?:照旧|不变|没变|一样))[\s.!。！]*\Z"
+    r"|(?:别的|其[他它余]的?)(?:都|全)?(?:照旧|不变|没变|一样))[\s.!。！]*\Z"
 )
 """An aside that says of the rest that it holds as before."""
-_BARE_IS = expression(
-    r"(?<![\w.@/_-])([Ii]t|[Tt]hat|[Hh]e|[Ss]he)s(?= (?:an?|the|in|on|at|now|not|just|gone|\d|[A-Z]))"
-)
 _BARE_NOT = expression(
     r"(?<![\w.@/_-])([Ii]s|[Aa]re|[Ww]as|[Ww]ere|do|[Dd]oes|[Dd]id|has|have|had|could|should|would)nt(?![\w@/_-]|\.\w)"
 )
@@ -217,13 +294,12 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
             leads |= own
             continue
         # for reading alone: what is kept is as it was written
-        plain = _BARE_IS.sub(r"\1's", _BARE_NOT.sub(r"\1n't", _REST_STAYS.sub("", plain)))
+        plain = _BARE_NOT.sub(r"\1n't", _REST_STAYS.sub("", plain))
         revision = _read(sentence.text, plain, own | leads, before, has_answer=has_answer)
         leads = own
         if revision is None:
             continue
-        said, is_answer = SpokenSentence(sentence.text[start:], plain), ANSWER in revision.forms
-        why = unfit or why_no_fact(said, is_answer=is_answer, is_slip="slip" in own)
+        why = unfit or why_no_fact(SpokenSentence(sentence.text[start:], plain), is_answer=ANSWER in revision.forms)
         yield DroppedItem(sentence.text, why, revision.form) if why else revision
 
 
@@ -233,6 +309,46 @@ def corrects_alone(sentence: str) -> bool:
         isinstance(one, Revision) and ANSWER in one.forms and not one.has_verb
         for one in revisions_of(sentence, has_answer=True)
     )
+
+
+def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
+    """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
+    plain = _SAYS_SO.sub("", sentence.plain)
+    name, colon, value = plain.partition(":")
+    if colon and (_MOVES_IT.search(name) or (STATES.search(name) and not STATES.search(value))):
+        # a colon before a bare value, or behind what was changed, is none before what somebody says
+        plain = f"{name},{value}"
+    if why := why_not_plain(SpokenSentence(sentence.text, plain)):
+        return why
+    if _is_of_one_time(plain):
+        return SkipReason.UNREAL
+    # what comes of it may be of the moment
+    plain = _CONSEQUENCE.sub("", plain)
+    lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
+    if (
+        _FUTURE.search(plain)
+        or _NOT_DONE.search(plain)
+        or _EXPLAINS.search(plain)
+        or _PASSING.search(lasting)
+        or why_unreal(lasting)
+    ):
+        return SkipReason.UNREAL
+    _, comma, reason = plain.partition(", ")
+    is_contrast = _CONTRAST.match(plain) or (
+        plain.lower().startswith("not ") and STATES.search(reason) and not _ORDERS.match(reason)
+    )
+    is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not is_contrast
+    if is_order and comma and has_word_of_change(reason) and STATES.search(reason):
+        # why it is to be done is so
+        return why_no_fact(SpokenSentence(sentence.text, reason), is_answer=is_answer)
+    return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or STATES.search(plain)) else ""
+
+
+def _is_of_one_time(plain: str) -> bool:
+    """Tell whether a sentence says what was the matter once, and of nothing that it holds since; or what was done."""
+    state = _WAS_SO.search(plain)
+    is_over = state is not None and not _HOLDS_ON.search(f"{plain[: state.start()]} ; {plain[state.end() :]}")
+    return is_over or _DID_INSTEAD.search(plain) is not None
 
 
 def _join(text: str) -> list[SpokenSentence]:
@@ -290,13 +406,11 @@ def _is_value_instead(plain: str, forms: Sequence[str], leads: frozenset[str], *
 
 def _form_by_words(plain: str, leads: frozenset[str], *, has_answer: bool, is_plain: bool) -> list[str]:
     """Return the form of a sentence that has none of the cues: by what leads in, or a word of change."""
-    if "slip" in leads and is_plain and values_in(plain) and not MAKES.match(plain):
+    if "slip" in leads and is_plain and values_in(plain):
         return [SLIP]
     if "news" in leads:
         return [NEWS]
-    is_change = has_word_of_change(plain) or MAKES.match(plain)
-    is_answer = has_answer and (_DENIES.match(plain) or (_IS_VALUE.fullmatch(plain) and values_in(plain)))
-    return [OTHERWISE] if is_change or is_answer else []
+    return [OTHERWISE] if has_word_of_change(plain) or (has_answer and _DENIES.match(plain)) else []
 
 
 def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_answer: bool) -> Revision | None:
@@ -315,22 +429,14 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
             for key, value in groups.items():
                 named[key][value] = None
     has_verb = bool(STATES.search(plain))
-    is_authors, has_pronoun = bool(AUTHOR.match(plain) or ELIDED.match(plain)), bool(_PRONOUN.match(plain))
+    is_authors, has_pronoun = bool(AUTHOR.match(plain) or _ELIDED.match(plain)), bool(_PRONOUN.match(plain))
     if "own" in leads:
         forms.insert(0, CORRECTION)
-    elif has_answer and (
-        "wrong" in leads
-        or (not has_verb and says_wrong(plain))
-        or _is_value_instead(plain, forms, leads, has_verb=has_verb)
-    ):
+    elif has_answer and ("wrong" in leads or _is_value_instead(plain, forms, leads, has_verb=has_verb)):
         forms.insert(0, ANSWER)
     elif not forms:
         is_plain = not (is_authors or has_pronoun)
-        forms = (
-            _form_by_words(plain, leads, has_answer=has_answer, is_plain=is_plain)
-            if has_verb or MAKES.match(plain)
-            else []
-        )
+        forms = _form_by_words(plain, leads, has_answer=has_answer, is_plain=is_plain) if has_verb else []
     if not forms:
         return None
     is_bare = is_authors or has_pronoun or plain.startswith((*named["new"], *named["old"]))

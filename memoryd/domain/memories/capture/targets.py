@@ -37,11 +37,11 @@ from memoryd.domain.memories.capture.cues import (
     again_clause,
 )
 from memoryd.domain.memories.capture.exchange import (
-    adds_more,
     are_same_but_one,
     exchanged,
     new_values_of,
     other_name,
+    other_number,
     renewed,
     replaced_value,
     still_holds,
@@ -73,7 +73,6 @@ _FOREIGN = 2
 _DISPUTED_MAX = 3
 _MIN_CHARS = 3
 _INDEFINITE = caseless(r"\W*(?:(?:the|der|die|das) (?:other|ander\w+)|one|an?|some|eine?r?)\b")
-_MOVED_HOUSE = expression(r"\W*(?:我们?|我家|咱们?)?搬家")
 _GERMAN_AUTHOR = caseless(r"\W*(?:ich|wir)\b")
 _NEGATIVE = caseless(
     r"\b(?:not|never|no longer|nobody|none|no one|nicht|nie|kein\w*)\b|n['’]t\b"
@@ -210,7 +209,7 @@ class _Search:
         return 0.0 if fits and are_apart(self._revision, one.text, names, self._spoken) else fits
 
     def _fit(self, one: Candidate) -> float:
-        rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed, self._is_home_left)
+        rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed)
         if not any(fits(one) for fits in rules):
             return self._rarity.weight(one.words & self._before) if self._was_answered_wrong(one) else 0.0
         common = self._sentence & one.words
@@ -228,14 +227,11 @@ class _Search:
         revision = self._revision
         if AGAIN in revision.forms and (between := came_between(revision, self.similar, self._restated)):
             return self.over(between)
-        touch = touched(revision, similar, self._lines, answer=self._answer)
+        touch = touched(revision, similar, self._rarity, answer=self._answer, own_names=self._own_names)
         if touch is None or self.is_among_many(touch.candidate):
             return None
         if touch.claim is Claim.REPLACES:
-            target = self.over(touch.candidate, touch.pair)
-            if target.superseded:
-                return Target(target.text, superseded=(*target.superseded, *touch.others))
-            return target if target.disputed else None
+            return self.over(touch.candidate, touch.pair)
         if touch.claim is Claim.DOUBTS:
             return Target(revision.text, disputed=(touch.candidate.memory,))
         return Target(revision.text) if touch.claim is Claim.ADDS and touch.weight >= KEPT_MIN else None
@@ -339,10 +335,7 @@ class _Search:
         return may_change_to(one.text, revision.new, read=self._values_in)
 
     def _is_home_left(self, one: Candidate) -> bool:
-        is_new = self._is_move and says_home(one) and not self._spoken <= one.words
-        if not is_new or (CHANGE not in self._revision.forms and not _MOVED_HOUSE.match(self._revision.plain)):
-            return False
-        return not is_of_other(one.text, self._spoken | self._own_names | self._lines.author)
+        return self._is_move and says_home(one)
 
     @cached_property
     def _values(self) -> frozenset[str]:
@@ -357,10 +350,14 @@ class _Search:
         if not self._is_answer:
             return False
         revision = self._revision
-        pair = new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
+        pair = other_number(revision, one.text)
+        if pair is not None and len(pair[0].text) >= _MIN_CHARS and says(self._said, pair[0].text):
+            return True
+        is_bare = pair is not None
+        pair = pair or new_value(one.text, revision.rest, is_loose=revision.has_verb, read=self._values_in)
         if pair is None or (revision.old and not any(says(old, pair[0].text) for old in revision.old)):
             return False
-        if not revision.has_verb and self._says_more(pair[1].start, one):
+        if not is_bare and not revision.has_verb and self._says_more(pair[1].start, one):
             return False
         fixed = one.words - content(pair[0].text)
         return one.text.casefold() in self._said or (
@@ -399,7 +396,6 @@ def _over(
         return Target(revision.text)
     text = renewed(revision, candidate.text)
     if text == revision.text and still_holds(revision, candidate.text):
-        pair = None if pair and adds_more(revision, candidate.text, pair) else pair
         pair = (
             pair
             or replaced_value(new_values_of(revision), candidate.text, candidate.words)

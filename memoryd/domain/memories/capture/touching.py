@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.agreement import (
     ATTRIBUTES,
     OF_SORT,
@@ -25,7 +24,6 @@ from memoryd.domain.memories.capture.agreement import (
 )
 from memoryd.domain.memories.capture.cues import (
     AGAIN_WORDS,
-    ANSWER,
     ENDED,
     NOT_BUT,
     begins_gone,
@@ -37,24 +35,16 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
+    bare_clause,
     difference,
-    instead_word,
+    other_count,
     other_han_value,
 )
-from memoryd.domain.memories.capture.lines import NAMES, Candidate, LineParts, StandingLines, parts_of
-from memoryd.domain.memories.capture.rejections import STATES
-from memoryd.domain.memories.capture.revisions import AUTHOR, ELIDED, Revision, subject_of
-from memoryd.domain.memories.capture.values import (
-    NUMERAL,
-    TIMES,
-    TypedValue,
-    content,
-    new_value,
-    other_figure,
-    other_name_or_side,
-    values_in,
-)
-from memoryd.domain.memories.facts.values import HAN_SIGN, LONG_AGO, tells_what_happened
+from memoryd.domain.memories.capture.lines import Candidate
+from memoryd.domain.memories.capture.revisions import AUTHOR, STATES, Revision, is_chinese, subject_of
+from memoryd.domain.memories.capture.values import NUMERAL, TIMES, Rarity, TypedValue, content, new_value, values_in
+from memoryd.domain.memories.facts.values import HAN_SIGN, PRESENT, WEEKDAY, tells_what_happened
+from memoryd.domain.text.dates import MONTH
 
 TOUCHED_MIN = 0.75
 """Of the evidence for a line: one word that hardly another memory has."""
@@ -73,8 +63,6 @@ _VALUE = 1.0
 _HALF = 0.5
 _MOST = 0.6
 """Of a line: what ends all of it says so much of it."""
-_FOREIGN = 2
-"""Words that a clause with another value may say of something else, for each that a line has, too."""
 _HAN_PART = 0.3
 """Of the pairs of signs some lie across two words."""
 
@@ -96,68 +84,52 @@ class Touch(Struct, frozen=True):
     claim: Claim
     pair: tuple[TypedValue, TypedValue] | None = None
     """The value that the line gives, and what it is now."""
-    others: tuple[Memory, ...] = ()
-    """Lines of the same, each with another value, that was wrong, too."""
 
 
 _CLAUSES = expression(r"[,;:，；：。!！](?!\d)\s*|\.\s+|\s(?:and|but|so|because|und|aber)\s|\s[–—-]+\s")
+_VERB = caseless(rf"\b(?:{PRESENT})\b|(?<=\w)['’]s(?= (?:a|an|the|in|on|at|with|by)\b)")
+_NAMES = expression(rf"(?<!\A)\b(?!(?i:{WEEKDAY}|{MONTH}|I)\b)[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*|\b\w*\d[\w:.,-]*")
 _OWNS = expression(r"(?:['’]s|s['’])(?= (?!(?:now|instead|these|from|since|again)\b)\w)")
+_LISTED = expression(r"[,;，；、]\s*|\s(?:and|or|und|oder)\s")
 _OPEN = caseless(
-    r"\W*(?:it|they|he|she|that|those|es|er|sie)(?:['’ ]|\Z)|\W*(?:(?:go|stick) (?:to|with)|use|got) "
-    r"|\W*(?:i|we)['’](?:m|re|ve) (?:on|with|at|in|got|now)\b|\W*(?:now )?[a-z]{2,}ing (?:an?|the|on|in|at|with|for) "
+    r"\W*(?:it|they|he|she|that|those|es|er|sie)(?:['’ ]|\Z)"
     r"|\W*(?:而|现在|以后|应该|已经|都|就)*[是在由找归用改换去叫从跟]"
 )
 """A clause that says of what it is by a pronoun, or not at all."""
 _SINCE = caseless(r"\b(?:since|from|as of|starting)(?: the)? [\w ]{2,24}\Z")
 _SINCE_FIRST = caseless(r"\A\W*(?:as of|since|from|starting)\b[\w ]{2,20}?,? (?=(?:we|i|the|our|my|they)\b)")
 _PLACED = caseless(
-    r".*\b(?P<join>in|on|at|with|through|by|via|from)(?: the)? (?P<name>(?-i:[A-Z])[\w' ’-]*?)(?: now| instead)?\W*\Z"
+    r".*\b(?P<join>on|at|with|through|by|via|from)(?: the)? (?P<name>(?-i:[A-Z])[\w' ’-]*?)(?: now| instead)?\W*\Z"
 )
 _IS = caseless(r"(?<=\w)['’]s (?=(?:now )?(?:\w+ed|done|run|made|sold|kept|held|from|in|on|at|by|with|an?|the)\b)")
 _WHO_MOVED = caseless(
-    r"\A.*?\b(?:put|puts|raised?|lowered|moved|changed|cut|increased|reduced|bumped|pushed|set|make|upped|doubled"
-    r"|halved) (?!\w+ minds?\b)(?=(?:the|our|my|his|her|their|its)\b|\w+['’]?s )"
+    r"\A.*?\b(?:put|puts|raised?|lowered|moved|changed|cut|increased|reduced|bumped|pushed|set) "
+    r"(?=(?:the|our|my|his|her|their|its)\b)"
 )
 """Who changes a thing is not what is spoken of."""
-_IN_PLACE = caseless(r"\b(?:in|at|on|with|it|that|them)\b")
-_IT_IS = caseless(r"\W*(?:it|that)(?:['’]s| is| was)\b")
-_MY = caseless(r"\bmy\b")
-_THAT = caseless(
-    r"\b(?:gave|given|packed|jacked|gr(?:ew|own)|quit|stopped|sold|cancel+ed|scrapped|ditched|binned)\b.*\b(?:it|that|them)\b"
-    r"|\b(?:it|that|them|there)\b.* any ?more\b|[他她它]|不[是在用]"
-)
-_EACH = expression(r"[一每][节次个月年天周位人晚堂张份]|\b(?:an?|per|each|every) [a-z]+")
+_EACH = expression(r"[一每][节次个月年天周位人晚堂张份]")
+_LAST_STOP = expression(r"[.!]+\s*\Z")
 _NUMERAL = caseless(rf"\b(?:{NUMERAL}|\d+)\b")
+_TOPIC_SIGNS = 2
 
 
 def touched(
     revision: Revision,
     standing: Sequence[Candidate],
-    lines: StandingLines,
+    rarity: Rarity,
     *,
     answer: str,
+    own_names: frozenset[str],
 ) -> Touch | None:
     """Return the line that a sentence touches clearly more than any other; None if it touches none, or several."""
-    sentence = _Sentence(revision, lines, answer)
+    sentence = _Sentence(revision, rarity, answer, own_names)
     touches = [touch for one in standing if (touch := sentence.touch(one)).weight >= TOUCHED_MIN]
-    touches.sort(key=lambda one: (one.weight, one.claim), reverse=True)
+    touches.sort(key=lambda one: one.weight, reverse=True)
     if not touches:
         return None
+    is_clear = len(touches) == 1 or touches[0].weight >= touches[1].weight + CLEARLY
     best = touches[0]
-    # of what nothing is said a line with as much is no rival to one that is replaced
-    least = Claim.ADDS if best.claim is Claim.REPLACES else Claim.NOTHING
-    rivals = [one for one in touches[1:] if one.claim >= least and one.weight > best.weight - CLEARLY]
-    wrong = [one for one in touches[1:] if _went_wrong_before(one, best)]
-    if any(one not in wrong for one in rivals):
-        return replace(best, claim=min(Claim.ADDS, best.claim, *(one.claim for one in rivals)))
-    return replace(best, others=tuple(one.candidate.memory for one in wrong))
-
-
-def _went_wrong_before(one: Touch, best: Touch) -> bool:
-    """Tell whether a line says of the same as another what a sentence has the same other value for."""
-    is_same = one.claim is Claim.REPLACES and one.pair and best.pair and one.pair[1] == best.pair[1]
-    old, new = one.candidate, best.candidate
-    return bool(is_same and old.memory.slugs == new.memory.slugs and parts_of(old).topic <= new.words)
+    return best if is_clear else replace(best, claim=min(best.claim, Claim.ADDS))
 
 
 def came_between(
@@ -193,13 +165,42 @@ def _says(words: frozenset[str], value: frozenset[str]) -> bool:
     return bool(value) and len(words & value) >= least * len(value)
 
 
+class _Line(Struct, frozen=True):
+    """A line taken apart: the words of its values, by whether these are names, and those of what they are of."""
+
+    words: frozenset[str]
+    values: tuple[frozenset[str], ...]
+    has_names: bool
+    is_gone: bool
+
+    @property
+    def topic(self) -> frozenset[str]:
+        """All its words but those of its values."""
+        return self.words.difference(*self.values)
+
+
+def _line(one: Candidate) -> _Line:
+    text = one.text
+    subject = subject_of(text)
+    if is_chinese(text):
+        # where no verb is known what it is about comes first
+        subject = subject if len(subject) < len(text.rstrip("。.")) else text[:_TOPIC_SIGNS]
+        text = text[len(subject) :]
+    elif (verb := _VERB.search(text)) and verb.start() > len(subject):
+        subject = text[: verb.start()]
+    thing = content(" ".join((subject, *one.memory.line.entities)))
+    names = [words for name in _NAMES.findall(text) if (words := content(name) - thing)]
+    rest = [words for part in _LISTED.split(text) if (words := content(part) - thing)]
+    return _Line(one.words, tuple(names or rest), bool(names), has_gone(one.text))
+
+
 class _Clause:
     """A clause of a sentence: its words, those of names in it, and what it says to be over."""
 
     def __init__(self, text: str, at: int = 0) -> None:
         self.text, self.words, self.at = text, content(text), at
         self.is_open = _OPEN.match(text) is not None
-        names = NAMES.finditer(f" {text}")
+        names = _NAMES.finditer(f" {text}")
         self.names = content(" ".join(one[0] for one in names if not _OWNS.match(f" {text}", one.end() - 2)))
         self.is_gone, self.is_now = has_gone(text), says_now(text)
         self.over = content(over_in(text))
@@ -212,19 +213,11 @@ class _Clause:
             text = one.sub(" ; ", text)
         return content(text)
 
-    def answers(self, line: LineParts) -> bool:
-        """Tell whether it says what is instead of what was told: of a pronoun, in Chinese of anything, or a place."""
-        times = content(" ".join(one.text for one in values_in(self.text) if one.kind in TIMES))
-        fresh = self.words - line.words - times
-        is_of_author = AUTHOR.match(self.text) or _MY.search(self.text) or "我" in self.text
-        is_bare = _IN_PLACE.search(self.text) or not STATES.search(self.text)
-        is_place = line.has_names and is_bare and any(one[0].isalpha() for one in self.names - line.words)
-        is_past = LONG_AGO.search(self.text) or "第" in self.text
-        return bool(fresh and not is_past) and bool(
-            is_place or self.is_open or (_is_han(self.words) and not is_of_author)
-        )
+    def states_more(self, line: _Line) -> bool:
+        """Tell whether it is no order, and says what a line does not."""
+        return bool(self.words - line.words) and STATES.search(self.text) is not None
 
-    def says_new(self, line: LineParts, *, is_corrected: bool = False) -> bool:
+    def says_new(self, line: _Line, *, is_corrected: bool = False) -> bool:
         """Tell whether it gives what a line is of another value, of names another name."""
         is_named = line.has_names and not _is_han(line.words)
         fresh = (self.names if is_named else self.words) - line.words
@@ -235,14 +228,12 @@ class _Clause:
 class _Sentence:
     """A sentence that says that something is otherwise, to be held against lines."""
 
-    def __init__(self, revision: Revision, lines: StandingLines, answer: str) -> None:
-        self._revision, self._rarity = revision, lines.rarity
+    def __init__(self, revision: Revision, rarity: Rarity, answer: str, own_names: frozenset[str]) -> None:
+        self._revision, self._rarity, self._own_names = revision, rarity, own_names
         self._said, self._answer = content(revision.plain), content(answer)
-        self._unit = self._rarity.weight(("\0",)) or 1.0
-        self._own_names, self._author = lines.own_names, lines.author
+        self._unit = rarity.weight(("\0",)) or 1.0
         self._clauses = [_Clause(one, at) for at, one in enumerate(_CLAUSES.split(revision.plain)) if one]
         self._denied = frozenset[str]().union(*map(content, revision.old))
-        self._times = content(" ".join(one.text for one in values_in(revision.plain) if one.kind in TIMES))
         # what is said beside what is denied in the same clause: not X but Y, from X to Y
         rest = _Clause(revision.rest)
         self._rest = [rest] if self._denied and (revision.new or NOT_BUT in revision.forms) else []
@@ -253,39 +244,37 @@ class _Sentence:
 
     def touch(self, one: Candidate) -> Touch:
         """Return what speaks for a line, and what is said of it."""
-        line = parts_of(one)
+        line = _line(one)
         akin = _akin(self._said - one.words, one.words)
         is_answer = self._was_told(line)
         ended = [clause for clause in self._clauses if any(_says(clause.over, value) for value in line.values)]
         ended = ended or self._left_behind(line)
         is_denied = any(_says(self._denied, value) for value in line.values)
-        weight = self._weight((self._said - self._times) & one.words) + _AKIN * len(akin) + _HEARD * is_answer
-        pair = self._other_value(one, line, is_answer=is_answer)
+        pair = new_value(one.text, self._revision.rest, is_loose=is_answer and self._revision.has_verb)
+        weight = self._weight(self._said & one.words) + _AKIN * len(akin) + _HEARD * is_answer
         weight += _VALUE * (bool(ended) or is_denied) + _VALUE * (pair is not None)
         if weight < TOUCHED_MIN:
             return Touch(one, weight, Claim.NOTHING)
         claim = self._of_ended(line, ended, is_denied=is_denied, is_answer=is_answer)
-        is_over = pair or self._is_given_up(one, is_answer=is_answer)
-        claim = Claim.REPLACES if is_over else max(claim, self._of_new(line))
-        named = self._said | (self._answer if is_answer else self._own_names)
-        if any(map(_is_own, self._clauses)):
-            named |= self._author
-        if claim and is_of_other(one.text, named) and not (pair and self._is_subject(pair[1], one)):
+        if is_answer and any(clause.is_open and _is_instead(one.text, clause.text, pair) for clause in self._clauses):
+            claim = Claim.REPLACES
+        pair = self._only_value(one)
+        claim = Claim.REPLACES if pair or self._has_other_values(one) else max(claim, self._of_new(line))
+        if claim and is_of_other(one.text, self._said | self._own_names):
             person = is_of_person(one.text)
             # all is said but of whom
             is_all = person is not None and one.words - content(person[0]) <= self._said
             return Touch(one, weight, min(claim, Claim.DOUBTS) if is_all else Claim.NOTHING)
         return Touch(one, weight, Claim.NOTHING if claim and self._is_elsewhere(one, line) else claim, pair)
 
-    def _of_ended(self, line: LineParts, ended: Sequence[_Clause], *, is_denied: bool, is_answer: bool) -> Claim:
+    def _of_ended(self, line: _Line, ended: Sequence[_Clause], *, is_denied: bool, is_answer: bool) -> Claim:
         """Return what is said of a line the value of which is over: beside that has to be said what is instead."""
         beside = [one for one in self._clauses if one not in ended]
-        is_denied_told = is_answer and ANSWER in self._revision.forms
-        if (ended and self._left_behind(line)) or (is_denied_told and any(one.answers(line) for one in self._clauses)):
+        if ended and self._left_behind(line):
             return Claim.REPLACES
         new = [*beside, *(self._rest if is_denied else ())] if ended or is_denied else []
         is_wrong = says_wrong(self._revision.plain)
-        if any(one.says_new(line, is_corrected=is_wrong) for one in new):
+        if any(one.says_new(line, is_corrected=is_wrong) or (is_answer and one.states_more(line)) for one in new):
             return Claim.REPLACES
         said = self._weight(self._said & line.words)
         least = _HAN_PART if _is_han(line.words) else _MOST
@@ -298,7 +287,7 @@ class _Sentence:
         is_told = any(one.is_now and one.words - line.words for one in beside)
         return Claim.DOUBTS if is_bare and is_told else Claim.NOTHING
 
-    def _left_behind(self, line: LineParts) -> list[_Clause]:
+    def _left_behind(self, line: _Line) -> list[_Clause]:
         """Return the clauses with the old value where another says what there is now in its place."""
         with_old = [one for one in self._clauses if any(_says(one.words, value) for value in line.values)]
         names = self._said - line.words
@@ -314,7 +303,7 @@ class _Sentence:
                 return with_old
         return []
 
-    def _of_new(self, line: LineParts) -> Claim:
+    def _of_new(self, line: _Line) -> Claim:
         """Return what a sentence adds that says what is new of what a line is of."""
         topic = line.topic
         is_named = self._weight(self._said & topic) >= _HALF * self._weight(topic)
@@ -325,68 +314,41 @@ class _Sentence:
         places = [found["name"] for one in new if (found := _PLACED.match(_SINCE.sub("", one.text)))]
         return Claim.DOUBTS if is_placed and any(content(one) - line.words for one in places) else Claim.ADDS
 
-    def _other_value(self, one: Candidate, line: LineParts, *, is_answer: bool) -> tuple[TypedValue, TypedValue] | None:
-        """Return the value of a line and what a clause about it, or about nothing else, has in its place."""
+    def _only_value(self, one: Candidate) -> tuple[TypedValue, TypedValue] | None:
+        """Return the value of a line and the other one of a clause that says nothing else than what that is of."""
         old, new = one.text, self._revision.rest
-        if self._said & line.topic and (pair := other_han_value(old, new)):
+        pair = new_value(old, new) or other_count(old, new)
+        if pair is not None and self._names(one) and self._says_only(pair[1].text, one):
             return pair
-        pair = new_value(old, new) or other_figure(old, new)
-        is_wrong = is_answer or says_wrong(self._revision.plain)
-        pair = pair or instead_word(self._revision, old) or other_name_or_side(old, new, is_wrong=is_wrong)
-        clause = self._clause_with(pair[1].text) if pair else None
-        if pair is None or clause is None or (pair[1].kind == "time" and pair[1].text in old):
-            return None
-        head, colon, _ = self._revision.plain.partition(": ")
-        before = _WHO_MOVED.sub("", _SINCE_FIRST.sub("", clause.text[: clause.text.index(pair[1].text)]))
-        subject = content(subject_of(before) if STATES.search(clause.text) else before) - ATTRIBUTES
-        subject |= content(subject_of(head)) if colon and STATES.search(clause.text) else frozenset()
-        is_of_line = clause.is_open or all(_akin((word,), one.words) for word in subject - one.words)
-        others = content(_EACH.sub("", clause.text)) - one.words - content(pair[1].text)
-        is_of_line = is_of_line and len(others) <= _FOREIGN * max(clause.is_open, len(clause.words & one.words))
-        # a room is any room
-        anchor = pair[0].kind.partition("number ")[2]
-        named = self._said & one.words - content(f"{pair[0].text} {anchor}")
-        # the landlord raises the rent: 房东, 房租
-        is_named = named or (HAN_SIGN.match(old) and old[0] == self._revision.plain[0])
-        # `it's 5 now` may be the clock, and that Wednesday is a birthday is of something else
-        is_denied = ANSWER in self._revision.forms or (pair[1].kind and not pair[1].kind.startswith("number"))
-        is_told = is_answer and (clause.is_open or not others) and is_denied
-        return pair if is_of_line and (is_told or is_named) else None
+        return other_han_value(old, new) if self._said & _line(one).topic else None
 
-    def _clause_with(self, value: str) -> _Clause | None:
-        return next((one for one in self._clauses if value in one.text), None)
+    def _has_other_values(self, one: Candidate) -> bool:
+        """Tell whether a sentence has others for all times, days and amounts of a line, and says nothing else of it."""
+        mine, theirs = ({value.kind: value for value in values_in(text)} for text in (one.text, self._revision.rest))
+        kinds = [kind for kind in mine if kind in TIMES or kind.startswith("amount")]
+        if len(kinds) < 2 or not self._names(one) or not all(kind in theirs for kind in kinds):
+            return False
+        last = theirs[kinds[-1]].text
+        return any(mine[kind].key != theirs[kind].key for kind in kinds) and self._says_only(last, one)
 
-    def _is_subject(self, value: TypedValue, one: Candidate) -> bool:
-        """Tell whether a clause says a value of a thing that a line names."""
-        clause = self._clause_with(value.text)
-        subject = content(subject_of(clause.text)) - content(value.text) if clause else frozenset[str]()
-        return bool(subject) and subject <= one.words
+    def _says_only(self, value: str, one: Candidate) -> bool:
+        clause = next((said.text for said in self._clauses if value in said.text), "")
+        clause = _SINCE.sub("", _SINCE_FIRST.sub("", clause).replace(value, ";"))
+        return content(_EACH.sub("", bare_clause(clause))) - ATTRIBUTES <= one.words
 
-    def _is_given_up(self, one: Candidate, *, is_answer: bool) -> bool:
-        """Tell whether its author ends what a line says of them, or what the answer before told, and names no other."""
-        gone = [clause for clause in self._clauses if clause.is_gone]
-        name = content(who[0]) if (who := is_of_person(one.text)) else frozenset[str]()
-        is_authors = AUTHOR.match(one.text) or self._author & content(subject_of(one.text))
-        known, han = {word.rstrip("e") for word in one.words}, one.text if HAN_SIGN.search(one.text) else ""
-        return any(
-            (is_answer and _THAT.search(clause.text) and len(clause.bare - one.words) <= 1)
-            or (
-                ((is_authors and _is_own(clause)) or (name and name <= clause.bare))
-                and clause.bare & one.words - name
-                and all(word.rstrip("e") in known or _akin((word,), known) or word in han for word in clause.bare)
-            )
-            for clause in gone
-        )
+    def _names(self, one: Candidate) -> bool:
+        """Tell whether a sentence names what a line is about: its entity, or most of what stands before the verb."""
+        entities = content(" ".join(one.memory.line.entities))
+        thing = content(subject_of(one.text))
+        return (bool(entities) and entities <= self._said) or _is_half(thing, self._said)
 
-    def _was_told(self, line: LineParts) -> bool:
+    def _was_told(self, line: _Line) -> bool:
         """Tell whether the answer before has a value of a line, something of what it is of, and half of all it says."""
         heard = self._answer & line.words
-        has_value = heard == line.words or any(
-            _says(heard, value) and (heard - value or self._author & line.topic) for value in line.values
-        )
+        has_value = any(_says(heard, value) and heard - value for value in line.values)
         return has_value and self._weight(heard) >= _HALF * self._weight(line.words)
 
-    def _is_elsewhere(self, one: Candidate, line: LineParts) -> bool:
+    def _is_elsewhere(self, one: Candidate, line: _Line) -> bool:
         """Tell whether a sentence is about another thing, owner or time: of its clauses those that touch the line.
 
         Where the old value is the subject, the thing is none.
@@ -400,16 +362,13 @@ class _Sentence:
         for clause in self._clauses:
             subject = content(phrase := subject_of(said := _IS.sub(" is ", clause.text)))
             owners = filter(None, map(content, OWNED.findall(phrase)))
-            if subject & value and not _IT_IS.match(said) and any(owner.isdisjoint(one.words) for owner in owners):
+            if subject & value and any(owner.isdisjoint(one.words) for owner in owners):
                 # another's one of the kind is over
                 return True
             is_of_new = line.has_names and subject & (clause.names - line.words) and not OF_SORT.search(said)
-            is_of_new = is_of_new and not clause.is_gone
             is_of_value = _is_half(subject, value) or is_of_new
             # what its author left is told without a subject
-            is_elided = begins_gone(said) or ELIDED.match(said) or _IT_IS.match(said)
-            is_verbless = NOT_BUT in self._revision.forms and not STATES.search(said)
-            if not (clause.words.isdisjoint(one.words) or is_of_value or is_elided or is_verbless):
+            if not (clause.words.isdisjoint(one.words) or is_of_value or begins_gone(said)):
                 clauses.append(said)
         plain = _SINCE_FIRST.sub("", "; ".join(clauses))
         is_authors = AUTHOR.match(plain) is not None
@@ -427,18 +386,19 @@ class _Sentence:
         return are_of_other_things(revision, one.text, one.words | self._own_names, self._said)
 
 
+def _is_instead(old: str, clause: str, pair: tuple[TypedValue, TypedValue] | None) -> bool:
+    """Tell whether a clause has the other value, or another name behind the same preposition."""
+    places = [_PLACED.match(_LAST_STOP.sub("", one)) for one in (old, clause)]
+    if all(places):
+        (join, name), (other_join, other_name) = ((one["join"], one["name"]) for one in places if one)
+        return join == other_join and name != other_name
+    return pair is not None and pair[1].text in clause
+
+
 def _akin(words: Iterable[str], others: Iterable[str]) -> set[str]:
     """Return the words that begin others, or with which others begin: who drums, and the drummer."""
     pairs = ((one, other) for one in words for other in others if len(one) >= _STEM and len(other) >= _STEM)
     return {other for one, other in pairs if one.startswith(other) or other.startswith(one)}
-
-
-def _is_own(clause: _Clause) -> bool:
-    """Tell whether a clause says of whom it is by no name: its author says it of what is theirs."""
-    text = clause.text
-    is_bare = HAN_SIGN.match(text) or not subject_of(text)
-    is_own = AUTHOR.match(text) or ELIDED.match(text) or _MY.search(text) or is_bare
-    return bool(is_own) and not is_of_other(text, frozenset())
 
 
 def _is_half(part: frozenset[str], whole: frozenset[str]) -> bool:

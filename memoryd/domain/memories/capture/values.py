@@ -7,7 +7,6 @@ different ones, are an old and a new version.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from math import log
 
@@ -15,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
-from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, WEEKDAY
+from memoryd.domain.memories.facts.values import HAN, WEEKDAY
 from memoryd.domain.text.dates import MONTH
 from memoryd.domain.text.words import STOP_WORDS
 
@@ -25,7 +24,6 @@ _NUMERALS = (
 )
 NUMERAL = rf"(?:(?:{_NUMERALS})(?:[ -](?:{_NUMERALS}))*)"
 HAN_NUMBER = r"(?:\d+(?:[.,]\d+)*|[零〇一二两三四五六七八九十百千万半]+)"
-_HAN_DIGIT = "一二两三四五六七八九"
 _HAN_DAY = "[一二三四五六日天]"
 _PART = "(?:凌晨|清晨|清早|早晨|早上|上午|中午|下午|傍晚|晚上|夜里)"
 _ONE_OCLOCK = (
@@ -68,10 +66,9 @@ _TYPED = caseless(
     rf"|{_PART}|(?:早饭|午饭|晚饭|饭|睡|餐|早餐|晚餐|午餐)[前后])"
     rf"|(?P<titled>\b(?:dr|mr|mrs|ms|miss|prof)\b\.? [^\W\d_][\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?"
     rf"|(?![换找问是叫跟和当请的个位名新让给由见])[{HAN}](?P<title>{_TITLE}))"
-    rf"|(?<=姓)(?P<surname>[{HAN}])(?=[，,。；;！]|\Z)"
     rf"|(?P<number>(?<![A-Za-z0-9.,/-])[a-z]{{0,3}}-?\d[\w.-]*(?<![.-])(?![\w@]))"
 )
-_KINDS = "email date time days phone money amount han_amount daypart titled surname number"
+_KINDS = "email date time days phone money amount han_amount daypart titled number"
 _NO_UNIT = caseless(
     rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
     r"|st|nd|rd|th|am|pm)\Z"
@@ -179,7 +176,7 @@ def new_value(
             replaced = [one for one in replaced if one.anchor and one.anchor == fresh[0].anchor]
         if len(fresh) == 1 and len(replaced) == 1:
             pairs.append((replaced[0], fresh[0]))
-    pairs = pairs or list(_han_named(old, new, read))
+    pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new, read))
     if is_loose and not pairs:
         earlier, later = _last_phrase(old, before), _last_phrase(new, after)
         if earlier and later and earlier.kind == later.kind and earlier.key != later.key:
@@ -187,73 +184,18 @@ def new_value(
     return pairs[0] if len(pairs) == 1 else None
 
 
-_FIGURE = caseless(
-    rf"(?<![\w.,:/-])(?:[£€$¥]\s?)?"
-    rf"(?P<figure>\d+(?:[.,:]\d+)*|(?:half |quarter (?:past|to) )?(?!one\b|half\b){NUMERAL}"
-    rf"|noon|midnight|(?<=\ba )single)(?![\w:-]|[.,]\d)(?: (?P<unit>[a-z]+))?"
-    rf"|(?P<han>(?:[{_HAN_DIGIT}]?[十百千万])+[{_HAN_DIGIT}]?|(?!一)[{_HAN_DIGIT}](?=间|{MEASURE}))(?P<measure>[{HAN}]?)"
-)
-"""A number, in figures or in letters: so many, a price or a time, as what stands around it says."""
-_NO_FIGURE = word_set("date days phone email titled")
-_CLOCK = caseless(rf"(?:[01]?\d|2[0-4])(?:[:.][0-5]\d)?\Z|half |quarter |noon|midnight|{NUMERAL}\Z")
-_OF_CLOCK = caseless(r"half |quarter |noon|midnight")
-_BEHIND = caseless(r"(?:a|an|per|each|every|these|this|so|rest|sharp|btw)\Z")
-_CURRENCY = caseless(r"(?:quid|bucks?|pounds?|euros?|dollars?)\Z")
+_NUMBER = expression(r"\d+(?:[.,]\d+)*")
 
 
-def other_figure(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
-    """Return the one number, price or time of an old statement, and the one that a new one says, in whatever form."""
-    before, after = _figures(old), _figures(new)
-    known = {one.text for one in before}
-    pairs = [(was, now) for was in before for now in after if now.text not in known and _may_stand(was, now)]
-    return pairs[0] if len(pairs) == 1 else None
-
-
-def _figures(text: str) -> list[TypedValue]:
-    """Return the numbers of a text, each of the kind of the value in which it stands, and with what is behind it."""
-    typed, found = [one for one in values_in(text) if not one.kind.startswith(("name", "low"))], []
-    for match in _FIGURE.finditer(text):
-        group = "figure" if match["figure"] else "han"
-        start, end = match.span(group)
-        kind = next((one.kind for one in typed if one.start <= start < one.end), "")
-        if kind.partition(" ")[0] not in _NO_FIGURE:
-            found.append(TypedValue(kind, match[group], start, end, match["unit"] or match["measure"] or ""))
-    return found
-
-
-def _may_stand(was: TypedValue, now: TypedValue) -> bool:
-    if HAN_SIGN.match(now.text):
-        is_large = len(was.text) > 1 and len(now.text) > 1
-        return bool(HAN_SIGN.match(was.text)) and (is_large or (was.anchor == now.anchor != ""))
-    is_bare = not now.anchor or _BEHIND.match(now.anchor) or (_NO_UNIT.match(now.anchor) and now.anchor != "of")
-    if "time" in (was.kind, now.kind) or _OF_CLOCK.match(now.text):
-        return was.kind == "time" and bool(is_bare and _CLOCK.match(now.text))
-    is_alike = stem(now.anchor) == stem(was.anchor) or (was.kind == "money" and _CURRENCY.match(now.anchor))
-    return bool(is_bare or is_alike) and not HAN_SIGN.match(was.text)
-
-
-_NAME_OR_SIDE = expression(
-    r"\b(?P<name>[A-Z][\w-]{2,})(?:['’]s(?P<thing> [a-z]{3,}))?|(?<=\w )(?P<side>left|right)(?= [a-z])"
-)
-_SIDES = {"left", "right"}
-_LIKE = 0.8
-"""Of two names that differ in a letter."""
-
-
-def other_name_or_side(old: str, new: str, *, is_wrong: bool) -> tuple[TypedValue, TypedValue] | None:
-    """Return whose a thing was, and whose it is, where both are named: it was Dale's boat, it is Stu's boat now.
-
-    `is_wrong`: or the one name that has another letter, and left for right.
-    """
-    pairs = [
-        (TypedValue("name", was[group], *was.span(group)), TypedValue("name", now[group], *now.span(group)))
-        for was in _NAME_OR_SIDE.finditer(old)
-        for now in _NAME_OR_SIDE.finditer(new)
-        if (group := "name" if now["name"] else "side") and was[group] and now[0] not in old
-        if (was["thing"] and was["thing"] == now["thing"] and was[0] in new)
-        or (is_wrong and ({was[0], now[0]} == _SIDES or SequenceMatcher(None, was[0], now[0]).ratio() >= _LIKE))
-    ]
-    return pairs[0] if len(pairs) == 1 else None
+def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[tuple[TypedValue, TypedValue]]:
+    """Yield a number without its unit that stands behind the word of the one amount: `it costs 35`."""
+    for later in after:
+        amounts = [one for one in before if one.kind.startswith("amount ") and one.anchor == later.anchor]
+        if later.kind.startswith("number ") and len(amounts) == 1 and (number := _NUMBER.match(amounts[0].text)):
+            start = amounts[0].start
+            bare = TypedValue(later.kind, number[0], start, start + number.end(), later.anchor)
+            if bare.key != later.key:
+                yield bare, later
 
 
 def _distinct(values: Sequence[TypedValue], kind: str) -> list[TypedValue]:
@@ -359,7 +301,7 @@ _HAN_STOPS = expression(
     "|从今天起|从现在起|今年|上个?月|上个?星期|上周|昨天|最近|刚刚"
     "|我们|你们|他们|她们|咱们|这个|那个|就是|还是|不过|但是|换成|换到|换为|换回|改成|改为|改到|改回|改在|改用"
     "|搬到|搬去|搬回|推迟到|提前到|调到|变成|变为"
-    "|更正|说错|记错|写错|时候|什么|不变|照旧|一样|[姓的了是在这那我你他她它就也都还又把被从到由给让和与不没很太改换去]"
+    "|更正|说错|记错|写错|时候|什么|不变|照旧|一样|[的了是在这那我你他她它就也都还又把被从到由给让和与不没很太改换去]"
 )
 _HAN_RUN = expression(rf"[{HAN}]+")
 

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.domain.memories.capture.test_revisions import revised, superseded
 
 DOUBTED = [
+    ("I train at FitBox on Mill Lane.", "cancelled fitbox, I'm at the boulder hall in Dock Street now"),
     ("The soup of the week is lentil, leek and pumpkin.", "we swapped the leek for carrot in the soup of the week"),
 ]
 BOTH_HOLD = [
@@ -40,7 +41,6 @@ OF_OTHER_THINGS = [
     ("小武送面粉。", "小武不管账了，现在管账的是大宝。"),
 ]
 REVISED = [
-    ("I train at FitBox on Mill Lane.", "cancelled fitbox, I'm at the boulder hall in Dock Street now"),
     ("Kim's riding lesson costs 22 pounds.", "Kim's riding lessons have gone up to 26 quid"),
     ("Kim wears glasses at school.", "Kim doesn't need her glasses anymore"),
     ("Our van is a Caddy.", "the Caddy is sold"),
