@@ -27,7 +27,7 @@ LEAST_SETS = 3
 @click.option("--read", "is_read", is_flag=True, help="Play nothing: read the protocol that is there.")
 @click.option("--wrong", is_flag=True, help="Also print every message that was not answered right.")
 @click.option("--fit", "is_fit", is_flag=True, help="Fit the weights anew, and write those of wording.")
-@click.option("--needed", default=1.85, show_default=True, help="How much what is needed counts beside what is not.")
+@click.option("--needed", default=2.0, show_default=True, help="How much what is needed counts beside what is not.")
 def main(
     sets: Sequence[Path], modes: Sequence[str], protocol: Path, is_read: bool, wrong: bool, is_fit: bool, needed: float
 ) -> None:

@@ -8,11 +8,11 @@ little against. Which ones these are depends on the weights, so that they are fi
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
 from typing import Final
+from unicodedata import east_asian_width
 
 import numpy as np
 from msgspec import Struct
@@ -28,7 +28,7 @@ WORDING: Final = Path(__file__).parent / "wording"
 KINDS: Final = tuple(WEIGHTS)
 LEAST_MESSAGES, LEAST_SOURCES = 3, 3
 """In how many messages a feature has to stand, and of how many files or sets: it is no word of one person."""
-ROW_WIDTH: Final = 80
+ROW_WIDTH, ROUNDED = 114, 5
 RIDGE: Final = 2.0
 """Of the weights of wording: as much as so many messages speak for none."""
 START: Final[Mapping[str, float]] = {
@@ -94,23 +94,31 @@ def fitted_form(messages: Sequence[Wording]) -> dict[str, float]:
     return {name: weight for name, weight in found if name == ALWAYS or abs(weight) >= LEAST_WEIGHT}
 
 
-def write_table(form: Mapping[str, float]) -> int:
+def write_table(form: Mapping[str, float], path: Path = Path(form_module.__file__)) -> int:
     """Write the weights of wording into the module that goes by them; returns how many there are."""
     by_weight: dict[int, list[str]] = {}
     for feature, weight in sorted(form.items()):
-        by_weight.setdefault(round(100 * weight), []).append(feature)
-    rows = [
-        row
-        for weight, several in sorted(by_weight.items())
-        for row in wrap(" | ".join(one.replace(" ", "\0") for one in several), ROW_WIDTH, break_long_words=False)
-        for row in [f"{weight} {row.strip(' |')}"]
-    ]
-    table = "\n".join(rows).replace("\0", " ")
-    path = Path(form_module.__file__)
+        by_weight.setdefault(ROUNDED * round(100 * weight / ROUNDED), []).append(feature)
+    by_weight.pop(0, None)
+    rows = [f"{weight} {row}" for weight, several in sorted(by_weight.items()) for row in _rows_of(several)]
+    table = "\n".join(rows)
     before, _, rest = path.read_text(encoding="utf-8").partition('TABLE = """\n')
     behind = rest.partition('"""\n')[2]
     path.write_text(f'{before}TABLE = """\n{table}\n"""\n{behind}', encoding="utf-8")
-    return len(form)
+    return sum(map(len, by_weight.values()))
+
+
+def _rows_of(features: Sequence[str]) -> Iterator[str]:
+    """Yield features joined as far as a row is wide, in which a sign of a script without spaces takes two places."""
+    row, width = list[str](), 0
+    for one in features:
+        size = len(one) + sum(east_asian_width(sign) in "WF" for sign in one) + len(" | ")
+        if row and width + size > ROW_WIDTH:
+            yield " | ".join(row)
+            row, width = [], 0
+        row.append(one)
+        width += size
+    yield " | ".join(row)
 
 
 class Rows(Struct):

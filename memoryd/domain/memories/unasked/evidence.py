@@ -40,13 +40,13 @@ from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 WEIGHTS: Mapping[str, float] = {
     "nothing": -0.58,
-    "form": 0.5,
+    "form": 0.51,
     "words": 0.17,
-    "all": 0.79,
-    "entity": 0.2,
-    "named": 0.17,
-    "meaning": 0.3,
-    "days": 2.2,
+    "all": 0.75,
+    "entity": 0.19,
+    "named": 0.18,
+    "meaning": 0.29,
+    "days": 2.5,
 }
 """The log-odds that one more of each evidence adds: of the message first (`nothing` is of all), then of an item."""
 SHORT = 6
@@ -111,8 +111,9 @@ _OWN_DOING = expression(
     r"\b(?:where|what|which|whom?|when|how)\b[^.?!]{0,30}?"
     r"(?<!can )(?<!could )(?<!should )(?<!would )(?<!will )(?<!shall )\b(?:i|we) "
     r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
+    r"|\bwo ([a-z]{3,}) (?:ich|wir)\b"
 )
-"""A question of what the one who asks does, and its verb: *where do I work*."""
+"""A question of what the one who asks does, and its verb: *where do I work*, *wo wohnen wir*."""
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
@@ -184,7 +185,7 @@ class MessageEvidence:
             for term in spaced
             if len(term) >= LEAST_OF_FAMILY and term not in WEAK_WORDS
         }
-        self._doings = _OWN_DOING.findall(small)
+        self._doings = [verb for pair in _OWN_DOING.findall(small) for verb in pair if verb]
         self._total = sum(self._weights.values())
         self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
@@ -225,7 +226,7 @@ class MessageEvidence:
         is_whom = any(slug in self._entities for slug in item.slugs)
         left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
         held = [weight for term in matches if (weight := self._weights.get(term))]
-        does_so = any(re.search(rf"\b(?:i|we) {verb}\b", small) for verb in self._doings)
+        does_so = any(re.search(rf"\b(?:i|we|ich|wir) {verb}\b", small) for verb in self._doings)
         is_all = (len(held) > 1 or does_so) and sum(held) >= ALL_FROM * self._total
         words = words or self._relatives(item)
         if self._are_few and 0 < words < FULL and self._concepts:
@@ -238,7 +239,8 @@ class MessageEvidence:
         near = self._near(item.cosine)
         kinds = {
             "words": words,
-            "all": is_all,
+            # a line of what one does oneself is the answer
+            "all": is_all * (1 + does_so),
             "entity": entity,
             "named": entity * self._is_short,
             # a concept and the model say the same

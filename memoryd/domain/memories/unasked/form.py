@@ -71,397 +71,248 @@ def _weights() -> Mapping[str, float]:
 
 TABLE = """
 -275 *
--161 ^my
--157 >35
+-160 ^my
+-155 >35
 -120 ^our
 -115 最
 -110 how do
--107 为
--102 成
--95 what is
--94 between | mean
--92 >20 | you | 和 | 真
--89 came
--88 ^if | best | ein | 了一
--86 third
--85 tell me
--84 word
--83 als | today
--82 完
--81 your | 睡
--80 # | a | uber | wort | 全
--79 and she | asked
--78 ^meine
--77 does a
--76 sentence
--75 its for | 国 | 字 | 都
--74 asleep | thats | 狗
--73 heute | man | sich
--72 excel | for a
--71 ate | ohne | the first | whole
--70 ^say | 后
--69 why | 笑
--68 吃了
--67 git | was ist | won | 句
--66 invented | it to | which is | 今天 | 我说
--65 ^we | ^why | dann | drei | he was | this morning | what does | 红
--64 darf man | python | 于 | 十
--63 then
--62 是
--61 eine | kollege | scheiß | took | 手 | 用 | 省
--60 genau | nine | rein | ten | wrote | 妈
--59 ^der | bit | feet | lost | moon | 一 | 几月
--58 satz | vs
--57 >60 | haus | menu | never | planet | rhyme | so | the last | 大 | 正
--56 also | c | durch | five | gelacht | heißt das | makes | statt
--55 ^git | rain | weather | when the | wir haben | 妈的
--54 ^now | england | explain | found | gesagt | gibts | good | into | point | three
--54 warum | won the | 棋 | 鼓
--53 ^no | hat | hat mir | made | nachbarn | said | stand | whats that | wurde | 从
--53 像 | 第
--52 ^warum | an hour | cheese | difference | first | french | mostly | shorter
--52 through | und die | 她说
--51 auf der | bought | british | hat heute | oben | sind | 中 | 动 | 文
--50 bad | behind the | cried | e | look | mit dem | nobody | wind | 为什 | 回来 | 看了
--49 bus | difference between | god | ist | point of | take out | the next | the word
--49 就 | 爷 | 自 | 语
--48 eaten | fish | hat sich | percent | the printer | 儿子 | 八 | 的时 | 第一
--47 ^unser | asleep on | but | mehr | more | rose | says its | sie hat | whats a
--47 意思
--46 fenster | ganz | laughed | quiet | team | the bit | use | was heißt | welsh
--46 welsh for | 关 | 写 | 几个 | 我写 | 死
--45 ^that | dentists | einem | heut | into the | market | sign | stop | who invented
--45 一般 | 产 | 哦 | 子 | 得我 | 般
--44 actually | as a | because | fine | it was | latin | law | row | suitcase
--44 who wrote | wieviel grad | word for | 给我 | 通 | 雨
--43 ^explain | ^the | bloody | css | gestern | had to | have a | its a | knees
--43 letters | regards | sehr | sunset | swap the | the titanic | titanic | 副 | 夸 | 线
--43 谢
--42 bells | come out | dry | ganze | gave | kuchen | out and | schon wieder
--42 shouting | swan | talking | went | were | what have | 午 | 四 | 小时 | 思 | 率
--41 ^from | instead | it | keep | printer | read | und dann | very | words
--41 write it | wrote the | 七 | 坐 | 速
--40 ^ab | ^just | ^woher | and they | b | back of | brother | da wie | drum | erste
--40 every | gehort | happens | i was | it again | kann man | sell | tag | the menu
--40 the whole | upon | woher | woher kommt | you get | 么 | 了个 | 来的 | 跟她
--39 ^mein | ^wenn | aus | closed | colour | dieser | does it | drop the | hard
--39 hell | hi | in | in die | longer | missed | nichts | of | one for | over the
--39 pro | sea | the difference | we were | 升 | 头 | 底下 | 段 | 比 | 较 | 验
--38 forty | in a | missing | names | plain | rechts | singing | sorry for
--38 talking to | the cat | the vicar | vicar | way | weg | 学 | 题
--37 ^rain | ^take | all | broke | by law | englisch | goes | in his | it in | large
--37 meine tochter | old | poem | seit | the third | vier | you kindly | 亲 | 光 | 剧
--37 十二 | 家老 | 手机 | 练 | 起
--36 ^synonym | again but | behind | did not | ersten | example | exclamation
--36 finally | ich bin | is this | jetzt | joke | long does | of them | review
--36 sentences | sonst | synonym | thats the | the order | wept | young | 三点 | 写了
--36 奶茶 | 如 | 梦 | 欢 | 的是 | 蜂 | 重 | 高
--35 and we | betreff | bigger | bit about | break | for i | french for | had | lake
--35 last line | less | note | nur | polish | pounds | rude | stammtisch | teeth
--35 the council | turns | unterschied | way round | 了两 | 好 | 怎 | 泡 | 要打
--34 ^wir | back to | clocks | could they | e mail | invented the | kinder | lost the
--34 off a | only | passed | photo | sound | teacher | the moon | the young | too
--34 um | unterschied zwischen | 分 | 品 | 翻 | 路 | 里 | 馆
--33 add a | and has | bed | bless | endlich | foot | for and | hat heut | im not
--33 just | needs an | regex | richtig | save | seen | sql | to a | war der | was my
--33 waved | waved at | why do | wird | worked | 三 | 下的 | 为啥 | 你说 | 俩 | 先 | 啦 | 昨
--33 气 | 盘 | 节
--32 ^bloody | ^noch | ^ok | ^python | ^shorter | about a | all day | are you
--32 change | feel | fringe | give me | greyhound | has been | kostet | led | liter
--32 off the | paragraph | passed her | power | she says | told the | und der | wasps
--32 womens | would have | zusammen | 一半 | 下来 | 冰 | 去了 | 圈 | 孙子 | 扔 | 法 | 破 | 背 | 请
--32 过去
--31 ^excel | ^third | absolute | at am | bedeutet | crossword | der kollege
--31 detached | detached head | funf | gave me | grow | handy | heißt | i get
--31 ireland | kein | leaves | leute | mach die | make the | married | nicely
--31 nix mehr | or is | points | river | scored | tell you | that is | video | walked
--31 was bedeutet | welt | world | 一年 | 压 | 听 | 哈 | 怎么 | 我真 | 星 | 曲 | 本 | 来一 | 苏
--31 草
--30 ^she | ^sql | a ring | and shes | app | as if | bees | couldnt | desk | didnt
--30 do they | durfen | dutch | exclamation marks | ffs | hat auf | hour | i will
--30 km | latex | marks | mate | me that | minuten | my boss | nee | nem | on a
--30 or to | quit | rain again | really | saved | she is | start with | time is
--30 tochter | wall | what a | zwolf | 他妈 | 冬 | 刚 | 友圈 | 己 | 我家 | 教练 | 的老 | 队 | 集 | 鱼
--29 ^one | an old | and thank | at and | better | burnt | came back | can you | cats
--29 causes | copies | did and | does mean | down and | dusche | es | flight
--29 for that | great | hat dem | he is | i went | if im | im so | instagram | isnt
--29 keeps saying | lad | laughing | leeks | line | nah | past tense | polish for
--29 radio | say | sick | tense | the back | thrilled | twelve | up in | 一句 | 不是 | 京
--29 出来 | 历 | 奶 | 抱 | 抱着 | 新 | 有啥 | 来了 | 看
--28 ^mums | ^who | and hes | aufs | aus dem | closed for | doing | donkey | down
--28 einer | ersten mal | geht der | gives | got the | i need | inside | it on
--28 jahren | lol | man auf | noch ein | painted | para | ring on | sandwich | saß
--28 schlaft | sein | the bus | the second | through the | try | with a | 儿 | 区别 | 咋
--28 当 | 楼下 | 毫 | 终 | 终于 | 脸 | 诗
--27 ^css | ^ffs | ^na | ^spanish | and now | bastard | der unterschied | downstairs
--27 duck | eigentlich auch | eight | ganzen | gave him | gesungen | had in | hide
--27 how to | hut | in bits | it a | klavier | leave the | like that | lying | milk
--27 my phone | na | now and | said it | sake | schrift | sent me | since | spanish
--27 spanish for | spelling | than | that in | that was | the rest | the tea
--27 to send | version | vinegar | who is | why does | wochen | 一只 | 写一 | 办 | 区 | 半天
--27 只 | 完了 | 小孩 | 得 | 感 | 是谁 | 来电 | 男的 | 自己 | 谢谢 | 隔
--26 ^kieran | ^nans | ^your | a week | add | age | alive | and me | api | boots
--26 can the | daft | ends | gefragt | hate | hay | held | his own | hunde | in an
--26 ins | ist der | it true | jahre | lose | next door | on it | one with
--26 out there | outlook | sang | say in | saying it | sod | tea | the joke
--26 the same | the window | threw | tried | true | vicars | war | was in | was the
--26 website | 了半 | 发 | 天了 | 女的 | 显 | 毛 | 盘上 | 离 | 群 | 认 | 钟 | 键 | 面 | 鸡
--25 ^half | ^mei | a full | and not | bollocks | bringt | capital | chips | council
--25 crying | die frau | erst | geweint | gleichzeitig | i drive | idiot
--25 in python | katze | kind | kommt der | links | mich | mushrooms | nearly
--25 picked | sat on | space | spoon | stelle | telly | the lot | the radio
--25 the trampoline | the wall | to me | toast | turns out | until | was at | who the
--25 why is | win | winter | worse | year | you do | your parcel | 删 | 哭得 | 就给 | 情
--25 戴 | 排了 | 的一 | 睡着 | 视
--24 ^jesus | ^less | am ende | brought | butter | came up | chat | christ | customs
--24 discovered | do not | f | fallen | fliesen | for an | fourth | g | goal
--24 god and | greek | hello | hours | how far | i ought | in goal | is a | lange
--24 like | mein schwager | mir heut | need to | noon | not even | nur noch | office
--24 say where | seat | sheep | show | so we | sofa | sold | stunden | tale
--24 that a | the best | the night | the past | thing at | traffic | twenty | was a
--24 上的 | 了五 | 今 | 他自 | 前的 | 哈哈 | 天把 | 子有 | 年轻 | 我在 | 我跟 | 改成 | 有 | 有什 | 服了 | 澡 | 版
--24 觉 | 轻 | 龙
--23 ^but | a tomato | auf den | besser | between the | bullet | bullet points
--23 centre | das dritte | dritte | during | eh | english | erklaren | erklart
--23 function | gives me | haiku | half the | hat die | hort | ich hab | ich habe
--23 ist ein | it now | it or | joking | mad | make it | moving | one more | opened
--23 own | painted the | pink | remove | schwager | selber | shorter and | stuck
--23 the crossword | the milk | the paper | the sofa | the street | the top | to eat
--23 tomato | und wir | wake | watching | when was | wollt | worst | 三分 | 也不 | 冷
--23 图 | 在哪 | 实 | 意 | 慢 | 指 | 挺 | 昨儿 | 照片 | 的照 | 着 | 给他 | 老是 | 蜜蜂
--22 ^thats | ^too | about | and asked | arent | arse | average | below | bis
--22 bis zum | bitte | can kiss | customer | did a | do bees | dozen | drank
--22 everyone in | first one | gleich | goldfish | haha | he did | i nearly | i swear
--22 it from | ive been | kid | kill | kiss | kiss my | konnen | last one
--22 like the | me something | mile | moss | of your | once | paragraphs | pfarrer
--22 quid | schlaft endlich | side | slept | stille | tears | thanks | that he
--22 the capital | the clocks | the middle | the table | today the | two hours
--22 two paragraphs | wanted to | war so | was on | we lost | wia | year old
--22 you take | zwillinge | 上一 | 不要 | 个小 | 事 | 已 | 掉 | 缸 | 行 | 设 | 走了 | 连 | 镇
--21 ^betreff | ^cant | ^kurzer | and a | and her | and then | baklava | before me
--21 came in | child | copy | dazu | derek | dir | during the | end on | faster
--21 for your | front | game | go off | hab | hair | he had | he said | high | hin
--21 how did | ich schon | is an | kind regards | krieg | kurzer | kurzer und
--21 leave it | lines | living | long do | mei | memory | mude | music | muss man
--21 my tea | ne | o | on my | printed | prozent | pushed | queen | raus | regen
--21 schreiben | schreiben sie | schwester | she said | six | sleep | suit
--21 the letters | the queen | there is | they go | told | two sentences | uk
--21 whats the | words for | wrong | 一晚 | 一路 | 人的 | 北 | 印 | 响 | 唱 | 喂 | 嘴 | 布 | 干 | 弟
--21 打印 | 标 | 每 | 瓜 | 着了 | 空 | 色 | 英 | 说法 | 贵 | 起来 | 车上 | 颗糖 | 风
--20 ^callum | ^sign | a short | den ganzen | die ganze | each | ende | general
--20 ghost | guess | half a | hang | hedge | lap | last commit | louder | macbeth
--20 man den | middle | project | proposed | push | this is | total | verse | ways
--20 wer war | whos on | 南 | 叔 | 块 | 式 | 成了 | 把我 | 播 | 敲 | 球
-20 ^see | ^they | an den | and who | eggs | funeral | gone and | happy birthday
-20 him about | hotel in | jacket | march | mietvertrag | not the | old one | pizzas
-20 rent | that does | the big | the card | the contract | the list | to it
-20 us at | visa | wedding | zettel | 二楼 | 单元 | 号是 | 姐 | 宿 | 工作 | 我排 | 涨 | 病 | 的日
-20 血糖 | 被
-21 ^could | ^gib | alles | and i | and its | and theres | and whether | anfahrt
-21 art | black | das die | die die | each of | estate agent | farm | getting | give
-21 got one | has the | he still | hes in | i charge | if the | in welchem | key
-21 kommen | kriegt | long have | manage | more of | omg | on me | on saturday
-21 on what | one i | out again | paid the | password | said yes | standing
-21 termin aber | the rota | the spare | the test | to give | to read | to swap
-21 towel | tropfen | ward | wir damals | wissen was | wont | yes to | 别 | 卖 | 卡
-21 复查 | 大夫 | 婚纪 | 就说 | 念日 | 挑 | 搬 | 斤 | 纪念 | 能不 | 英语 | 还有 | 那天 | 钱 | 防水 | 降 | 露 | 预
-22 a second | always | anyone | arrive | by and | christmas | come a | crowd
-22 doors | essay | family | for this | have i | hes back | i ring | ich dir | ihrem
-22 is asking | is there | know who | lend | logo | long till | match | meine frau
-22 min | mind | mir die | mit den | name of | needs to | neuen | on wednesday
-22 or what | out for | parents | put in | reminder | roof | stood | studio
-22 the doctor | they ever | those | time does | trouble | von | what i | yesterday
-22 zwischen und | 一遍 | 上礼 | 下个 | 全家 | 压药 | 发一 | 发烧 | 地址 | 天来 | 奶粉 | 收 | 日是 | 明
-22 是几 | 物 | 眼 | 糕 | 见 | 请假 | 贴砖 | 过 | 钱的 | 降压
-23 ^bit | a clue | after the | and send | boys | can they | find the | flowers for
-23 fur den | half | i cannot | i cant | in march | is der | it how | it that
-23 landlord about | licence | mr | my car | next week | ob ich | one on | pizza
-23 reading | road | sag | septic | so far | so it | stopcock | the boys
-23 the consultant | the physio | the stopcock | thirty | thursdays | to get
-23 to start | wann muss | wants to | weight | whoevers | wifes | with it | 不了 | 东
-23 以 | 你帮 | 你都 | 到期 | 医生 | 口了 | 哪年 | 啥时 | 宜 | 就一 | 抬 | 校 | 样 | 歉 | 琴 | 的地 | 票 | 里有
-24 ^does | a lift | as to | bei mir | bill for | damals | die stunde | emergency
-24 emergency contact | estate | everyones | forgotten | format | good as | got a
-24 habe | hat er | hat und | i had | kleine von | knee | leaving | man about
-24 man at | my usual | out | paint | phone | piano | rep | said id | says and
-24 so good | summer | the estate | the family | the heating | the nursery
-24 the septic | vor dem | what we | where is | whose | will wissen | wollen
-24 write her | 吃的 | 吴 | 址 | 多少 | 娃 | 居 | 的说 | 能吃 | 说她 | 货 | 那几
-25 ^dads | agreed | alarm | answering | anything | are we | chefs | chor
-25 coming up | cost | counter | dem ich | do a | everyone | first paragraph | fit
-25 give her | gleiche | gym | hat sie | hearing | hes | i take | ich mochte
-25 it cant | job in | just rung | leg | mia | must | near | normally
-25 not answering | pork | press | rebook | rechnung fur | sat | schon | size
-25 something for | the bill | the month | the name | they need | this month
-25 und uhr | und wo | wegen dem | weiß | wen | with his | wont be | workshop | 不能
-25 养 | 团 | 头一 | 平时 | 库 | 换 | 替 | 砖 | 答辩 | 粉 | 行不 | 跟谁 | 辩
-26 ^whats | a month | a present | anniversary | at home | by the | consultant
-26 dates | did she | draft the | em | er nicht | final | fragen | got left | guests
-26 i still | ich der | ich weiß | jemand | keys | machines | nen | net | night
-26 optician | or was | picking | picking up | present for | right | round | sag dem
-26 the boat | the landlord | the ones | the shed | warranty | we agreed
-26 which ones | who do | wie lang | wish | wochenende | 保养 | 刷 | 同 | 快递 | 房租 | 拿
-26 查 | 检 | 物业 | 签 | 素 | 还剩 | 钱了
-27 ^draft | ^mag | ^stuck | and he | and in | blanket | chart | code for | denn
-27 dinner | dose | free or | gas | gern | have it | having | ihm | im running
-27 ive a | kleine | mag er | mochte | now | operation | remind me | sink | spell
-27 stammkunden | stunde | sundays | tante | the choir | the counter | the school
-27 the vet | to have | to my | und weiß | van | vertrag | was sie | what did
-27 which bin | which day | width | wieviel | wise | zeit | 一回 | 了几 | 位置 | 再 | 到哪
-27 周末 | 型 | 就行 | 屉 | 抽屉 | 是多 | 注 | 点 | 看我 | 纸 | 试
-28 a birthday | abholen | be so | bring | clue | come back | cottage | delivery
-28 firm | football | going | got on | habe ich | hall | in dem | in it | last night
-28 lisbon | looks | me and | neue | owes | preis | reply to | the christening
-28 the code | the long | they have | to take | told us | window cleaner | 一声 | 上
-28 今晚 | 保 | 兰 | 客厅 | 开 | 我今 | 是不 | 是哪 | 满 | 点的 | 长会 | 阿
-29 >6 | ^bitte | ^chase | ^fill | ^ist | ^sort | ^verschieb | and say | boilers
-29 booked | calendar | customers | da | do i | dont | fill | for thursday | free
-29 garage | got my | have we | i dont | idea | karte | key to | making the
-29 man bei | manager | move my | one who | other one | parts | so wie | take
-29 taking | text the | that the | the blue | the man | the van | verschieb
-29 walk in | where are | yes | zugesagt | 借 | 周五 | 妹 | 床 | 我不 | 提醒 | 末 | 理
-30 ^ask | ^call | ^locked | ^set | a different | a temperature | and it | apotheke
-30 dienst | do the | easter | figure | form | haben wir | has a | he wont
-30 i told | if ive | in and | in on | insurance | is dead | keller | l | long is
-30 making | my mother | offered | op | park | rechnung | schicken | stopped
-30 temperature | the cottage | the piano | the rent | then the | 下 | 下单 | 个抽 | 做
-30 台 | 婚 | 找 | 敏 | 梯 | 滤 | 的来 | 答 | 老公 | 芯 | 补 | 说一 | 过敏 | 道
-31 ^find | ^hows | ^mail | ^such | ^welches | a nice | absagen | another
-31 asking which | bank | bedtime | bins | call the | der vom | grad | hat der
-31 interview | just rang | lens | letter | mal | many weeks | meant to | my shift
-31 out on | parking | run | says | share | spare | tablet | the deposit | the thing
-31 told you | vet | where did | wheres | whos got | zahnarzt | zur | 傅 | 告诉 | 小姑
-31 师傅 | 我现 | 提前 | 盒 | 眼镜 | 话我 | 部
-32 ^there | ^wer | allen | bald | can she | christening | could you | dieses | find
-32 finish | flowers | for her | has gone | heut abend | if she | mias | ned | off
-32 q | renew the | should | sister | spent | thank | the wifi | theyve got
-32 under | wer | will | work out | 外头 | 姑 | 室 | 平 | 抽 | 系人 | 联系 | 聚 | 裁 | 裁缝 | 账
-33 ^can | ^tell | a client | and nobody | beim | eat | find me | forgot | got me
-33 hasnt | i do | must be | nicht | ob | sheet | spater | supper | sure | tested
-33 than i | they back | thinking | together | water | we do | whats her | who did
-33 上回 | 匙 | 周三 | 定的 | 递 | 钥 | 钥匙 | 饭
-34 ^im | ^theyve | ^was | ^wieviel | ^wifi | bei der | come | die liste | fill in
-34 it ok | ive already | lady | limit | little | meinem | nochmal das | of mine
-34 same as | the shop | uberweisung | we have | whatever | whats our | with that
-34 works | 价 | 在外 | 婆婆 | 尺 | 明早 | 架 | 说明 | 这周
-35 ^wos | am mittwoch | and tell | bei dem | dentist | er jetzt | how old
-35 im angebot | ive got | mahnung | man says | me down | mit | off in | old is
-35 or just | party | rezept | ring the | says i | that i | uberhaupt | 个教 | 修 | 六
-35 加 | 帮我 | 托 | 提 | 电 | 落 | 表 | 里谁
-36 ^frag | ^invoice | bei uns | contract | couple | drinks | drop | from me
-36 get me | hatten wir | how i | ich die | jabs | mans | many | nach der | nebenan
-36 people | physio | price | recall | repeat | room | rota | school | the phone
-36 the small | the spring | theyre asking | trip | using | want to | wants a
-36 was hat | was that | wer hat | where the | with the | 只剩 | 叫 | 她讲 | 好的 | 密 | 密码
-36 屋 | 忌 | 忌口 | 日子 | 期 | 没有 | 照 | 错 | 防
-37 ^pay | ^schreib | and ive | dead | feed | fertig | freitag | her a | hes got
-37 house | i never | i put | in before | last year | no | packed | rental
-37 sorry to | tell | the hall | the hospital | whats | woche | write the | 礼拜 | 腰
-38 ^kann | ^phone | ^reply | again | can | cleaner | date | gone | here in | him
-38 hows the | ice | in for | lauft | lot | oder war | plus | prufung | rule about
-38 somewhere | this term | von uns | wanting | wants the | wed | welchem | whom
-38 you to | 么时 | 你看 | 催 | 到几 | 厂 | 复 | 机的 | 的那 | 盆 | 过的
-39 ^a | ^die | address | and how | ausgesperrt | bloke | caravan | did he
-39 dienstag | gehn | invoice | ja | machen | not to | same | tables | they want
-39 to do | us a | weekend | when does | yet | 下周 | 单子 | 啊 | 太太 | 我的 | 房东 | 条 | 笔
-39 诉
-40 ^bring | ^es | ab | brauchen | call | den | des | die zwei | has he | if
-40 like to | need the | on | promised | return | say no | that | their | theres
-40 was er | wednesday | 二十 | 地方 | 忘了 | 户 | 款
-41 ^ring | agency | and the | be | charge | donnerstag | elternabend | euro
-41 february | has she | i should | komm | mrs | muss | oma | ordinary | owe
-41 paying | soll | the caravan | 呢 | 师 | 我晚 | 邮 | 门
-42 ^book | ^when | abend | einkaufsliste | how many | immer | know about | my
-42 quick | schreib | w | zum | 不 | 了多 | 你 | 孩 | 想
-43 ^id | am i | an die | and when | babysitter | code | darf | deposit | did i
-43 dieses jahr | down for | freitags | gonna | gun | help | is he | jess | lease
-43 monat | name | nummer | on monday | outside the | start | these days | theyre
-43 wir sind | would | you know | 公司 | 姓 | 码
-44 ^hatte | ^remind | ^steh | bei | bit of | in der | litres | starting | vorm
-44 wie heißt | 个月 | 人在 | 他们 | 多 | 定 | 爸 | 那边
-45 >4 | ^cancel | aoife | are they | bill | borrowed | hab ich | it the
-45 message the | nimmt | not | reason | ring | 一直 | 今年 | 填 | 多大 | 姓什 | 拜
-46 ^wo | a first | and what | cancel the | darf ich | late | like it | list for
-46 onkel | post | run out | screen | someone | sort | stuff | term | this week
-46 ware | was ich | what time | 了没 | 司 | 孩子 | 是怎 | 烦 | 课
-47 ^message | anrufen | dr | email | evening | große | hospital | irgendwer | liste
-47 mag | nehmen | present | she | spring | tell her | und was | wissen | 厅 | 吃
-47 没人
-48 filter | left | oil | ones | over to | paid | renew | the place | thick | thing
-48 what the | whats my | wos | would like | 姨 | 老样
-49 ^at | ^welche | coming | doch | essen | frag | geht | havent | id | im at
-49 meine | meinen | the right | urlaub | vertragt | 假 | 吧 | 忘 | 箱
-50 ^is | fur alle | is my | mama | or not | remind | to the | welches | 医 | 去年 | 所
-50 电话
-51 braucht | do it | dress | fella | gets | hatten | let the | letztes mal | mine
-51 unser | want the | war das | 到 | 往
-52 ^and | auntie | card | contact | dass ich | does she | ersatzschlussel | im in
-52 shop | the sink | tmrw | weve | whats his | wieder | 不吃 | 租
-53 ^renew | away | buch | choir | dads | flat | it out | pay the | pick | steht
-53 the oil | things | thurs | whoever | wie immer
-54 ^am | ^plan | ^stehe | do him | due | how much | lads | meiner | monday | plan
-54 quote | samstag | signed | 要
-55 ^have | das was | need | nich | set | somebody | st | 店
-56 ^in | bescheid | hotel | of the | the one | they | without | 买 | 住 | 咱 | 有人 | 老
-57 ^ruf | me | month | n | ruf | them | what size | 快 | 按 | 样子
-58 ^auf | can i | list | 柜
-59 cant | friday | ma | of my | pls | write to | 单 | 来着
-60 ask | asks | before | did we | much | order it | tablets | 带 | 看看 | 还
-61 de | geburtstag | message | schlussel | stehe | til | weeks | what was | 发给 | 寄
-61 记 | 车
-62 chase | did | ich am | place | 接
-63 bin | kommt | schick
-64 ^bin | ^did | hope | the usual | wann | wo | xmas | 剩 | 哪家 | 啥 | 报 | 班 | 续 | 该
-65 ^email | week | what | wifi | 交 | 我
-66 ^text | client | uns | who
-67 ^schick | ^send | im | steh | the little | us
-68 >2 | angebot | cancel | fur die | her | here | letztes | ours | when | 一下 | 那个
-69 ihr | laden | oder | this year
-70 and im | days | for | is she | last | something | the | wegen | 明天
-71 ^order | have | mein | saturday | tonight | 工 | 药
-72 birthday | labour | shift | tomorrow | 订
-73 der | draft | needs | still
-74 ich | 晚 | 让
-75 frau | tell the | time | wem | 跟
-76 ^whens | about the | do we | does he | i | write | 房 | 日
-77 theyve | 礼
-78 or the | our | send | vom | von der | 她
-79 ^sag | food | where
-80 ^bestell | book | 家 | 次
-82 asking | fragt | jahr | 问
-83 bestell | mittwoch | sie
-84 ^wann | am
-85 ^get | pay | 没
-86 locked
-87 die
-88 furs | 还是
-89 th
-90 have the | was it | welche
-91 ^whos | fur | get | offer | which of | whos | 上次 | 去
-92 noch
-94 mums | termin | whens
-95 the th
-96 ive
-97 for the
-98 want
-99 or
-101 几 | 哪天 | 约
-102 谁
-103 ^trag | nochmal
-104 number
-105 wir
-106 sunday
-107 ^has | usual
-109 ^hat | er | order | trag | which
-112 dem | 周
-118 thursday
-122 号
-126 we
-127 哪
-134 给
-142 know
-150 wants
-151 那
+-105 为
+-100 成
+-95 between | mean | what is
+-90 >20 | ^if | best | came | ein | you | 了一 | 和 | 真
+-85 als | tell me | third | today | word
+-80 # | ^meine | a | and she | asked | uber | wort | your | 全 | 完 | 睡
+-75 asleep | does a | heute | its for | man | sentence | sich | thats | 国 | 字 | 狗 | 都
+-70 ^say | ate | excel | for a | ohne | the first | whole | why | 吃了 | 后 | 笑
+-65 ^we | ^why | dann | darf man | drei | git | he was | invented | it to | python | then | this morning | was ist
+-65 what does | which is | won | 于 | 今天 | 十 | 句 | 我说 | 红
+-60 ^der | bit | eine | feet | genau | kollege | lost | moon | nine | rein | satz | scheiß | ten | took | vs
+-60 wrote | 一 | 几月 | 妈 | 手 | 是 | 用 | 省
+-55 >60 | ^git | ^no | ^now | also | c | durch | england | explain | five | found | gelacht | gesagt | gibts | good
+-55 hat | hat mir | haus | heißt das | into | made | makes | menu | nachbarn | never | planet | point | rain
+-55 rhyme | said | so | stand | statt | the last | three | warum | weather | whats that | when the | wir haben
+-55 won the | wurde | 从 | 像 | 大 | 妈的 | 棋 | 正 | 第 | 鼓
+-50 ^warum | an hour | auf der | bad | behind the | bought | british | bus | cheese | cried | difference
+-50 difference between | e | eaten | first | fish | french | god | hat heute | hat sich | ist | look | mit dem
+-50 mostly | nobody | oben | percent | point of | shorter | sind | take out | the next | the printer | the word
+-50 through | und die | wind | 中 | 为什 | 儿子 | 八 | 动 | 回来 | 她说 | 就 | 文 | 爷 | 的时 | 看了 | 第一 | 自
+-50 语
+-45 ^explain | ^that | ^the | ^unser | actually | as a | asleep on | because | bloody | but | css | dentists
+-45 einem | fenster | fine | ganz | gestern | had to | have a | heut | into the | it was | its a | knees | latin
+-45 laughed | law | letters | market | mehr | more | quiet | regards | rose | row | says its | sehr | sie hat
+-45 sign | stop | suitcase | sunset | swap the | team | the bit | the titanic | titanic | use | was heißt | welsh
+-45 welsh for | whats a | who invented | who wrote | wieviel grad | word for | 一般 | 产 | 关 | 写 | 几个 | 副 | 哦
+-45 夸 | 子 | 得我 | 意思 | 我写 | 死 | 线 | 给我 | 般 | 谢 | 通 | 雨
+-40 ^ab | ^from | ^just | ^mein | ^wenn | ^woher | and they | aus | b | back of | bells | brother | closed | colour
+-40 come out | da wie | dieser | does it | drop the | drum | dry | erste | every | forty | ganze | gave | gehort
+-40 happens | hard | hell | hi | i was | in | in a | in die | instead | it | it again | kann man | keep | kuchen
+-40 longer | missed | missing | names | nichts | of | one for | out and | over the | plain | printer | pro | read
+-40 rechts | schon wieder | sea | sell | shouting | singing | sorry for | swan | tag | talking | talking to
+-40 the cat | the difference | the menu | the vicar | the whole | und dann | upon | very | vicar | way | we were
+-40 weg | went | were | what have | woher | woher kommt | words | write it | wrote the | you get | 七 | 么 | 了个
+-40 升 | 午 | 四 | 坐 | 头 | 学 | 小时 | 底下 | 思 | 来的 | 段 | 比 | 率 | 跟她 | 较 | 速 | 题 | 验
+-35 ^rain | ^synonym | ^take | ^wir | add a | again but | all | and has | and we | back to | bed | behind | betreff
+-35 bigger | bit about | bless | break | broke | by law | clocks | could they | did not | e mail | endlich
+-35 englisch | ersten | example | exclamation | finally | foot | for and | for i | french for | goes | had
+-35 hat heut | ich bin | im not | in his | invented the | is this | it in | jetzt | joke | just | kinder | lake
+-35 large | last line | less | long does | lost the | meine tochter | needs an | note | nur | of them | off a | old
+-35 only | passed | photo | poem | polish | pounds | regex | review | richtig | rude | save | seen | seit
+-35 sentences | sonst | sound | sql | stammtisch | synonym | teacher | teeth | thats the | the council | the moon
+-35 the order | the third | the young | to a | too | turns | um | unterschied | unterschied zwischen | vier
+-35 war der | was my | waved | waved at | way round | wept | why do | wird | worked | you kindly | young | 三
+-35 三点 | 下的 | 为啥 | 了两 | 亲 | 你说 | 俩 | 先 | 光 | 写了 | 分 | 剧 | 十二 | 品 | 啦 | 奶茶 | 好 | 如 | 家老
+-35 怎 | 手机 | 昨 | 梦 | 欢 | 气 | 泡 | 的是 | 盘 | 练 | 翻 | 节 | 蜂 | 要打 | 起 | 路 | 里 | 重 | 馆 | 高
+-30 ^bloody | ^excel | ^mums | ^noch | ^ok | ^one | ^python | ^she | ^shorter | ^sql | ^third | ^who | a ring
+-30 about a | absolute | all day | an old | and hes | and shes | and thank | app | are you | as if | at am | at and
+-30 aufs | aus dem | bedeutet | bees | better | burnt | came back | can you | cats | causes | change | closed for
+-30 copies | couldnt | crossword | der kollege | desk | detached | detached head | did and | didnt | do they
+-30 does mean | doing | donkey | down | down and | durfen | dusche | dutch | einer | ersten mal | es
+-30 exclamation marks | feel | ffs | flight | for that | fringe | funf | gave me | geht der | give me | gives
+-30 got the | great | greyhound | grow | handy | has been | hat auf | hat dem | he is | heißt | hour | i get
+-30 i need | i went | i will | if im | im so | inside | instagram | ireland | isnt | it on | jahren | keeps saying
+-30 kein | km | kostet | lad | latex | laughing | leaves | led | leeks | leute | line | liter | lol | mach die
+-30 make the | man auf | marks | married | mate | me that | minuten | my boss | nah | nee | nem | nicely | nix mehr
+-30 noch ein | off the | on a | or is | or to | painted | para | paragraph | passed her | past tense | points
+-30 polish for | power | quit | radio | rain again | really | ring on | river | sandwich | saved | say | saß
+-30 schlaft | scored | sein | she is | she says | sick | start with | tell you | tense | that is | the back
+-30 the bus | the second | thrilled | through the | time is | tochter | told the | try | twelve | und der | up in
+-30 video | walked | wall | was bedeutet | wasps | welt | what a | with a | womens | world | would have | zusammen
+-30 zwolf | 一半 | 一句 | 一年 | 下来 | 不是 | 京 | 他妈 | 儿 | 冬 | 冰 | 出来 | 刚 | 区别 | 历 | 压 | 去了 | 友圈
+-30 听 | 咋 | 哈 | 圈 | 奶 | 孙子 | 己 | 当 | 怎么 | 我家 | 我真 | 扔 | 抱 | 抱着 | 教练 | 新 | 星 | 曲 | 有啥 | 本
+-30 来一 | 来了 | 楼下 | 毫 | 法 | 的老 | 看 | 破 | 终 | 终于 | 背 | 脸 | 苏 | 草 | 诗 | 请 | 过去 | 队 | 集 | 鱼
+-25 ^but | ^css | ^ffs | ^half | ^jesus | ^kieran | ^less | ^mei | ^na | ^nans | ^spanish | ^your | a full
+-25 a tomato | a week | add | age | alive | am ende | and me | and not | and now | api | auf den | bastard | besser
+-25 between the | bollocks | boots | bringt | brought | bullet | bullet points | butter | came up | can the
+-25 capital | centre | chat | chips | christ | council | crying | customs | daft | das dritte | der unterschied
+-25 die frau | discovered | do not | downstairs | dritte | duck | during | eh | eigentlich auch | eight | ends
+-25 english | erklaren | erklart | erst | f | fallen | fliesen | for an | fourth | function | g | ganzen | gave him
+-25 gefragt | gesungen | geweint | gives me | gleichzeitig | goal | god and | greek | had in | haiku | half the
+-25 hat die | hate | hay | held | hello | hide | his own | hort | hours | how far | how to | hunde | hut | i drive
+-25 i ought | ich hab | ich habe | idiot | in an | in bits | in goal | in python | ins | is a | ist der | ist ein
+-25 it a | it now | it or | it true | jahre | joking | katze | kind | klavier | kommt der | lange | leave the
+-25 like | like that | links | lose | lying | mad | make it | mein schwager | mich | milk | mir heut | moving
+-25 mushrooms | my phone | na | nearly | need to | next door | noon | not even | now and | nur noch | office
+-25 on it | one more | one with | opened | out there | outlook | own | painted the | picked | pink | remove
+-25 said it | sake | sang | sat on | say in | say where | saying it | schrift | schwager | seat | selber | sent me
+-25 sheep | shorter and | show | since | so we | sod | sofa | sold | space | spanish | spanish for | spelling
+-25 spoon | stelle | stuck | stunden | tale | tea | telly | than | that a | that in | that was | the best
+-25 the crossword | the joke | the lot | the milk | the night | the paper | the past | the radio | the rest
+-25 the same | the sofa | the street | the tea | the top | the trampoline | the wall | the window | thing at
+-25 threw | to eat | to me | to send | toast | tomato | traffic | tried | true | turns out | twenty | und wir
+-25 until | version | vicars | vinegar | wake | war | was a | was at | was in | was the | watching | website
+-25 when was | who is | who the | why does | why is | win | winter | wochen | wollt | worse | worst | year | you do
+-25 your parcel | 一只 | 三分 | 上的 | 也不 | 了五 | 了半 | 今 | 他自 | 写一 | 冷 | 删 | 前的 | 办 | 区 | 半天 | 发
+-25 只 | 哈哈 | 哭得 | 图 | 在哪 | 天了 | 天把 | 女的 | 子有 | 完了 | 实 | 小孩 | 就给 | 年轻 | 得 | 情 | 意 | 感
+-25 慢 | 我在 | 我跟 | 戴 | 指 | 挺 | 排了 | 改成 | 昨儿 | 是谁 | 显 | 有 | 有什 | 服了 | 来电 | 毛 | 澡 | 照片
+-25 版 | 男的 | 的一 | 的照 | 盘上 | 着 | 睡着 | 离 | 给他 | 群 | 老是 | 自己 | 蜜蜂 | 视 | 觉 | 认 | 谢谢 | 轻
+-25 钟 | 键 | 隔 | 面 | 鸡 | 龙
+-20 ^betreff | ^callum | ^cant | ^kurzer | ^sign | ^thats | ^too | a short | about | and a | and asked | and her
+-20 and then | arent | arse | average | baklava | before me | below | bis | bis zum | bitte | came in | can kiss
+-20 child | copy | customer | dazu | den ganzen | derek | did a | die ganze | dir | do bees | dozen | drank
+-20 during the | each | end on | ende | everyone in | faster | first one | for your | front | game | general
+-20 ghost | gleich | go off | goldfish | guess | hab | haha | hair | half a | hang | he did | he had | he said
+-20 hedge | high | hin | how did | i nearly | i swear | ich schon | is an | it from | ive been | kid | kill
+-20 kind regards | kiss | kiss my | konnen | krieg | kurzer | kurzer und | lap | last commit | last one | leave it
+-20 like the | lines | living | long do | louder | macbeth | man den | me something | mei | memory | middle | mile
+-20 moss | mude | music | muss man | my tea | ne | o | of your | on my | once | paragraphs | pfarrer | printed
+-20 project | proposed | prozent | push | pushed | queen | quid | raus | regen | schlaft endlich | schreiben
+-20 schreiben sie | schwester | she said | side | six | sleep | slept | stille | suit | tears | thanks | that he
+-20 the capital | the clocks | the letters | the middle | the queen | the table | there is | they go | this is
+-20 today the | told | total | two hours | two paragraphs | two sentences | uk | verse | wanted to | war so
+-20 was on | ways | we lost | wer war | whats the | whos on | wia | words for | wrong | year old | you take
+-20 zwillinge | 一晚 | 一路 | 上一 | 不要 | 个小 | 事 | 人的 | 北 | 南 | 印 | 叔 | 响 | 唱 | 喂 | 嘴 | 块 | 已 | 布
+-20 干 | 式 | 弟 | 成了 | 打印 | 把我 | 掉 | 播 | 敲 | 标 | 每 | 球 | 瓜 | 着了 | 空 | 缸 | 色 | 英 | 行 | 设
+-20 说法 | 贵 | 走了 | 起来 | 车上 | 连 | 镇 | 颗糖 | 风
+20 ^could | ^gib | ^see | ^they | a second | alles | always | an den | and i | and its | and theres | and whether
+20 and who | anfahrt | anyone | arrive | art | black | by and | christmas | come a | crowd | das die | die die
+20 doors | each of | eggs | essay | estate agent | family | farm | for this | funeral | getting | give | gone and
+20 got one | happy birthday | has the | have i | he still | hes back | hes in | him about | hotel in | i charge
+20 i ring | ich dir | if the | ihrem | in welchem | is asking | is there | jacket | key | know who | kommen
+20 kriegt | lend | logo | long have | long till | manage | march | match | meine frau | mietvertrag | min | mind
+20 mir die | mit den | more of | name of | needs to | neuen | not the | old one | omg | on me | on saturday
+20 on wednesday | on what | one i | or what | out again | out for | paid the | parents | password | pizzas
+20 put in | reminder | rent | roof | said yes | standing | stood | studio | termin aber | that does | the big
+20 the card | the contract | the doctor | the list | the rota | the spare | the test | they ever | those
+20 time does | to give | to it | to read | to swap | towel | tropfen | trouble | us at | visa | von | ward
+20 wedding | what i | wir damals | wissen was | wont | yes to | yesterday | zettel | zwischen und | 一遍 | 上礼
+20 下个 | 二楼 | 全家 | 别 | 单元 | 卖 | 卡 | 压药 | 发一 | 发烧 | 号是 | 地址 | 复查 | 大夫 | 天来 | 奶粉 | 姐
+20 婚纪 | 宿 | 就说 | 工作 | 念日 | 我排 | 挑 | 搬 | 收 | 斤 | 日是 | 明 | 是几 | 涨 | 物 | 病 | 的日 | 眼 | 糕
+20 纪念 | 能不 | 英语 | 血糖 | 被 | 见 | 请假 | 贴砖 | 过 | 还有 | 那天 | 钱 | 钱的 | 防水 | 降 | 降压 | 露 | 预
+25 ^bit | ^dads | ^does | ^draft | ^mag | ^stuck | ^whats | a clue | a lift | a month | a present | after the
+25 agreed | alarm | and he | and in | and send | anniversary | answering | anything | are we | as to | at home
+25 bei mir | bill for | blanket | boys | by the | can they | chart | chefs | chor | code for | coming up
+25 consultant | cost | counter | damals | dates | dem ich | denn | did she | die stunde | dinner | do a | dose
+25 draft the | em | emergency | emergency contact | er nicht | estate | everyone | everyones | final | find the
+25 first paragraph | fit | flowers for | forgotten | format | fragen | free or | fur den | gas | gern | give her
+25 gleiche | good as | got a | got left | guests | gym | habe | half | hat er | hat sie | hat und | have it
+25 having | hearing | hes | i cannot | i cant | i had | i still | i take | ich der | ich mochte | ich weiß | ihm
+25 im running | in march | is der | it cant | it how | it that | ive a | jemand | job in | just rung | keys
+25 kleine | kleine von | knee | landlord about | leaving | leg | licence | machines | mag er | man about | man at
+25 mia | mochte | mr | must | my car | my usual | near | nen | net | next week | night | normally | not answering
+25 now | ob ich | one on | operation | optician | or was | out | paint | phone | piano | picking | picking up
+25 pizza | pork | present for | press | reading | rebook | rechnung fur | remind me | rep | right | road | round
+25 sag | sag dem | said id | sat | says and | schon | septic | sink | size | so far | so good | so it
+25 something for | spell | stammkunden | stopcock | stunde | summer | sundays | tante | the bill | the boat
+25 the boys | the choir | the consultant | the counter | the estate | the family | the heating | the landlord
+25 the month | the name | the nursery | the ones | the physio | the school | the septic | the shed | the stopcock
+25 the vet | they need | thirty | this month | thursdays | to get | to have | to my | to start | und uhr
+25 und weiß | und wo | van | vertrag | vor dem | wann muss | wants to | warranty | was sie | we agreed | wegen dem
+25 weight | weiß | wen | what did | what we | where is | which bin | which day | which ones | who do | whoevers
+25 whose | width | wie lang | wieviel | wifes | will wissen | wise | wish | with his | with it | wochenende
+25 wollen | wont be | workshop | write her | zeit | 一回 | 不了 | 不能 | 东 | 了几 | 以 | 位置 | 你帮 | 你都
+25 保养 | 养 | 再 | 到哪 | 到期 | 刷 | 医生 | 口了 | 吃的 | 同 | 吴 | 周末 | 哪年 | 啥时 | 团 | 址 | 型 | 多少
+25 头一 | 娃 | 宜 | 就一 | 就行 | 居 | 屉 | 平时 | 库 | 快递 | 房租 | 抬 | 抽屉 | 拿 | 换 | 是多 | 替 | 查 | 校
+25 样 | 检 | 歉 | 注 | 点 | 物业 | 琴 | 的地 | 的说 | 看我 | 砖 | 票 | 答辩 | 签 | 粉 | 素 | 纸 | 能吃 | 行不 | 试
+25 说她 | 货 | 跟谁 | 辩 | 还剩 | 那几 | 里有 | 钱了
+30 >6 | ^ask | ^bitte | ^call | ^chase | ^fill | ^find | ^hows | ^ist | ^locked | ^mail | ^set | ^sort | ^such
+30 ^there | ^verschieb | ^welches | ^wer | a birthday | a different | a nice | a temperature | abholen | absagen
+30 allen | and it | and say | another | apotheke | asking which | bald | bank | be so | bedtime | bins | boilers
+30 booked | bring | calendar | call the | can she | christening | clue | come back | cottage | could you
+30 customers | da | delivery | der vom | dienst | dieses | do i | do the | dont | easter | figure | fill | find
+30 finish | firm | flowers | football | for her | for thursday | form | free | garage | going | got my | got on
+30 grad | habe ich | haben wir | hall | has a | has gone | hat der | have we | he wont | heut abend | i dont
+30 i told | idea | if ive | if she | in and | in dem | in it | in on | insurance | interview | is dead | just rang
+30 karte | keller | key to | l | last night | lens | letter | lisbon | long is | looks | making | making the | mal
+30 man bei | manager | many weeks | me and | meant to | mias | move my | my mother | my shift | ned | neue | off
+30 offered | one who | op | other one | out on | owes | park | parking | parts | preis | q | rechnung | renew the
+30 reply to | run | says | schicken | share | should | sister | so wie | spare | spent | stopped | tablet | take
+30 taking | temperature | text the | thank | that the | the blue | the christening | the code | the cottage
+30 the deposit | the long | the man | the piano | the rent | the thing | the van | the wifi | then the | they have
+30 theyve got | to take | told us | told you | under | verschieb | vet | walk in | wer | where are | where did
+30 wheres | whos got | will | window cleaner | work out | yes | zahnarzt | zugesagt | zur | 一声 | 上 | 下 | 下单
+30 个抽 | 今晚 | 保 | 借 | 做 | 傅 | 兰 | 台 | 告诉 | 周五 | 外头 | 妹 | 姑 | 婚 | 客厅 | 室 | 小姑 | 师傅 | 平
+30 床 | 开 | 我不 | 我今 | 我现 | 找 | 抽 | 提前 | 提醒 | 敏 | 是不 | 是哪 | 末 | 梯 | 满 | 滤 | 点的 | 理 | 的来
+30 盒 | 眼镜 | 答 | 系人 | 老公 | 联系 | 聚 | 芯 | 补 | 裁 | 裁缝 | 话我 | 说一 | 账 | 过敏 | 道 | 部 | 长会 | 阿
+35 ^can | ^frag | ^im | ^invoice | ^pay | ^schreib | ^tell | ^theyve | ^was | ^wieviel | ^wifi | ^wos | a client
+35 am mittwoch | and ive | and nobody | and tell | bei dem | bei der | bei uns | beim | come | contract | couple
+35 dead | dentist | die liste | drinks | drop | eat | er jetzt | feed | fertig | fill in | find me | forgot
+35 freitag | from me | get me | got me | hasnt | hatten wir | her a | hes got | house | how i | how old | i do
+35 i never | i put | ich die | im angebot | in before | it ok | ive already | ive got | jabs | lady | last year
+35 limit | little | mahnung | man says | mans | many | me down | meinem | mit | must be | nach der | nebenan
+35 nicht | no | nochmal das | ob | of mine | off in | old is | or just | packed | party | people | physio | price
+35 recall | rental | repeat | rezept | ring the | room | rota | same as | says i | school | sheet | sorry to
+35 spater | supper | sure | tell | tested | than i | that i | the hall | the hospital | the phone | the shop
+35 the small | the spring | they back | theyre asking | thinking | together | trip | uberhaupt | uberweisung
+35 using | want to | wants a | was hat | was that | water | we do | we have | wer hat | whatever | whats
+35 whats her | whats our | where the | who did | with that | with the | woche | works | write the | 上回 | 个教
+35 价 | 修 | 六 | 加 | 匙 | 只剩 | 叫 | 周三 | 在外 | 她讲 | 好的 | 婆婆 | 定的 | 密 | 密码 | 尺 | 屋 | 帮我 | 忌
+35 忌口 | 托 | 提 | 日子 | 明早 | 期 | 架 | 没有 | 照 | 电 | 礼拜 | 腰 | 落 | 表 | 说明 | 这周 | 递 | 里谁 | 钥
+35 钥匙 | 错 | 防 | 饭
+40 ^a | ^book | ^bring | ^die | ^es | ^kann | ^phone | ^reply | ^ring | ^when | ab | abend | address | again
+40 agency | and how | and the | ausgesperrt | be | bloke | brauchen | call | can | caravan | charge | cleaner
+40 date | den | des | did he | die zwei | dienstag | donnerstag | einkaufsliste | elternabend | euro | february
+40 gehn | gone | has he | has she | here in | him | how many | hows the | i should | ice | if | immer | in for
+40 invoice | ja | know about | komm | lauft | like to | lot | machen | mrs | muss | my | need the | not to
+40 oder war | oma | on | ordinary | owe | paying | plus | promised | prufung | quick | return | rule about | same
+40 say no | schreib | soll | somewhere | tables | that | the caravan | their | theres | they want | this term
+40 to do | us a | von uns | w | wanting | wants the | was er | wed | wednesday | weekend | welchem | when does
+40 whom | yet | you to | zum | 下周 | 不 | 么时 | 了多 | 二十 | 你 | 你看 | 催 | 到几 | 单子 | 厂 | 呢 | 啊 | 地方
+40 复 | 太太 | 孩 | 师 | 忘了 | 想 | 我晚 | 我的 | 户 | 房东 | 机的 | 条 | 款 | 的那 | 盆 | 笔 | 诉 | 过的 | 邮
+40 门
+45 >4 | ^cancel | ^hatte | ^id | ^message | ^remind | ^steh | ^wo | a first | am i | an die | and what | and when
+45 anrufen | aoife | are they | babysitter | bei | bill | bit of | borrowed | cancel the | code | darf | darf ich
+45 deposit | did i | dieses jahr | down for | dr | email | evening | freitags | gonna | große | gun | hab ich
+45 help | hospital | in der | irgendwer | is he | it the | jess | late | lease | like it | list for | liste
+45 litres | mag | message the | monat | name | nehmen | nimmt | not | nummer | on monday | onkel | outside the
+45 post | present | reason | ring | run out | screen | she | someone | sort | spring | start | starting | stuff
+45 tell her | term | these days | theyre | this week | und was | vorm | ware | was ich | what time | wie heißt
+45 wir sind | wissen | would | you know | 一直 | 个月 | 了没 | 人在 | 今年 | 他们 | 公司 | 厅 | 司 | 吃 | 填 | 多
+45 多大 | 姓 | 姓什 | 孩子 | 定 | 拜 | 是怎 | 没人 | 烦 | 爸 | 码 | 课 | 那边
+50 ^and | ^at | ^is | ^welche | auntie | braucht | card | coming | contact | dass ich | do it | doch | does she
+50 dress | ersatzschlussel | essen | fella | filter | frag | fur alle | geht | gets | hatten | havent | id | im at
+50 im in | is my | left | let the | letztes mal | mama | meine | meinen | mine | oil | ones | or not | over to
+50 paid | remind | renew | shop | the place | the right | the sink | thick | thing | tmrw | to the | unser
+50 urlaub | vertragt | want the | war das | welches | weve | what the | whats his | whats my | wieder | wos
+50 would like | 不吃 | 假 | 到 | 医 | 去年 | 吧 | 姨 | 往 | 忘 | 所 | 电话 | 租 | 箱 | 老样
+55 ^am | ^have | ^in | ^plan | ^renew | ^ruf | ^stehe | away | bescheid | buch | choir | dads | das was | do him
+55 due | flat | hotel | how much | it out | lads | me | meiner | monday | month | n | need | nich | of the
+55 pay the | pick | plan | quote | ruf | samstag | set | signed | somebody | st | steht | the oil | the one | them
+55 they | things | thurs | what size | whoever | wie immer | without | 买 | 住 | 咱 | 店 | 快 | 按 | 有人 | 样子
+55 老 | 要
+60 ^auf | ask | asks | before | can i | cant | chase | de | did | did we | friday | geburtstag | ich am | list
+60 ma | message | much | of my | order it | place | pls | schlussel | stehe | tablets | til | weeks | what was
+60 write to | 单 | 发给 | 寄 | 带 | 接 | 来着 | 柜 | 看看 | 记 | 车 | 还
+65 ^bin | ^did | ^email | ^schick | ^send | ^text | bin | client | hope | im | kommt | schick | steh | the little
+65 the usual | uns | us | wann | week | what | who | wifi | wo | xmas | 交 | 剩 | 哪家 | 啥 | 我 | 报 | 班 | 续
+65 该
+70 >2 | ^order | and im | angebot | birthday | cancel | days | for | fur die | have | her | here | ihr | is she
+70 labour | laden | last | letztes | mein | oder | ours | saturday | shift | something | the | this year
+70 tomorrow | tonight | wegen | when | 一下 | 工 | 明天 | 药 | 订 | 那个
+75 ^whens | about the | der | do we | does he | draft | frau | i | ich | needs | still | tell the | theyve | time
+75 wem | write | 房 | 日 | 晚 | 礼 | 让 | 跟
+80 ^bestell | ^sag | asking | book | food | fragt | jahr | or the | our | send | vom | von der | where | 她 | 家
+80 次 | 问
+85 ^get | ^wann | am | bestell | die | locked | mittwoch | pay | sie | 没
+90 ^whos | fur | furs | get | have the | noch | offer | th | was it | welche | which of | whos | 上次 | 去 | 还是
+95 for the | ive | mums | termin | the th | whens
+100 or | want | 几 | 哪天 | 约 | 谁
+105 ^has | ^trag | nochmal | number | sunday | usual | wir
+110 ^hat | dem | er | order | trag | which | 周
+120 thursday | 号
+125 we | 哪
+135 给
+140 know
+150 wants | 那
 """
 """Weights in hundredths of a log-odds, each before the features that have it.
 

@@ -82,6 +82,21 @@ def test_german_word_of_what_anybody_could_ask_is_no_second_evidence() -> None:
     assert mine.kinds["meaning"]
 
 
+def test_what_the_one_who_asks_does_is_told_though_anybody_works() -> None:
+    works, work = ("I work at Siemens.", ["work"]), ("The work on the bridge goes on.", ["work"])
+    for said in ("do you remember where I work?", "where do I work"):
+        assert [one.is_included for one in weighed(said, [works, work], weight=1.0)] == [True, False], said
+    assert weighed("wo wohnen wir?", [("Wir wohnen in Bonn.", ["wohnen"])], weight=1.0)[0].is_included
+    for said in ("where should I work tomorrow?", "how can I work on this?", "what do I need for work?"):
+        assert not weighed(said, [works], weight=1.0)[0].is_included, said
+
+
+def test_year_of_a_date_says_nothing_and_a_number_like_one_does() -> None:
+    held = [("Room 2012 has the samples.", ["2012"])]
+    assert weighed("who has the key of room 2012?", held)[0].score > 0
+    assert weighed("who won on 3 May 2012?", held)[0].score == 0
+
+
 def test_short_word_must_stand_in_the_text_as_it_is() -> None:
     said = "should I call Hi Fi Records about my hi fi?"
     assert weighed(said, [("He lost his hat.", ["hi"])])[0].score == 0
