@@ -3,7 +3,7 @@
 Each kind of evidence is measured in the unit of words, natural logarithms of rarity: a word that one note in forty
 holds is 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. What they weigh beside each other, and beside
 what the message is like, is a logistic regression's: an item is told whose log-odds are above 0. The weights were
-fitted on messages of nine invented persons and of the first days of twelve, in English, Chinese and German, by words
+fitted on messages of twelve invented persons and of the first days of twelve, in English, Chinese and German, by words
 alone and with a small model; docs/explanation/memory.md has the figures.
 """
 
@@ -39,13 +39,13 @@ from memoryd.domain.text.dates import MONTH
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 WEIGHTS: Mapping[str, float] = {
-    "nothing": -0.58,
+    "nothing": -0.68,
     "form": 0.51,
-    "words": 0.17,
-    "all": 0.75,
-    "entity": 0.19,
-    "named": 0.18,
-    "meaning": 0.29,
+    "words": 0.18,
+    "all": 0.77,
+    "entity": 0.22,
+    "named": 0.24,
+    "meaning": 0.33,
     "days": 2.5,
 }
 """The log-odds that one more of each evidence adds: of the message first (`nothing` is of all), then of an item."""
