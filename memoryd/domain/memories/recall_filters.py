@@ -193,6 +193,7 @@ _EASTERN_ASKING = expression(
     r"|以来|以來|之前|以前|之后|之後|以后|以後|左右|前后|前後|附近|期间|期間|年|月|日|号|初|底|中旬|上旬|下旬"
     r"|有没有|有過|有过|有|做|事|我们|你们|他们|她们|我|你|您|他|她|它|们|的|了|吗|呢|吧|啊|是|在|从|從|到|和|与|跟|对|對|过|都|还|把|被|呀|么|那|这"
 )
+LONGEST_OF_ALL = 120
 _ALL = caseless(
     r"(?:\W*(?:so|and|ok|okay|hey|hi|well|please|tell me|show me|list))*\W*(?:what|everything|all)(?: else)?"
     r"(?: do| did| have)? (?:yo)?u (?:(?:already|actually|still|all|even|have|do) )*"
@@ -251,7 +252,7 @@ def asking_of(
 
 def asks_for_all(question: str) -> bool:
     """Tell whether a question asks what is known of the one who asks, whatever that is."""
-    return _ALL.fullmatch(normalised(question)) is not None
+    return len(question) <= LONGEST_OF_ALL and _ALL.fullmatch(normalised(question)) is not None
 
 
 def asks_for_opinion(question: str) -> bool:

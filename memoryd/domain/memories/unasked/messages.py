@@ -20,6 +20,8 @@ MAX_CHARS = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
 TOO_SHORT = 3
 """Signs of a script without spaces."""
+POLITE_CHARS = 120
+"""Of the end of a message that are looked through for thanks."""
 MAX_PARTS = 12
 """Of a message: of a longer one half of them from its end, where the question often stands."""
 
@@ -187,7 +189,8 @@ def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> 
         return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
     if is_sum and not is_named:
         return UnaskedMessage(silence=SkipReason.ARITHMETIC)
-    parts = [part for part in _clauses(_THANKS.sub("", spoken)) if not _is_idle(part)]
+    asked = spoken[:-POLITE_CHARS] + _THANKS.sub("", spoken[-POLITE_CHARS:])
+    parts = [part for part in _clauses(asked) if not _is_idle(part)]
     if not parts or (not is_named and _is_too_short(spoken)):
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:

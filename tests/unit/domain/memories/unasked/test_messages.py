@@ -139,6 +139,9 @@ def test_long_message_keeps_its_beginning_and_its_end() -> None:
         "你" * 20000,
         "you're " * 3000,
         "; " * 10000,
+        "x" + "; " * 9990 + "x",
+        "x " + "please " * 2850 + "x",
+        "x " + "谢谢你啊" * 4900,
         "� \x00 \u202e",
     ],
 )
