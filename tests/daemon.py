@@ -70,9 +70,12 @@ def write_config(
     model: Path | None,
     *,
     search: Mapping[str, object] | None = None,
+    persons: Sequence[str] = (),
     **sections: object,
 ) -> Path:
     """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only.
+
+    `persons` are agents, each with the workspace of its name beside the given one.
 
     No editor works here that takes a file away before it brings the next: what is deleted is gone soon. Questions wait
     until what changed is read, however busy the machine is.
@@ -84,7 +87,9 @@ def write_config(
     if model:
         bring_strangers(folder / "cache")
     path = folder / "config.json5"
-    agents = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
+    agents: dict[str, object] = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
+    if persons:
+        agents["list"] = [{"id": one, "workspace": str(workspace.parent / one)} for one in persons]
     path.write_text(json.dumps({"agents": agents, **sections}))
     return path
 

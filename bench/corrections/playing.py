@@ -52,7 +52,9 @@ def played(root: Path, model: Path | None = None) -> list[Played]:
                 first for one in scenarios if one["person"] == person for first in one["first"] if _is_written(first)
             ]
             _write_logs(home / "ws" / agent / "memory", of)
-        with RunningDaemon(home, _config(home, list(agents.values()), model), home) as running:
+        named = list(agents.values())
+        config = write_config(home, home / "ws" / named[0], model, persons=named)
+        with RunningDaemon(home, config, home) as running:
             client = running.client(timeout=600)
             _settle(client)
             said = [(first, one) for one in scenarios for first in one["first"] if not _is_written(first)]
@@ -83,14 +85,6 @@ def _write_logs(folder: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     for offset, texts in logs.items():
         log = folder / f"{_day(offset)}.md"
         log.write_text(f"# {_day(offset)}\n\n## Retain\n\n{''.join(texts)}", encoding="utf-8")
-
-
-def _config(home: Path, agents: Sequence[str], model: Path | None) -> Path:
-    config = write_config(home, home / "ws" / agents[0], model)
-    given = json.loads(config.read_text())
-    given["agents"]["list"] = [{"id": one, "workspace": str(home / "ws" / one)} for one in agents]
-    config.write_text(json.dumps(given))
-    return config
 
 
 def _settle(client: Client) -> None:

@@ -61,7 +61,7 @@ def played(root: Path, model: Path | None = None) -> Iterator[Played]:
         home, written = Path(folder), Path(folder) / "evidence.jsonl"
         for person in persons:
             _lay(root / "ws" / person, home / "ws" / person, late)
-        config = _config(home, persons, model)
+        config = write_config(home, home / "ws" / persons[0], model, persons=persons)
         paths = f"{Path(__file__).parent / 'watched'}:{Path(__file__).parents[2]}"
         environment = {"PYTHONPATH": paths, "MESSAGES_EVIDENCE": str(written), "MEMORYD_LOG_LEVEL": "WARNING"}
         with RunningDaemon(home, config, home, environment=environment) as running:
@@ -97,11 +97,3 @@ def _lay(source: Path, workspace: Path, late: timedelta) -> None:
     shutil.copytree(source, workspace)
     for log in sorted((workspace / "memory").glob("[0-9]*.md"), reverse=late > timedelta(0)) if late else ():
         log.rename(log.with_name(f"{date.fromisoformat(log.name[:10]) + late}{log.name[10:]}"))
-
-
-def _config(home: Path, persons: list[str], model: Path | None) -> Path:
-    config = write_config(home, home / "ws" / persons[0], model)
-    given = json.loads(config.read_text())
-    given["agents"]["list"] = [{"id": one, "workspace": str(home / "ws" / one)} for one in persons]
-    config.write_text(json.dumps(given))
-    return config

@@ -1,7 +1,6 @@
 """A month told to the real daemon: it starts each morning with a later clock, and what it answers is written down."""
 
 import html
-import json
 import re
 import shutil
 import tempfile
@@ -55,12 +54,8 @@ def play(days: int, messages: int, seed: int, model: Path | None = None) -> Iter
 
 def _config(home: Path, model: Path | None) -> Path:
     shutil.copytree(DATA / "ws", home / "ws")
-    own = [{"id": person, "workspace": str(home / "ws" / person)} for person in LANGUAGES]
-    config = write_config(home, home / "ws" / next(iter(LANGUAGES)), model, memory={"timezone": "UTC"})
-    given = json.loads(config.read_text())
-    given["agents"]["list"] = own
-    config.write_text(json.dumps(given))
-    return config
+    persons = list(LANGUAGES)
+    return write_config(home, home / "ws" / persons[0], model, persons=persons, memory={"timezone": "UTC"})
 
 
 @contextmanager
