@@ -70,12 +70,9 @@ def write_config(
     model: Path | None,
     *,
     search: Mapping[str, object] | None = None,
-    persons: Sequence[str] = (),
     **sections: object,
 ) -> Path:
     """Write a configuration; `search` lies over memorySearch, `sections` beside `agents`; no model means words only.
-
-    `persons` are agents, each with the workspace of its name beside the given one.
 
     No editor works here that takes a file away before it brings the next: what is deleted is gone soon. Questions wait
     until what changed is read, however busy the machine is.
@@ -87,11 +84,20 @@ def write_config(
     if model:
         bring_strangers(folder / "cache")
     path = folder / "config.json5"
-    agents: dict[str, object] = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
-    if persons:
-        agents["list"] = [{"id": one, "workspace": str(workspace.parent / one)} for one in persons]
+    agents = {"defaults": {"workspace": str(workspace), "memorySearch": found}}
     path.write_text(json.dumps({"agents": agents, **sections}))
     return path
+
+
+def write_config_of(
+    persons: Sequence[str], folder: Path, workspaces: Path, model: Path | None, **sections: object
+) -> Path:
+    """Write a configuration of agents of these names, each with the workspace of its name below a folder."""
+    config = write_config(folder, workspaces / persons[0], model, **sections)  # type: ignore[arg-type]
+    given = json.loads(config.read_text())
+    given["agents"]["list"] = [{"id": one, "workspace": str(workspaces / one)} for one in persons]
+    config.write_text(json.dumps(given))
+    return config
 
 
 class RunningDaemon:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from memoryd.client import Client
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config_of
 from tests.waiting import eventually
 
 SETS: Final = Path(__file__).parent / "sets"
@@ -53,7 +53,7 @@ def played(root: Path, model: Path | None = None) -> list[Played]:
             ]
             _write_logs(home / "ws" / agent / "memory", of)
         named = list(agents.values())
-        config = write_config(home, home / "ws" / named[0], model, persons=named)
+        config = write_config_of(named, home, home / "ws", model)
         with RunningDaemon(home, config, home) as running:
             client = running.client(timeout=600)
             _settle(client)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bench.month.playing import told
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config_of
 
 SETS: Final = Path(__file__).parent / "sets"
 WORDS, HYBRID = "words", "hybrid"
@@ -61,7 +61,7 @@ def played(root: Path, model: Path | None = None) -> Iterator[Played]:
         home, written = Path(folder), Path(folder) / "evidence.jsonl"
         for person in persons:
             _lay(root / "ws" / person, home / "ws" / person, late)
-        config = write_config(home, home / "ws" / persons[0], model, persons=persons)
+        config = write_config_of(persons, home, home / "ws", model)
         paths = f"{Path(__file__).parent / 'watched'}:{Path(__file__).parents[2]}"
         environment = {"PYTHONPATH": paths, "MESSAGES_EVIDENCE": str(written), "MEMORYD_LOG_LEVEL": "WARNING"}
         with RunningDaemon(home, config, home, environment=environment) as running:

@@ -14,7 +14,7 @@ import click
 
 from bench.month.days import DATA, LANGUAGES, NEEDING, STATING, Day, Message, month
 from memoryd.client import Client
-from tests.daemon import RunningDaemon, write_config
+from tests.daemon import RunningDaemon, write_config_of
 from tests.waiting import eventually
 
 START: Final = date(2026, 11, 24)
@@ -54,8 +54,7 @@ def play(days: int, messages: int, seed: int, model: Path | None = None) -> Iter
 
 def _config(home: Path, model: Path | None) -> Path:
     shutil.copytree(DATA / "ws", home / "ws")
-    persons = list(LANGUAGES)
-    return write_config(home, home / "ws" / persons[0], model, persons=persons, memory={"timezone": "UTC"})
+    return write_config_of(list(LANGUAGES), home, home / "ws", model, memory={"timezone": "UTC"})
 
 
 @contextmanager
