@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.corrections.playing import SETS, Played, played, wrong
+from bench.corrections.playing import SETS, Played, played
 from memoryd.config.paths import models_dir
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
@@ -30,7 +30,7 @@ def main(sets: Sequence[Path], mode: str, shows_wrong: bool) -> None:
     console = Console(width=150)
     console.print(_table(found))
     for name, some in found.items() if shows_wrong else ():
-        for one in wrong(some):
+        for one in (one for one in some if not one.is_good):
             console.print(f"{name} {one.id} ({one.form})", *one.told, sep="\n  ", highlight=False, markup=False)
 
 

@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -143,8 +143,3 @@ def _has_one(text: str, wanted: Sequence[str]) -> bool:
 
 def _is_stale(text: str, asked: Mapping[str, Any]) -> bool:
     return _has_one(text, [asked["stale"]]) and not _has_one(text, asked["want"])
-
-
-def wrong(some: Sequence[Played]) -> Iterator[Played]:
-    """Yield what is not as it is to be."""
-    yield from (one for one in some if not one.is_good)
