@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.messages.fitting import KINDS, example, fitted, fitted_form, shares, wordings, write_table
+from bench.messages.fitting import KINDS, example, fitted, fitted_form, shares, wordings
 from bench.messages.playing import HYBRID, SETS, WORDS, Played, played
+from bench.regression import write_table
 from memoryd.config.paths import models_dir
+from memoryd.domain.memories.unasked import form
 from memoryd.models.store import ModelStore
 from tests.daemon import STARTER
 
@@ -94,7 +96,7 @@ def _fit(console: Console, every: Sequence[Played], needed: float) -> None:
     forms = {name: fitted_form([one for one in messages if one.source != name]) for name in names}
     examples = [(one, example(one, forms[one.of])) for one in every]
     console.print(table)
-    console.print(f"{write_table(fitted_form(messages))} features of wording")
+    console.print(f"{write_table(fitted_form(messages), Path(form.__file__))} features of wording")
     weights = fitted([taught for _, taught in examples], needed)
     console.print({name: round(float(one), 2) for name, one in zip(KINDS, weights, strict=True)})
 

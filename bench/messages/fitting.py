@@ -7,28 +7,25 @@ little against. Which ones these are depends on the weights, so that they are fi
 """
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
-from unicodedata import east_asian_width
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from bench.messages.playing import Played, holds
-from memoryd.domain.memories.unasked import form as form_module
+from bench.regression import Row, Rows, fitted_features, regressed
 from memoryd.domain.memories.unasked.evidence import FURTHER, WEIGHTS
-from memoryd.domain.memories.unasked.form import ALWAYS, features, form_of
+from memoryd.domain.memories.unasked.form import features, form_of
 from memoryd.domain.memories.unasked.messages import read_message
 
 WORDING: Final = Path(__file__).parent / "wording"
 KINDS: Final = tuple(WEIGHTS)
-LEAST_MESSAGES, LEAST_SOURCES = 3, 3
-"""In how many messages a feature has to stand, and of how many files or sets: it is no word of one person."""
-ROW_WIDTH, ROUNDED = 114, 5
+LEAST_SOURCES: Final = 3
+"""Of how many files or sets a feature has to be: it is no word of one person."""
+LEAST_WEIGHT: Final = 0.2
 RIDGE: Final = 2.0
 """Of the weights of wording: as much as so many messages speak for none."""
 START: Final[Mapping[str, float]] = {
@@ -44,12 +41,9 @@ START: Final[Mapping[str, float]] = {
 """What the weights of evidence are held to: of what few messages have they say little."""
 STRENGTH: Final = 5.0
 """How firmly, in messages."""
-LEAST_WEIGHT: Final = 0.2
-"""Of a feature that is kept: all others together tell hardly a message more."""
-ROUNDS, STEPS, NEAR = 12, 60, 1e-4
+ROUNDS: Final = 12
 OTHERS: Final = 0.3
 """What an item weighs that is told beside a wanted one, and not wanted itself."""
-Row = NDArray[np.float64]
 
 
 class Wording(Struct):
@@ -72,99 +66,14 @@ def wordings(every: Iterable[Played]) -> list[Wording]:
 
 def fitted_form(messages: Sequence[Wording]) -> dict[str, float]:
     """Return the weight of each feature that enough messages have."""
-    counts = Counter(one for message in messages for one in message.features)
-    sources: dict[str, set[str]] = {}
-    for message in messages:
-        for one in message.features:
-            sources.setdefault(one, set()).add(message.source)
-    kept = {one for one, count in counts.items() if count >= LEAST_MESSAGES and len(sources[one]) >= LEAST_SOURCES}
-    names = [ALWAYS, *sorted(kept - {ALWAYS})]
-    places = {name: at for at, name in enumerate(names)}
-    held = [[places[one] for one in message.features if one in places] for message in messages]
-    flat, lengths = np.concatenate(held), np.array(list(map(len, held)))
-    starts = np.cumsum(lengths) - lengths
-    rows = Rows(
-        lambda weights: np.add.reduceat(weights[flat], starts),
-        lambda values: np.bincount(flat, np.repeat(values, lengths), len(names)).astype(np.float64),
+    return fitted_features(
+        [dict.fromkeys(message.features, 1.0) for message in messages],
+        [message.needs for message in messages],
+        [message.source for message in messages],
+        ridge=RIDGE,
+        least_sources=LEAST_SOURCES,
+        least_weight=LEAST_WEIGHT,
     )
-    ridge = np.array([0.01, *[RIDGE] * (len(names) - 1)])
-    labels = np.array([float(message.needs) for message in messages])
-    weights = _regressed(rows, labels, np.ones(len(labels)), np.zeros(len(names)), ridge)
-    found = zip(names, weights.tolist(), strict=True)
-    return {name: weight for name, weight in found if name == ALWAYS or abs(weight) >= LEAST_WEIGHT}
-
-
-def write_table(form: Mapping[str, float], path: Path = Path(form_module.__file__)) -> int:
-    """Write the weights of wording into the module that goes by them; returns how many there are."""
-    by_weight: dict[int, list[str]] = {}
-    for feature, weight in sorted(form.items()):
-        by_weight.setdefault(ROUNDED * round(100 * weight / ROUNDED), []).append(feature)
-    by_weight.pop(0, None)
-    rows = [f"{weight} {row}" for weight, several in sorted(by_weight.items()) for row in _rows_of(several)]
-    table = "\n".join(rows)
-    before, _, rest = path.read_text(encoding="utf-8").partition('TABLE = """\n')
-    behind = rest.partition('"""\n')[2]
-    path.write_text(f'{before}TABLE = """\n{table}\n"""\n{behind}', encoding="utf-8")
-    return sum(map(len, by_weight.values()))
-
-
-def _rows_of(features: Sequence[str]) -> Iterator[str]:
-    """Yield features joined as far as a row is wide, in which a sign of a script without spaces takes two places."""
-    row, width = list[str](), 0
-    for one in features:
-        size = len(one) + sum(east_asian_width(sign) in "WF" for sign in one) + len(" | ")
-        if row and width + size > ROW_WIDTH:
-            yield " | ".join(row)
-            row, width = [], 0
-        row.append(one)
-        width += size
-    yield " | ".join(row)
-
-
-class Rows(Struct):
-    """The rows of a regression: what they come to with some weights, and what each of their columns does with values.
-
-    Of wording each row has few of thousands of features.
-    """
-
-    of: Callable[[Row], Row]
-    back: Callable[[Row], Row]
-
-
-def _regressed(rows: Rows, labels: Row, counts: Row, standing: Row, ridge: Row) -> Row:
-    """Return the weights of a logistic regression, by Newton's method, each held to one that stands.
-
-    Its steps are solved by conjugate gradients: wording has thousands of features, and no room for their square.
-    """
-    weights = standing.copy()
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-np.clip(rows.of(weights), -30, 30)))
-        slope = rows.back(counts * (likely - labels)) + ridge * (weights - standing)
-        spread = counts * likely * (1 - likely)
-        step = _solved(partial(_curve, rows, spread, ridge), slope)
-        weights = weights - step
-        if np.abs(step).max() < NEAR:
-            break
-    return weights
-
-
-def _curve(rows: Rows, spread: Row, ridge: Row, way: Row) -> Row:
-    return rows.back(spread * rows.of(way)) + ridge * way
-
-
-def _solved(curve: Callable[[Row], Row], slope: Row) -> Row:
-    """Return what the curve makes the slope of, by conjugate gradients."""
-    found, rest = np.zeros_like(slope), slope
-    way, size = rest, float(rest @ rest)
-    for _ in range(len(slope)):
-        if size < NEAR**2 * 1e-2:
-            break
-        bent = curve(way)
-        length = size / float(way @ bent)
-        found, rest = found + length * way, rest - length * bent
-        before, size = size, float(rest @ rest)
-        way = rest + size / before * way
-    return found
 
 
 class Example(Struct):
@@ -209,7 +118,7 @@ def fitted(examples: Sequence[Example], needed: float) -> Row:
     for _ in range(ROUNDS):
         rows, labels, counts = _taught(examples, weights)
         ridge = STRENGTH * np.maximum(rows.std(axis=0), 0.05) ** 2
-        weights = _regressed(
+        weights = regressed(
             Rows(rows.__matmul__, rows.T.__matmul__),
             labels,
             np.where(labels == 1, needed * counts, counts),

@@ -27,7 +27,7 @@ from memoryd.domain.memories.capture.capture import (
 from memoryd.domain.memories.capture.corrections import with_succession
 from memoryd.domain.memories.capture.firewall import why_untrusted
 from memoryd.domain.memories.capture.rejections import DroppedItem
-from memoryd.domain.memories.capture.renewal import with_older, with_revisions
+from memoryd.domain.memories.capture.renewal import may_outdate, with_older, with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from memoryd.domain.memories.changes.tombstones import normalized_statement
 from memoryd.domain.memories.kinds import WrittenBy
@@ -153,7 +153,8 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             return captured_failure(harmless_text(task.event.text), harmless_text(task.event.tool))
         text, before = harmless_text(task.text), harmless_text(task.answer_before)
         by_rules = captured(text, answer_before=before, is_direct=task.is_direct, identifiers=self.identifiers)
-        if revisions := list(revisions_of(text, has_answer=task.may_correct)):
+        revisions = list(revisions_of(text, has_answer=task.may_correct))
+        if revisions or (not by_rules.kept and may_outdate(text)):
             by_rules = await asyncio.to_thread(
                 with_revisions,
                 by_rules,

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.messages.fitting import KINDS, START, Example, Wording, fitted, fitted_form, shares, write_table
+from bench.messages.fitting import KINDS, START, Example, Wording, fitted, fitted_form, shares
 from bench.messages.playing import Played, holds
+from bench.regression import write_table
 from memoryd.domain.memories.unasked import form
 from memoryd.domain.memories.unasked.form import ALWAYS
 

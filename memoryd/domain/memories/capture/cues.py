@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from memoryd.domain.expressions import TextMatch, caseless, expression
 from memoryd.domain.memories.capture.values import HAN_NUMBER, MEASURE, NUMERAL
-from memoryd.domain.memories.facts.values import HAN, WEEKDAY, tells_what_happened
+from memoryd.domain.memories.facts.values import HAN, WEEKDAY
 from memoryd.domain.text.dates import MONTH
 
 CORRECTION = "a correction"
@@ -386,16 +386,7 @@ _IS_DENIED = (
     caseless(r"\b(?:not|never|instead of|rather than|in place of|nicht|kein\w*)\b|n['’]t\b"),
     expression(r"不是|不在|并非|而不"),
 )
-_INSTEAD = caseless(r"\binstead\b|\bstattdessen\b")
-_THE_OLD = (caseless(r"\bthe old\b"), expression(r"太[^，,；;。]{1,2}|[喝吃用]不惯"))
-_SENT_BACK = caseless(r"\b(?:went|gone|going|goes|sent|is|are|['’]s) back\b")
-"""Of what stands before it: who goes back to a thing has it again."""
 _GONE_WORDS = (caseless(rf"\b(?:{_IS_GONE}|(?:went|gone) back)\b"), expression(_HAN_GONE))
-_NEW_WORDS = (
-    caseless(rf"\b(?:{_IS_NOW}|{_HAS_MOVED}|{_WAS_WRONG})(?![\w'’])"),
-    expression(rf"{_HAN_NOW}|{_HAN_MOVED}|{_HAN_WRONG}"),
-)
-_WRONG_WORDS = (caseless(rf"\b(?:{_WAS_WRONG})\b"), expression(_HAN_WRONG))
 ENDED = (*_GONE_WORDS, *_IS_DENIED)
 """What a clause says to be over, or denies, without its object."""
 AGAIN_WORDS = (
@@ -412,41 +403,9 @@ def has_word_of_change(plain: str) -> bool:
     return any(one.search(plain) for one in _CHANGE_WORDS)
 
 
-def lasts_by_word(plain: str) -> bool:
-    """Tell whether a word says that what happened holds on: behind a past, *instead* says what was done once."""
-    return has_word_of_change(
-        _INSTEAD.sub(lambda one: " " if tells_what_happened(plain[: one.start()]) else one[0], plain)
-    )
-
-
 def has_gone(clause: str) -> bool:
     """Tell whether a clause says that something is over, and not only that it is not so."""
     return any(one.search(clause) for one in _GONE_WORDS)
-
-
-def says_now(clause: str) -> bool:
-    """Tell whether a clause says what is now, by what it was changed or what was wrong."""
-    return any(one.search(clause) for one in _NEW_WORDS)
-
-
-def says_wrong(plain: str) -> bool:
-    """Tell whether a sentence says that what was said before was wrong."""
-    return any(one.search(plain) for one in _WRONG_WORDS)
-
-
-def over_in(clause: str) -> str:
-    """Return the part of a clause that names what is over: all of it, what went back, or what is denied; or nothing."""
-    if back := _SENT_BACK.search(clause):
-        return clause[: back.start()]
-    if has_gone(clause) or says_wrong(clause) or any(one.search(clause) for one in _THE_OLD):
-        return clause
-    denied = next((found for one in _IS_DENIED if (found := one.search(clause))), None)
-    return clause[denied.end() :] if denied else ""
-
-
-def begins_gone(clause: str) -> bool:
-    """Tell whether a clause begins with what its author gave up, and leaves out who."""
-    return any(one.match(clause.strip()) for one in _GONE_WORDS)
 
 
 def again_clause(plain: str) -> str:

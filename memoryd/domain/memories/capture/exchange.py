@@ -15,6 +15,7 @@ from memoryd.domain.memories.book import Memory
 from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
+    AGAIN_WORDS,
     ANSWER,
     CHANGE,
     CLAUSE_END,
@@ -24,10 +25,10 @@ from memoryd.domain.memories.capture.cues import (
     NO_LONGER,
     NOW,
 )
+from memoryd.domain.memories.capture.lines import Candidate
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
     HAN_NUMBER,
-    NUMERAL,
     TypedValue,
     common_start,
     content,
@@ -80,46 +81,6 @@ def other_number(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] 
         for one in ((numbers[0][0], *numbers[0].span()), (found["number"], *found.span("number")))
     )
     return (was, now) if was.text != now.text else None
-
-
-_COUNT = caseless(rf"(?:\d+(?:[.,]\d+)*|{NUMERAL})(?= |\Z)")
-
-
-def other_count(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
-    """Return the one number of things in an old line, and the one that a sentence says without their unit."""
-    counts = [one for one in values_in(old) if one.kind.startswith(_AMOUNT) and _COUNT.match(one.text)]
-    known = {_COUNT.match(one.text)[0] for one in counts}  # type: ignore[index]
-    fresh = [one for one in values_in(new) if one.kind.startswith("number") and _COUNT.match(one.text)]
-    fresh = [one for one in fresh if one.text not in known]
-    if len(counts) != 1 or len(fresh) != 1:
-        return None
-    (was,), (number,) = counts, known
-    return TypedValue("number", number, was.start, was.start + len(number)), fresh[0]
-
-
-_TITLE = expression(r"《[^《》]{1,20}》")
-_BY_WHOM = expression(rf"(?:由|归|让|请|是(?=[{HAN}]{{1,4}}来))(?P<rest>[{HAN}]{{2,8}}?)了?(?=[，,；;。！!]|\Z)")
-_WHO_MAX = 4
-_COMES = expression(r"来\Z")
-
-
-def other_han_value(old: str, new: str) -> tuple[TypedValue, TypedValue] | None:
-    """Return the one title in two Chinese texts, or who does the same: 由阿朵泡茶, 是金花来泡茶."""
-    titles = list(_TITLE.finditer(old)), [found for found in _TITLE.finditer(new) if found[0] not in old]
-    if all(len(found) == 1 for found in titles):
-        was, now = (TypedValue("title", found[0], *found.span()) for (found,) in titles)
-        return was, now
-    for later in _BY_WHOM.finditer(new):
-        for earlier in _BY_WHOM.finditer(old):
-            verb = common_start(earlier["rest"][::-1], later["rest"][::-1])
-            was, now = (
-                TypedValue("name", who, one.start("rest"), one.start("rest") + len(who))
-                for one in (earlier, later)
-                if (who := _COMES.sub("", one["rest"][: len(one["rest"]) - verb])) or True
-            )
-            if verb and all(0 < len(one.text) <= _WHO_MAX for one in (was, now)):
-                return was, now
-    return None
 
 
 _PERSON = expression(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -456,3 +417,41 @@ def difference(text: str, other: str) -> str:
     """Return the part of a text that another one of the same words has otherwise."""
     _, middle, _ = _unlike(_TOKENS.findall(text), _TOKENS.findall(other))
     return ("" if all(len(token) == 1 for token in middle) else " ").join(middle)
+
+
+_SPOKEN_PARTS = expression(r"[,;:，；：。!！](?!\d)\s*|\.\s+|\s(?:and|but|so|because|und|aber)\s|\s[–—-]+\s")
+_HALF, _HAN_PART = 0.5, 0.3
+"""Of the pairs of signs some lie across two words."""
+
+
+def came_between(
+    revision: Revision, standing: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> Candidate | None:
+    """Return the one line that says otherwise than what a sentence says to hold again, and than what held before.
+
+    The sentence says of what both are, or what came between: what happened to a value once more is no return to it.
+    """
+    clauses = [one for one in _SPOKEN_PARTS.split(revision.plain) if any(again.search(one) for again in AGAIN_WORDS)]
+    again, said = content(" ".join(clauses)), content(revision.plain)
+    found = dict[str, Candidate]()
+    for before in candidates if again else ():
+        if before.words.isdisjoint(again):
+            continue  # of thousands hardly one
+        for one in standing:
+            if one is before or not are_same_but_one(before.memory, one.memory):
+                continue
+            old, new = difference(before.text, one.text), difference(one.text, before.text)
+            is_named = not said.isdisjoint(before.words & one.words - content(old)) or _says(said, content(new))
+            if is_named and _is_said(old, clauses) and not _is_said(new, clauses):
+                found[one.memory.id] = one
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _is_said(value: str, clauses: Sequence[str]) -> bool:
+    return any(value in one if HAN_SIGN.match(value) else _says(content(one), content(value)) for one in clauses)
+
+
+def _says(words: frozenset[str], value: frozenset[str]) -> bool:
+    """Tell whether words name a value, all of it or by half."""
+    least = _HAN_PART if any(map(HAN_SIGN.match, value)) else _HALF
+    return bool(value) and len(words & value) >= least * len(value)

@@ -130,6 +130,7 @@ def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
 SENTENCE_CHARACTERS_MAX = 400
 _ASKS = caseless(
     r"\A\W*(?:(?:and|so|but|ok|okay|hey|hi|hello|also|please|well|then|now|sorry|thanks)\b[,!.]* *)*"
+    r"(?:(?:on|in|at|to|from|by|with|for|of|until|since) (?=wh))?"
     r"(?:what|who|whom|whose|where|when(?! i\b)|why|how|which|is|are|am(?= i\b)|was|were|do(?! not forget\b)|does"
     r"|did|can|could|would|will|should|shall"
     r"|may|has|have|had(?! enough\b)|isn['’]t|aren['’]t|don['’]t (?:you|i)|didn['’]t|won['’]t|wouldn['’]t|can['’]t you"

@@ -17,11 +17,14 @@ from memoryd.domain.memories.capture.capture import (
     makes_unsafe,
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
-from memoryd.domain.memories.capture.rejections import DroppedItem
+from memoryd.domain.memories.capture.outdating import CHARS_MAX
+from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_stated, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
-from memoryd.domain.memories.capture.targets import Target, target_of
+from memoryd.domain.memories.capture.targets import Target, outdated_by, target_of
 from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
 from memoryd.domain.skips import SkipReason
+from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.sentences import spoken_sentences
 
 _SHOWN_CHARS = 80
@@ -57,7 +60,27 @@ def with_revisions(
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
-    return verdict
+    if verdict.kept or not may_outdate(text):
+        return verdict
+    said = " ".join(text.split())
+    target = outdated_by(said, book, scope=scope, day=day, answer_before=answer_before)
+    if target is None:
+        return verdict
+    item = _item(said, OUTDATES, target, may_supersede=may_supersede)
+    return _with_item(verdict, replace(item, text=target.text), said)
+
+
+OUTDATES = "outdates"
+
+
+def may_outdate(text: str) -> bool:
+    """Tell whether a message is of a length and language that is weighed, and nothing in it forbids to keep it."""
+    return (
+        len(text) <= CHARS_MAX
+        and language_of(text) in WEIGHED_LANGUAGES
+        and not (is_laid_out(text) or why_unfit(text) or says_secret(text))
+        and any(why_not_stated(one) == "" for one in spoken_sentences(text))
+    )
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:
@@ -91,39 +114,37 @@ def _without(verdict: CaptureVerdict, item: DroppedItem) -> CaptureVerdict:
 
 
 def _with_target(verdict: CaptureVerdict, revision: Revision, target: Target, *, may_supersede: bool) -> CaptureVerdict:
-    item, text = _item(revision, target, may_supersede=may_supersede), revision.text
+    item, text = _item(revision.text, revision.form, target, may_supersede=may_supersede), revision.text
     same = [other for other in verdict.kept if other.text in text or text in other.text]
     if pinned := [other for other in same if other.is_pinned]:
         # what is its author's own stays as it was said
         item = replace(pinned[0], supersedes=item.supersedes, contradicts=item.contradicts, note=item.note)
     kept = [other for other in verdict.kept if other not in same]
-    return _with_item(replace(verdict, kept=tuple(kept)), item, revision)
+    return _with_item(replace(verdict, kept=tuple(kept)), item, text)
 
 
 def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
     """Return a verdict with a change of which no memory says what was before."""
     if any(item.text in revision.text or revision.text in item.text for item in verdict.kept):
         return verdict
-    return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision)
+    return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision.text)
 
 
-def _with_item(verdict: CaptureVerdict, item: CapturedItem, revision: Revision) -> CaptureVerdict:
-    dropped = [
-        other for other in verdict.dropped if other.text not in revision.text and other.reason != SkipReason.NO_FORM
-    ]
-    return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or revision.form)
+def _with_item(verdict: CaptureVerdict, item: CapturedItem, said: str) -> CaptureVerdict:
+    dropped = [other for other in verdict.dropped if other.text not in said and other.reason != SkipReason.NO_FORM]
+    return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or item.form)
 
 
-def _item(revision: Revision, target: Target, *, may_supersede: bool) -> CapturedItem:
+def _item(said: str, form: str, target: Target, *, may_supersede: bool) -> CapturedItem:
     superseded = [memory for memory in target.superseded if may_supersede or not is_by_person(memory.line)]
     disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
     model = target.superseded[0].line if target.superseded else None
     return CapturedItem(
         Kind.FACT if model is None else model.kind,
-        target.text if target.disputed or not disputed else revision.text,
-        revision.form,
+        target.text if target.disputed or not disputed else said,
+        form,
         # a line that is told on with one value exchanged is as it was said
-        is_pinned=model is not None and model.attributes.is_pinned and target.text != revision.text and not disputed,
+        is_pinned=model is not None and model.attributes.is_pinned and target.text != said and not disputed,
         entities=_entities(target.superseded or (disputed if len(disputed) == 1 else ())),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),

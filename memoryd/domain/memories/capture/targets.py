@@ -11,6 +11,7 @@ value: what still holds stays in it.
 from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import cache, cached_property
+from itertools import islice
 
 from msgspec import Struct
 
@@ -38,6 +39,7 @@ from memoryd.domain.memories.capture.cues import (
 )
 from memoryd.domain.memories.capture.exchange import (
     are_same_but_one,
+    came_between,
     exchanged,
     new_values_of,
     other_name,
@@ -47,8 +49,8 @@ from memoryd.domain.memories.capture.exchange import (
     still_holds,
 )
 from memoryd.domain.memories.capture.lines import LOCK, Candidate, StandingLines, says_home
+from memoryd.domain.memories.capture.outdating import weighed
 from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_of
-from memoryd.domain.memories.capture.touching import KEPT_MIN, Claim, came_between, touched
 from memoryd.domain.memories.capture.values import (
     TypedValue,
     content,
@@ -110,7 +112,7 @@ def _target(search: "_Search", revision: Revision) -> Target | None:
     similar = search.similar
     weighed = [(weight, candidate) for candidate in similar if (weight := search.weight(candidate)) > 0]
     if not weighed:
-        return _renewed_clause(revision, similar) or search.touched(similar)
+        return search.between() or _renewed_clause(revision, similar)
     weighed.sort(key=lambda pair: (pair[0], pair[1].memory.recorded, pair[1].memory.id), reverse=True)
     best = [candidate for weight, candidate in weighed if weight > _CLEARLY * weighed[0][0]]
     is_one = len(best) == 1 and not search.is_among_many(best[0])
@@ -133,6 +135,38 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
         return None
     ((candidate, pair),) = pairs
     return Target(exchanged(candidate.text, pair), superseded=(candidate.memory,))
+
+
+OUTDATED = 1.0
+"""Log-odds from which on a line holds no longer."""
+OUTDATED_MAX = 2
+"""Lines that one message outdates."""
+_SAID_OF = expression(r"\s*[(（](?:said of: |zu: |说的是：)(?P<line>.*)[)）]\Z")
+_LINE_CHARS_MAX = 200
+
+
+def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
+    """Return the lines that a message outdates in words of no form, and the message with the first of them; or None.
+
+    It is told with the line of which it was said: alone *Thursdays now* says nothing, and if it was meant otherwise
+    nothing is lost.
+    """
+    with LOCK:
+        lines = StandingLines(book, scope, day)
+        near, _ = lines.near(content(text) | content(answer_before))
+        near = list({one.memory.id: one for one in (*near, *islice(lines.homes, OUTDATED_MAX))}.values())
+        found = [one for one in weighed(text, answer_before, near, lines.rarity) if one.weight >= OUTDATED]
+    memories = [one.candidate.memory for one in found[:OUTDATED_MAX]]
+    if not memories or len(memories[0].text) > _LINE_CHARS_MAX:
+        return None
+    before = _SAID_OF.search(memories[0].text)
+    line = before["line"] if before else memories[0].text
+    told = f"{text}（说的是：{line}）" if HAN_SIGN.search(text) else f"{text} (said of: {line})"
+    return Target(
+        told,
+        tuple(one for one in memories if not one.line.attributes.is_pinned),
+        tuple(one for one in memories if one.line.attributes.is_pinned),
+    )
 
 
 class _Search:
@@ -222,19 +256,11 @@ class _Search:
         others = self._lines.alike(one.words) if AGAIN in self._revision.forms else ()
         return _over(self._revision, one, others, pair)
 
-    def touched(self, similar: Sequence[Candidate]) -> Target | None:
-        """Return what is said of the line that most speaks for, or of what came between two that are alike."""
-        revision = self._revision
-        if AGAIN in revision.forms and (between := came_between(revision, self.similar, self._restated)):
-            return self.over(between)
-        touch = touched(revision, similar, self._rarity, answer=self._answer, own_names=self._own_names)
-        if touch is None or self.is_among_many(touch.candidate):
-            return None
-        if touch.claim is Claim.REPLACES:
-            return self.over(touch.candidate, touch.pair)
-        if touch.claim is Claim.DOUBTS:
-            return Target(revision.text, disputed=(touch.candidate.memory,))
-        return Target(revision.text) if touch.claim is Claim.ADDS and touch.weight >= KEPT_MIN else None
+    def between(self) -> Target | None:
+        """Return what puts an end to what came between, where something holds again that held before."""
+        again = AGAIN in self._revision.forms
+        between = came_between(self._revision, self.similar, self._restated) if again else None
+        return self.over(between) if between else None
 
     def _share(self, part: frozenset[str], whole: frozenset[str]) -> float:
         """Return how much of the weight of some words those of them have that are in another set."""

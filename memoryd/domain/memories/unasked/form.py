@@ -32,7 +32,7 @@ def form_of(text: str, weights: Mapping[str, float] | None = None) -> float:
 
     By the weights of the table, if no others are given. Of a language that has none nobody can tell.
     """
-    weights = _weights() if weights is None else weights
+    weights = weights_in(TABLE) if weights is None else weights
     if language_of(text) not in WEIGHED_LANGUAGES:
         return UNKNOWN
     return sum(weights.get(one, 0.0) for one in features(text))
@@ -64,8 +64,9 @@ def _features(small: str) -> Iterator[str]:
 
 
 @cache
-def _weights() -> Mapping[str, float]:
-    rows = (row.partition(" ") for row in TABLE.split("\n") if row)
+def weights_in(table: str) -> Mapping[str, float]:
+    """Return the weights of a table, each row of which has a number of hundredths and the features of this weight."""
+    rows = (row.partition(" ") for row in table.split("\n") if row)
     return {feature: int(weight) / 100 for weight, _, several in rows for feature in several.split(" | ")}
 
 
