@@ -145,10 +145,18 @@ _SAID_OF = expression(r"\s*[(（](?:said of: |zu: |说的是：)(?P<line>.*)[)�
 _LINE_CHARS_MAX = 200
 
 
-def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
+def outdated_by(
+    text: str,
+    revisions: Sequence[Revision],
+    book: Book,
+    *,
+    scope: str,
+    day: date | None,
+    answer_before: str,
+) -> Target | None:
     """Return the lines that a message outdates in words of no form, and the message with the first of them; or None.
 
-    It is told with the line of which it was said: alone *Thursdays now* says nothing, and if it was meant otherwise
+    A line that the sentences with a cue, `revisions`, are not about is left alone. It is told with the line of which it was said: alone *Thursdays now* says nothing, and if it was meant otherwise
     nothing is lost.
     """
     with LOCK:
@@ -156,6 +164,14 @@ def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_b
         near, _ = lines.near(content(text) | content(answer_before))
         near = list({one.memory.id: one for one in (*near, *islice(lines.homes, OUTDATED_MAX))}.values())
         found = [one for one in weighed(text, answer_before, near, lines.rarity) if one.weight >= OUTDATED]
+        names, spoken = lines.own_names, content(text)
+    found = [
+        one
+        for one in found
+        if not any(
+            are_apart(revision, one.candidate.text, one.candidate.words | names, spoken) for revision in revisions
+        )
+    ]
     memories = [one.candidate.memory for one in found[:OUTDATED_MAX]]
     if not memories or len(memories[0].text) > _LINE_CHARS_MAX:
         return None
