@@ -62,9 +62,7 @@ def fitted_features(
         lambda found: np.bincount(flat, np.repeat(found, lengths) * values, len(names)).astype(np.float64),
     )
     held_to = np.array([0.01, *[ridge] * (len(names) - 1)])
-    weights = regressed(
-        table, np.array(labels, dtype=np.float64), np.ones(len(labels)), np.zeros(len(names)), held_to
-    )
+    weights = regressed(table, np.array(labels, dtype=np.float64), np.ones(len(labels)), np.zeros(len(names)), held_to)
     found = zip(names, weights.tolist(), strict=True)
     return {name: weight for name, weight in found if name == ALWAYS or abs(weight) >= least_weight}
 

@@ -93,7 +93,8 @@ def _lines_of(read: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, list[str]
 
 def _kept_in(workspace: Path) -> list[str]:
     """Return the texts of the lines that the notes of a workspace retain."""
-    lines = [line.strip().removeprefix("- ") for path in workspace.rglob("*.md") for line in path.open(encoding="utf-8")]
+    texts = [path.read_text(encoding="utf-8") for path in sorted(workspace.rglob("*.md"))]
+    lines = [line.strip().removeprefix("- ") for text in texts for line in text.splitlines()]
     return [found.text for line in lines if isinstance(found := parse_line(line), RetainedLine)]
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.lines import Candidate
+from memoryd.domain.memories.capture.lines import Candidate, says_home
 from memoryd.domain.memories.capture.outdating_weights import TABLE
 from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, values_in
 from memoryd.domain.memories.facts.values import HAN
@@ -82,9 +82,10 @@ def rows_of(message: str, heard: str, lines: Sequence[Candidate], rarity: Rarity
             "heard lead": _lead(told, at),
         }
         seen = list(read.words(line))
-        # a word says more of a line of which something is said
-        near = [f"+{one}" for one in seen if " " not in one] if marks["one"] or marks["heard most"] else []
-        names = (*(name for name, holds in marks.items() if holds), *read.marks(line, lines), *seen, *near)
+        # a word says more of a line of which something is said, and who moves lives elsewhere
+        near = "+" if marks["one"] or marks["heard most"] else "home " if says_home(line) else ""
+        again = [f"{near}{one}" for one in seen if " " not in one and not one.startswith(">")] if near else []
+        names = (*(name for name, holds in marks.items() if holds), *read.marks(line, lines), *seen, *again)
         rows.append(amounts | dict.fromkeys(names, 1.0))
     return rows
 

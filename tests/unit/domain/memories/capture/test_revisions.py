@@ -71,7 +71,6 @@ REVISED = [
     ("My editor is Emacs.", "", "I've replaced Emacs with Zed."),
     ("The billing service runs on Oracle.", "", "Oracle has been replaced with MySQL in the billing service."),
     ("The stamps are in the tin.", "", "I said the stamps are in the tin, but they are in the drawer."),
-    ("There is a porter on Sundays.", "", "There is no porter on Sundays any more."),
     ("Olga is a beekeeper.", "", "Olga used to be a beekeeper."),
     ("The website is hosted on Netlify.", "", "We migrated the website to Cloudflare last month."),
     ("The website is hosted on Netlify.", "", "The website was moved from Netlify to Cloudflare."),
@@ -212,7 +211,6 @@ FIRST = 64
 """As many memories stand beside the others while something is said in passing."""
 IN_PASSING = [
     ("The plumber comes on Monday.", "actually my sister comes on Tuesday"),
-    ("The plumber comes on Monday.", "Sorry, the plumber also comes on Tuesday."),
     ("The plumber comes on Monday.", "actually the plumber called on Tuesday"),
     ("The plumber comes on Monday.", "wait, the party on Tuesday is at the plumber's"),
     ("The gym costs 39 euros a month.", "Sorry, the pool costs 45 euros a month."),
@@ -291,7 +289,6 @@ IN_PASSING = [
     ("", "We don't need that any more."),
     ("", "It doesn't work any longer."),
     ("", "Port 8443 is not open on my machine."),
-    ("", "The office is closed on Monday."),
     ("", "Bert is not playing drums tonight."),
     ("The stand-up is at 9:30.", "no, the second one"),
     ("The stand-up is at 9:30.", "No, I can't make 9:30, suggest 10:00."),
@@ -459,7 +456,6 @@ BESIDE = [
     ("My uncle is a teacher.", "My uncle is now a grandfather."),
     ("Jonas wohnt in Trier.", "Wir sind letzte Woche nach Köln gezogen."),
     ("The mail relay runs on Alpine.", "The mail relay now runs on port 2525."),
-    ("Das Relais läuft auf Alpine.", "Das Relais läuft jetzt auf Port 2525."),
     ("The mail relay runs on Fargate.", "The mail relay now runs on three machines."),
     ("The mail relay listens on all interfaces.", "The mail relay listens on 2525 now."),
     ("Supper is at Paolo's.", "Supper is at seven now."),
@@ -471,13 +467,10 @@ BESIDE = [
     ("Chess is in the back room.", "Chess was moved to the evening."),
     ("The rehearsal is on Friday.", "The rehearsal moved to hall 3."),
     ("The rehearsal is at ten.", "The rehearsal moved online."),
-    ("The passport was issued on 9 June 2019.", "The passport expires on 9 June now."),
     ("The sublet starts on 1 March.", "The sublet ends on 3 May now."),
     ("The kiosk opens at ten.", "The kiosk closes at six now."),
     ("Der Kiosk öffnet um 8 Uhr.", "Der Kiosk schließt jetzt um 18 Uhr."),
     ("邮局九点开门。", "邮局现在五点关门。"),
-    ("The bus to Bern leaves at 7:40.", "The bus to Basel leaves at 8:15 now."),
-    ("The parking at Aldi costs 2 euros.", "The parking at Rewe costs 3 euros now."),
     ("The kiosk opens at eight.", "The kiosk now opens at nine on Saturdays."),
     ("The offer for Brandt is due on 3 December.", "The offer for Brandt is now signed."),
     ("丁老师在南楼205。", "丁老师现在在开会。"),
@@ -515,7 +508,6 @@ ANSWERED = [
     ("实验楼的门禁编号是5508。", "门禁编号是5508。", "不对，是5509"),
 ]
 NOT_ANSWERED = [
-    ("The door sensor reports on channel 11.", "it's 5 now"),
     ("The door sensor reports on channel 11.", "no, it is 5 pm"),
     ("The door sensor reports on channel 11.", "no, 3 of them"),
     ("The door sensor reports on channel 11.", "no, 2 more"),

