@@ -42,7 +42,7 @@ help:
 	@echo 'make eval-memories  questions about retained memories: exact words, entities, days, opinions, facts that changed'
 	@echo 'make eval-significance  labelled answers: are those that matter kept, and no others'
 	@echo 'make eval-capture   what is kept of labelled conversations, by rules and by a scripted model; writes the table of its page'
-	@echo 'make eval-corrections  sloppy corrections of invented persons: what is told afterwards (ARGS="--wrong")'
+	@echo 'make eval-corrections  sloppy corrections of invented persons: what is told afterwards (ARGS="--fit" fits the weights anew)'
 	@echo 'make eval-messages  ordinary messages of invented persons: what is told beside them (ARGS="--fit" fits the weights anew)'
 	@echo 'make month      a month of three persons, the clock moved: what each message was told (ARGS="--sample 100")'
 	@echo 'make calibrate  verdicts by model and size of a workspace, from the sets in $$MEMORYD_BENCH'

@@ -1,7 +1,7 @@
 """Logistic regressions over thousands of features of which each row has few, and their weights as a table of text."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -41,8 +41,8 @@ def fitted_features(
 ) -> dict[str, float]:
     """Return the weight of each feature that enough rows have, of enough of their sources.
 
-    `ridge`: as much as so many rows speaks for no weight at all. Weights of less than the least are left out: all
-    together they tell hardly a row more.
+    `ridge`: as much as so many rows speaks for no weight at all. Features that weigh less than the least
+    are left out.
     """
     counts = Counter(name for row in rows for name in row)
     seen = defaultdict[str, set[str]](set)
@@ -50,7 +50,17 @@ def fitted_features(
         for name in row:
             seen[name].add(source)
     kept = {name for name, count in counts.items() if count >= LEAST_ROWS and len(seen[name]) >= least_sources}
-    names = [ALWAYS, *sorted(kept - {ALWAYS})]
+    weights = _fitted(rows, labels, kept, ridge)
+    # those that are left take over what those said that go
+    kept = {name for name, weight in weights.items() if abs(weight) >= least_weight}
+    weights = _fitted(rows, labels, kept, ridge)
+    return {name: weight for name, weight in weights.items() if name == ALWAYS or round(weight, 2)}
+
+
+def _fitted(
+    rows: Sequence[Mapping[str, float]], labels: Sequence[bool], kept: Collection[str], ridge: float
+) -> dict[str, float]:
+    names = [ALWAYS, *sorted(set(kept) - {ALWAYS})]
     places = {name: at for at, name in enumerate(names)}
     held = [[(places[name], value) for name, value in row.items() if name in places] for row in rows]
     flat = np.array([place for row in held for place, _ in row])
@@ -63,8 +73,7 @@ def fitted_features(
     )
     held_to = np.array([0.01, *[ridge] * (len(names) - 1)])
     weights = regressed(table, np.array(labels, dtype=np.float64), np.ones(len(labels)), np.zeros(len(names)), held_to)
-    found = zip(names, weights.tolist(), strict=True)
-    return {name: weight for name, weight in found if name == ALWAYS or abs(weight) >= least_weight}
+    return dict(zip(names, weights.tolist(), strict=True))
 
 
 def regressed(rows: Rows, labels: Row, counts: Row, standing: Row, ridge: Row) -> Row:

@@ -5,5 +5,6 @@ A set in sets/ has `background.jsonl`, memories of former days (`person`, `day` 
 just before, `then` the later message, and `questions` with the texts `want`ed and the `stale` one. A `correction`
 outdates the first; of the others both hold.
 
-pairs/ has what a classifier can learn from: lines that are `kept`, a message, and the places of those it `corrects`.
+pairs/ has what the weights of outdated lines are learned from: lines that are `kept`, what the agent was `heard` to
+say, the message `then`, and the places of the lines that it `corrects`.
 """

@@ -27,7 +27,7 @@ LINES: Final = 8
 """Beside a message: those that it was written for, and some of other persons."""
 WORKSPACE: Final = 120
 """Lines of a person of whom nothing is known but that messages were typed."""
-LEAST_WEIGHT: Final = 0.3
+LEAST_WEIGHT: Final = 0.32
 RIDGE: Final = 1.0
 LEAST_SOURCES: Final = 2
 FOLDS: Final = 5
@@ -38,8 +38,8 @@ class Labelled(Struct):
 
     rows: list[dict[str, float]]
     outdated: frozenset[int]
-    lang: str
     source: str
+    is_ordinary: bool
 
 
 def labelled(folder: Path = PAIRS) -> list[Labelled]:
@@ -53,7 +53,6 @@ def labelled(folder: Path = PAIRS) -> list[Labelled]:
             one["heard"] or "",
             one["kept"] + chance.choices(others[one["lang"]], k=max(0, LINES - len(one["kept"]))),
             source=source,
-            lang=one["lang"],
             outdated=one["corrects"],
         )
         for source, one in read
@@ -71,11 +70,11 @@ def ordinary() -> list[Labelled]:
         for one in _rows(path):
             lang = one["lang"] if one["lang"] in others else "en"
             lines = list(dict.fromkeys(chance.choices(others[lang], k=WORKSPACE)))
-            found.append(_beside(one["text"], lines, source=f"wording {path.stem}", lang=lang))
+            found.append(_beside(one["text"], lines, source=f"wording {path.stem}"))
     for root in sorted(SETS.iterdir()):
         kept = {folder.name: _kept_in(folder) for folder in (root / "ws").iterdir()}
         for one in _rows(root / "messages.jsonl"):
-            found.append(_beside(one["text"], kept[one["workspace"]], source=root.name, lang=one["lang"]))
+            found.append(_beside(one["text"], kept[one["workspace"]], source=root.name))
     return [one for one in found if one.rows]
 
 
@@ -98,18 +97,24 @@ def _kept_in(workspace: Path) -> list[str]:
     return [found.text for line in lines if isinstance(found := parse_line(line), RetainedLine)]
 
 
-def _beside(text: str, lines: Sequence[str], *, source: str, lang: str) -> Labelled:
+def _beside(text: str, lines: Sequence[str], *, source: str) -> Labelled:
     words = content(text)
     nearest = sorted(lines, key=lambda line: -len(words & memory_words(line, ())))[:LINES]
-    return _labelled(text, "", nearest if may_outdate(text) else [], source=source, lang=lang)
+    return _labelled(text, "", nearest if may_outdate(text) else [], source=source, is_ordinary=True)
 
 
 def _labelled(
-    message: str, heard: str, texts: Sequence[str], *, source: str, lang: str, outdated: Iterable[int] = ()
+    message: str,
+    heard: str,
+    texts: Sequence[str],
+    *,
+    source: str,
+    outdated: Iterable[int] = (),
+    is_ordinary: bool = False,
 ) -> Labelled:
     lines = [_candidate(text) for text in texts]
     rarity = Rarity(Counter(word for line in lines for word in line.words), len(lines))
-    return Labelled(rows_of(message, heard, lines, rarity), frozenset(outdated), lang, source)
+    return Labelled(rows_of(message, heard, lines, rarity), frozenset(outdated), source, is_ordinary)
 
 
 @cache
@@ -147,19 +152,18 @@ class Judged(Struct):
     weight: float
     is_right: bool
     outdates: bool
-    lang: str
-    source: str
+    is_ordinary: bool
 
 
-def judged(messages: Sequence[Labelled]) -> list[Judged]:
-    """Return what weights that were fitted on other files say of each message."""
+def judged(folds: Iterable[int], messages: Sequence[Labelled]) -> list[Judged]:
+    """Return what weights that were fitted on other files say of each message of some folds of the files."""
     sources = sorted({one.source for one in messages})
     found = list[Judged]()
-    for at in range(FOLDS):
+    for at in folds:
         held = set(sources[at::FOLDS])
         weights = fitted([one for one in messages if one.source not in held])
         for one in (one for one in messages if one.source in held):
             scores = [sum(weights.get(name, 0.0) * value for name, value in row.items()) for row in one.rows]
             best = max(range(len(scores)), key=scores.__getitem__)
-            found.append(Judged(scores[best], best in one.outdated, bool(one.outdated), one.lang, one.source))
+            found.append(Judged(scores[best], best in one.outdated, bool(one.outdated), one.is_ordinary))
     return found

@@ -7,7 +7,7 @@ from memoryd.agents.retained.recall import StableMemories
 from memoryd.agents.turns.turns import TurnUses
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.bundle import BundlePart
-from memoryd.domain.memories.capture.lines import memory_words
+from memoryd.domain.memories.capture.lines import memory_values, memory_words
 from memoryd.domain.memories.kinds import Visibility
 from memoryd.domain.memories.line import parse_line, parsed_line
 from memoryd.domain.memories.recall_order import RankedCandidate
@@ -25,7 +25,7 @@ from tests.package_trees import TREES, nodes
 from tests.unit.domain.memories.books import book_from
 
 HOLD_TEXT = {
-    "domain/memories/capture/lines.py": {"memory_words"},
+    "domain/memories/capture/lines.py": {"memory_values", "memory_words"},
     "domain/memories/capture/values.py": {"stem"},
     "domain/memories/line.py": {"parsed_line"},
     "domain/memories/unasked/concepts.py": {"family_of", "root_of"},
@@ -38,7 +38,7 @@ HOLD_NONE = {
     "config/loading/keys.py": {"secret_paths"},
     "config/section.py": {"_docstrings_in"},
     "domain/memories/unasked/concepts.py": {"_german", "_table", "_unspaced_words"},
-    "domain/memories/unasked/form.py": {"_weights"},
+    "domain/memories/unasked/form.py": {"weights_in"},
     "domain/ranking/filters.py": {"date_in_name"},
     "domain/text/languages.py": {"_counts_by_letter", "_counts_by_word"},
     "domain/text/markdown.py": {"_plain_loader"},
@@ -83,7 +83,8 @@ def test_none_holds_a_text_when_something_was_forgotten() -> None:
     root_of("quetzalcanary")
     family_of("quetzalcanary")
     memory_words("The quetzalcanary eats 3 figs on Monday", ())
-    caches = (answer_words, commonness, family_of, folded, memory_words, parsed_line, root_of)
+    memory_values("The quetzalcanary eats 3 figs on Monday")
+    caches = (answer_words, commonness, family_of, folded, memory_values, memory_words, parsed_line, root_of)
     assert len({cache.__name__ for cache in caches} & set().union(*HOLD_TEXT.values())) == len(caches)
     assert all(cache.cache_info().currsize for cache in caches)
 

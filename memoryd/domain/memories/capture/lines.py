@@ -16,7 +16,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.corrections import is_name
-from memoryd.domain.memories.capture.values import Rarity, content
+from memoryd.domain.memories.capture.values import Rarity, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import CACHED_LINES
@@ -52,6 +52,15 @@ class Candidate(Struct, frozen=True):
 def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
     """Return the content words of a memory, by which it is found."""
     return content(" ".join((text, *entities)))
+
+
+@lru_cache(maxsize=CACHED_LINES)
+def memory_values(text: str) -> Mapping[str, frozenset[str]]:
+    """Return the values of a memory by their types."""
+    values: dict[str, frozenset[str]] = {}
+    for one in values_in(text):
+        values[one.kind] = values.get(one.kind, frozenset()) | {one.key}
+    return values
 
 
 def says_home(one: Candidate) -> bool:
@@ -107,6 +116,7 @@ LOCK = Lock()
 def drop_lines() -> None:
     """Forget the words of all lines."""
     memory_words.cache_clear()
+    memory_values.cache_clear()
     with LOCK:
         _indexes.clear()
 

@@ -6,18 +6,16 @@ agent said just before a third; the rest stays as it was typed. Such words, and 
 are weighed beside how much the two have in common, and how much more than other lines.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression
-from memoryd.domain.memories.capture.lines import Candidate, says_home
+from memoryd.domain.memories.capture.lines import Candidate, memory_values, says_home
 from memoryd.domain.memories.capture.outdating_weights import TABLE
 from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, values_in
 from memoryd.domain.memories.facts.values import HAN
-from memoryd.domain.memories.line import CACHED_LINES
 from memoryd.domain.memories.unasked.form import ALWAYS, weights_in
 
 CHARS_MAX = 240
@@ -137,7 +135,7 @@ class _Message:
             yield "other name"
         if self._names & names:
             yield "same name"
-        mine = _values_of(line.text)
+        mine = memory_values(line.text)
         alike = [one for one in self._values if one.kind in mine]
         others = [one for one in alike if one.key not in mine[one.kind]]
         if len(others) < len(alike):
@@ -146,7 +144,7 @@ class _Message:
             yield "other value"
             yield f"other {others[0].kind.split(' ')[0]}"
             rest = [other for other in lines if other is not line]
-            if not any(one.kind in _values_of(other.text) for one in others for other in rest):
+            if not any(one.kind in memory_values(other.text) for one in others for other in rest):
                 yield "other value of this line alone"
         if mine:
             yield "has value"
@@ -162,7 +160,7 @@ class _Message:
         yield from (f">{least}" for least in _LENGTHS if len(seen) >= least)
 
     def _signs(self, line: Candidate) -> Iterator[str]:
-        mine, small = _values_of(line.text), line.text.lower()
+        mine, small = memory_values(line.text), line.text.lower()
         has_count = any(kind.startswith(_COUNTED) for kind in mine)
         for piece in self._pieces:
             if isinstance(piece, TypedValue):
@@ -194,20 +192,9 @@ class _Message:
         yield from signs
 
 
-@lru_cache(maxsize=CACHED_LINES)
-def _values_of(text: str) -> Mapping[str, frozenset[str]]:
-    """Return the values of a line by their types."""
-    values: dict[str, frozenset[str]] = {}
-    for one in values_in(text):
-        values[one.kind] = values.get(one.kind, frozenset()) | {one.key}
-    return values
-
-
-@lru_cache(maxsize=CACHED_LINES)
 def _is_authors(text: str) -> bool:
     return _AUTHOR.search(text) is not None
 
 
-@lru_cache(maxsize=CACHED_LINES)
 def _names_in(text: str) -> frozenset[str]:
     return frozenset(_NAMED.findall(text))

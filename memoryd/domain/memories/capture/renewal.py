@@ -18,7 +18,7 @@ from memoryd.domain.memories.capture.capture import (
 )
 from memoryd.domain.memories.capture.corrections import is_by_person, with_succession
 from memoryd.domain.memories.capture.outdating import CHARS_MAX
-from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_stated, why_unfit
+from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
 from memoryd.domain.memories.capture.targets import Target, outdated_by, target_of
 from memoryd.domain.memories.kinds import Kind, short_id
@@ -60,7 +60,7 @@ def with_revisions(
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
-    if verdict.kept or not may_outdate(text):
+    if verdict.kept or out_of_place or not may_outdate(text):
         return verdict
     said = " ".join(text.split())
     target = outdated_by(said, book, scope=scope, day=day, answer_before=answer_before)
@@ -79,7 +79,7 @@ def may_outdate(text: str) -> bool:
         len(text) <= CHARS_MAX
         and language_of(text) in WEIGHED_LANGUAGES
         and not (is_laid_out(text) or why_unfit(text) or says_secret(text))
-        and any(why_not_stated(one) == "" for one in spoken_sentences(text))
+        and any(why_not_plain(one) == "" for one in spoken_sentences(text))
     )
 
 

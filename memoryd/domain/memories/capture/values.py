@@ -70,7 +70,7 @@ _TYPED = caseless(
 )
 _KINDS = "email date time days phone money amount han_amount daypart titled number"
 _NO_UNIT = caseless(
-    rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|{MONTH}"
+    rf"(?:and|or|on|in|at|to|of|for|from|until|is|are|not|now|the|a|by|with|as|since|again|instead|these|those|this|that|next|last|if|when|so|because|{MONTH}"
     r"|st|nd|rd|th|am|pm)\Z"
 )
 _NAMED = expression(

@@ -13,15 +13,11 @@ BOTH_HOLD = [
 NOT_SO = [
     ("The logs are kept in Loki.", "We almost switched the logs from Loki to Elastic, but no."),
     ("The logs are kept in Loki.", "We haven't moved the logs from Loki to Elastic yet."),
-    ("The logs are kept in Loki.", "We won't switch the logs from Loki to Elastic."),
     ("The logs are kept in Loki.", "We are not moving the logs from Loki to Elastic."),
-    ("The chat is on Zulip.", "We switched the chat from Zulip to Slack and back again."),
-    ("Alex works from home on Thursdays.", "This Thursday Alex is not working from home."),
     ("Lotte mag keine Erbsen.", "Lotte braucht nachts keine Windel mehr"),
     ("Die Logs liegen in Loki.", "Wir sind noch nicht von Loki auf Elastic umgestiegen."),
 ]
 OF_OTHER_THINGS = [
-    ("Rex sleeps in the kitchen.", "Rex no longer fits in the kitchen basket"),
     ("Our van is a Caddy.", "They sold the Caddy before I got there"),
     ("Training is on Tuesdays at 7.", "no, Wednesday is my birthday"),
     ("Training is on Tuesdays at 7.", "no, I'm up at 8:30"),

@@ -1,12 +1,11 @@
 """Lines that a message outdates in words of no form: what is kept then, and what is never looked at."""
 
 import pytest
-from msgspec.structs import replace
 
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
 from memoryd.domain.memories.capture.lines import Candidate, memory_words
-from memoryd.domain.memories.capture.outdating import CHARS_MAX, rows_of, weighed
+from memoryd.domain.memories.capture.outdating import rows_of, weighed
 from memoryd.domain.memories.capture.renewal import OUTDATES, with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from memoryd.domain.memories.capture.values import Rarity
@@ -44,10 +43,10 @@ def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True)
     ("message", "heard", "kept", "old"),
     [
         (
-            "not doing the sunday croissants anymore",
+            "finally sold the nikon, shooting on a Fuji X-T5",
             "",
-            "not doing the sunday croissants anymore (said of: I bake croissants every Sunday.)",
-            "I bake croissants every Sunday.",
+            "finally sold the nikon, shooting on a Fuji X-T5 (said of: My camera is a Nikon Z6.)",
+            "My camera is a Nikon Z6.",
         ),
         (
             "thursdays now, council swapped us",
@@ -67,26 +66,25 @@ def test_message_is_kept_with_the_line_that_it_outdates(message: str, heard: str
 
 
 def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
-    line = "W @Bakery: not doing the sunday croissants anymore (said of: I bake croissants every Sunday.)"
-    verdict, book = told("doing the sunday croissants again, people begged", "", line)
+    line = "W @Camera: camera's a Fuji now, sold the Nikon (said of: My camera is a Nikon Z6.)"
+    verdict, book = told("back to the nikon, the fuji was rubbish", "", line)
 
-    assert [item.text for item in verdict.kept if item.form == OUTDATES] in (
-        [],
-        ["doing the sunday croissants again, people begged (said of: I bake croissants every Sunday.)"],
-    )
+    assert [item.text for item in verdict.kept] == [
+        "back to the nikon, the fuji was rubbish (said of: My camera is a Nikon Z6.)"
+    ]
     assert superseded(verdict, book) == [line.partition(": ")[2]]
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        "are we not doing the sunday croissants anymore?",
-        "on which day do we not do the sunday croissants anymore",
-        "not doing the sunday croissants anymore, " * 8,
-        "not doing the\n\nsunday croissants\n\nanymore",
-        "ya no hacemos los croissants de los domingos, estamos todos muy cansados",
-        "translate: not doing the sunday croissants anymore",
-        "my password for the sunday croissants is not biscuit anymore",
+        "did we finally sell the nikon, are we shooting on a Fuji X-T5?",
+        "on which day did I sell the nikon and get a Fuji",
+        "finally sold the nikon, shooting on a Fuji X-T5 " * 8,
+        "finally sold\n\nthe nikon\n\nshooting on a Fuji",
+        "por fin vendí la nikon, ahora hago todas las fotos con una Fuji",
+        "translate: finally sold the nikon, shooting on a Fuji",
+        "finally sold the nikon, my password for the Fuji is biscuit",
     ],
 )
 def test_questions_stories_and_what_may_be_anothers_outdate_nothing(message: str) -> None:
@@ -95,12 +93,12 @@ def test_questions_stories_and_what_may_be_anothers_outdate_nothing(message: str
 
 
 def test_line_that_is_pinned_and_what_others_say_is_only_contradicted() -> None:
-    said = "not doing the sunday croissants anymore"
-    pinned = "W(pin) @Bakery: I bake croissants every Sunday."
+    said = "finally sold the nikon, shooting on a Fuji X-T5"
+    pinned = "W(pin) @Camera: My camera is a Nikon Z6."
     for verdict, book in (told(said, "", pinned), told(said, may_supersede=False)):
         (item,) = verdict.kept
         assert item.supersedes == ()
-        assert [book.found(one).text for one in item.contradicts] == ["I bake croissants every Sunday."]
+        assert [book.found(one).text for one in item.contradicts] == ["My camera is a Nikon Z6."]
 
 
 def candidates(*texts: str) -> tuple[list[Candidate], Rarity]:
@@ -126,10 +124,10 @@ def test_words_that_the_agent_said_and_names_of_nobody_known_are_signs() -> None
 
 
 def test_lines_come_in_the_order_of_their_odds() -> None:
-    lines, rarity = candidates("I bake croissants every Sunday.", "Our dog is called Biscuit.")
-    found = weighed("not doing the sunday croissants anymore", "", lines, rarity)
+    lines, rarity = candidates("My camera is a Nikon Z6.", "Our dog is called Biscuit.")
+    found = weighed("finally sold the nikon, shooting on a Fuji X-T5", "", lines, rarity)
 
-    assert [one.candidate.text for one in found] == ["I bake croissants every Sunday.", "Our dog is called Biscuit."]
+    assert [one.candidate.text for one in found] == ["My camera is a Nikon Z6.", "Our dog is called Biscuit."]
     assert found[0].weight > 0 > found[1].weight
 
 
@@ -139,10 +137,3 @@ def test_order_of_lines_changes_nothing() -> None:
     )
     said = "no croissants on sundays anymore"
     assert weighed(said, "", lines, rarity) == weighed(said, "", lines[::-1], rarity)
-
-
-def test_long_message_is_not_weighed() -> None:
-    item = told("not doing the sunday croissants anymore")[0].kept[0]
-    said = f"not doing the sunday croissants anymore{' no' * CHARS_MAX}"
-    assert told(said)[0].kept == ()
-    assert replace(item, supersedes=()).line().text == item.text

@@ -120,7 +120,6 @@ SAYS_NOTHING = [
     "Jan cancelled, book club next week instead",
     "I finished Middlemarch, now I need a rest",
     "The Lido was packed, I left again",
-    "Vision Plus called, my glasses are ready now",
     "Small Batch has a new roast",
     "new recipe: beans with bacon",
     "I've bought a new lamp for the kitchen",
