@@ -1,6 +1,8 @@
 """How much of a sweep is tried: a part of it in `make test`, the whole in `make torture`.
 
-A sweep tries one claim at many points: system calls, kills, sizes, examples. Its tests carry the mark `sweep`.
+A sweep tries one claim at many points: system calls, kills, sizes, examples. Its tests carry the mark `sweep`. What
+hunts for a moment by storms, crowds and repeated kills, or tries in other surroundings what another test holds, carries
+the mark `torture`, and is tried there alone, or where somebody asks for it by name.
 """
 
 import os
