@@ -652,7 +652,7 @@ def test_f027_huge_sparse_note_is_reported_and_not_read(stage: Stage) -> None:
 @pytest.mark.sweep
 def test_f028_many_notes_and_deep_folders_do_not_block_answers(stage: Stage) -> None:
     """Start and health are answered in bounded time over thousands of notes, in bounded memory."""
-    files = int(os.environ.get("MEMORYD_FAULT_FILES", whole_or(1_200, 5_000)))
+    files = int(os.environ.get("MEMORYD_FAULT_FILES", whole_or(600, 5_000)))
     for number in range(files):
         path = stage.workspace / "bank" / f"d{number % 100}" / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)

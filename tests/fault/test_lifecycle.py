@@ -23,11 +23,12 @@ from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import fired, injected, spawn_behind, spawn_program, spawned_traced
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
-from tests.sweeps import some
+from tests.sweeps import some, whole_or
 from tests.waiting import SECONDS, eventually
 from tests.warm.programs import NURSERY, started
 
 
+@pytest.mark.torture
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
     """Each start indexes more notes than the killed one before, and in the end all."""
     for number in range(600):
@@ -59,10 +60,10 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
     check.check_inside(index)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("path", "piece", "count"),
-    [("bank/world.md", "- a{}\n", 800_000), ("memory/large.md", "many words of one line ", 600_000)],
-    ids=["bullets", "one line"],
+    some([("bank/world.md", "- a{}\n", 800_000), ("memory/large.md", "many words of one line ", 600_000)], 1),
 )
 def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, piece: str, count: int) -> None:
     """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
@@ -112,7 +113,7 @@ def test_f123_stacks_of_threads_at_work_end_nothing() -> None:
     with started([sys.executable, "-c", AT_WORK], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        for _ in range(300):
+        for _ in range(whole_or(100, 300)):
             process.send_signal(signal.SIGUSR1)
             time.sleep(0.003)  # the fault itself: at any moment of their work
         process.send_signal(signal.SIGABRT)
@@ -236,7 +237,8 @@ def _start_faulty(stage: Stage, loop: str, fault: Path) -> None:
     stage.sync()
 
 
-@pytest.mark.parametrize("loop", ESSENTIAL)
+@pytest.mark.sweep
+@pytest.mark.parametrize("loop", some([*ESSENTIAL], 2))
 def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) -> None:
     """The daemon ends with an error and a reason when an essential loop dies, and starts again whole."""
     stage.prepare()
@@ -258,7 +260,8 @@ def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) 
     assert stage.finds("willow")
 
 
-@pytest.mark.parametrize("name", OPTIONAL)
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", some([*OPTIONAL], 2))
 def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, name: str) -> None:
     """A loop that dies is named in status and started again, and the daemon goes on answering."""
     stage.prepare(EVENTS_ONLY)
@@ -318,8 +321,10 @@ def _is_ready(stage: Stage) -> bool:
     return False
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
-    "bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}]
+    "bare",
+    some([{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}], 1),
 )
 def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str, str]) -> None:
     """With no HOME or one that is nowhere, and another locale, a note with accents is indexed, found and read."""

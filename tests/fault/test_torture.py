@@ -23,6 +23,7 @@ def test_f121_index_equals_the_disk_whatever_happens(tmp_path: Path, watch: bool
         assert run.fired["strace_kill_running"] + run.fired["strace_kill_start"]
 
 
+@pytest.mark.torture
 @pytest.mark.sweep
 def test_f121_vectors_follow_whatever_happens(tmp_path: Path, starter_model: Path) -> None:
     """The same with the real model: the vectors follow, too."""
