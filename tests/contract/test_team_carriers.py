@@ -58,6 +58,12 @@ def people() -> Sequence[str]:
     return ("ana", "ben")
 
 
+RARELY_BY_GIT = pytest.mark.parametrize(
+    "members", [pytest.param("git", marks=pytest.mark.torture), "postgres"], indirect=True
+)
+"""Git takes ten times what a server takes, and `tests/fault/test_team_faults.py` has it alone."""
+
+
 @pytest.fixture(params=["git", "postgres"])
 async def members(request: pytest.FixtureRequest, people: Sequence[str], tmp_path: Path) -> Sequence[Member]:
     """The people of one team, each on a machine of their own."""
@@ -120,6 +126,7 @@ async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Membe
     assert ben.seen("ana/memory/2026-11-02.md")
 
 
+@RARELY_BY_GIT
 @pytest.mark.sweep
 @pytest.mark.parametrize("people", [("ana", "ben", "carl", "dora")[: whole_or(3, 4)]], ids=["some"])
 async def test_several_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
@@ -138,6 +145,7 @@ async def test_several_share_at_once_and_nothing_is_lost(members: Sequence[Membe
             assert [f"{writer.person} says {number}" in said for number in rounds] == [True] * len(rounds)
 
 
+@RARELY_BY_GIT
 async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Member], tmp_path: Path) -> None:
     ana, ben = members
     again = await ana.beside(tmp_path / "laptop", "ana").open()
@@ -157,6 +165,7 @@ async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Membe
     assert texts == ana.seen("ana/memory/2026-11-02.md") == again.seen("ana/memory/2026-11-02.md")
 
 
+@RARELY_BY_GIT
 async def test_two_machines_leave_each_others_notes(members: Sequence[Member], tmp_path: Path) -> None:
     ana, ben = members
     laptop = await ana.beside(tmp_path / "laptop", "ana").open()
@@ -236,6 +245,7 @@ async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None
     assert shown.read_text() == text
 
 
+@RARELY_BY_GIT
 async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequence[Member]) -> None:
     ana, ben = members
     twice = line("- W: said twice")

@@ -531,6 +531,7 @@ def _processor_seconds(stage: Stage) -> float:
     return spent.user + spent.system
 
 
+@pytest.mark.sweep
 def test_f044_megabytes_in_one_line_do_not_block_health(stage: Stage) -> None:
     """Health is answered within 0.6 s while megabytes in one line are indexed, and they are found."""
     stage.start(SCAN_ONLY)

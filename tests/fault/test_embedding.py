@@ -25,10 +25,10 @@ from memoryd.store.index.schema import FLOAT_VERSION
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
-from tests.sweeps import some
+from tests.sweeps import some, whole_or
 from tests.waiting import eventually
 
-NOTES = 24
+NOTES = whole_or(12, 24)
 UNFIT = [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)]
 """What is no model."""
 
@@ -167,6 +167,7 @@ def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: 
     embedded.converges(is_embedded=True)
 
 
+@pytest.mark.sweep
 def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_model: Path) -> None:
     """After the model changed, the vectors in use are all of one space; until then words answer."""
     fill(stage, NOTES)

@@ -108,6 +108,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.sweep
 def test_f123_stacks_of_threads_at_work_end_nothing() -> None:
     """USR1 again and again while stacks change ends nothing, and ABRT then is what it ends by."""
     with started([sys.executable, "-c", AT_WORK], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

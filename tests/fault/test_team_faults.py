@@ -679,6 +679,7 @@ async def test_promoting_does_not_wait_for_an_exchange_that_hangs(
     await asyncio.wait([hanging])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("step", range(0, 12, whole_or(12, 1)))
 async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -29,19 +28,6 @@ from tests.sweeps import some, whole_or
 
 LOG, WORLD = RelativePath("memory/2026-11-18.md"), RelativePath("bank/world.md")
 PIN, UNPIN = AttributeChange(is_pinned=True), AttributeChange(is_pinned=False)
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(4) as made:
-        yield made
-
-
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
-    yield made
-    await made.close()
 
 
 @pytest.fixture

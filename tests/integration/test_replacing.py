@@ -62,6 +62,7 @@ def killed_at(root: Path, step: int) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == KILLED
 
 
+@pytest.mark.sweep
 def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Path) -> None:
     outcomes = set[str]()
     for step in count(1, whole_or(4, 1)):

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from itertools import repeat
@@ -28,12 +28,6 @@ from tests.sweeps import some, whole_or
 
 DAY = date(2026, 11, 18)
 LOG = RelativePath("memory/2026-11-18.md")
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(6) as made:
-        yield made
 
 
 @pytest.fixture

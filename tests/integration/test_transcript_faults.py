@@ -76,6 +76,7 @@ def expected(data: bytes) -> dict[int, str]:
     return {number: json.loads(one)["message"]["content"] for number, one in enumerate(lines, 1)}
 
 
+@pytest.mark.sweep
 def test_everything_that_another_process_appends_is_read_once(tmp_path: Path) -> None:
     chance = random.Random(1)
     data = b"".join(line(f"{number} " + "word " * chance.randint(0, 300)) for number in range(whole_or(1_000, 3_000)))
@@ -208,6 +209,7 @@ def test_transcript_of_200_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     assert grown < 28 << 20, "no more than the longest line that is read, and a few blocks"
 
 
+@pytest.mark.sweep
 def test_hostile_content_costs_neither_time_nor_other_lines(tmp_path: Path) -> None:
     """A fence that never ends, brackets without end, envelopes in envelopes: some megabytes each."""
     path = tmp_path / "s.jsonl"
@@ -236,6 +238,7 @@ def record_with(content: bytes) -> bytes:
     return b'{"type":"message","message":{"role":"user","content":%s}}\n' % content
 
 
+@pytest.mark.sweep
 def test_values_without_number_cost_that_line_and_little_memory(tmp_path: Path) -> None:
     """Each list, object and number takes many times the bytes of its text."""
     path, size = tmp_path / "s.jsonl", whole_or(2, 7) << 20
