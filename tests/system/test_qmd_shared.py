@@ -65,6 +65,7 @@ def at_work(daemon: RunningDaemon, command: str) -> bool:
     return any(command in one.cmdline() for one in psutil.Process(daemon.pid).children())
 
 
+@pytest.mark.torture
 def test_f093_updates_by_hand_at_the_same_time_break_nothing(daemon: RunningDaemon) -> None:
     """With updates by hand at the same time, every new note is found at once and by qmd later."""
     with ThreadPoolExecutor(1) as pool:
