@@ -88,6 +88,8 @@ def answers_all(daemon: RunningDaemon, count: int) -> bool:
 
 def test_f090_fifty_questions_at_once_are_answered_by_few_processes(daemon: RunningDaemon) -> None:
     """Fifty questions are answered, and one server process of qmd runs."""
+    # the server that the first question after an update waits for
+    eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
     with ThreadPoolExecutor(50) as pool:
         asking = [pool.submit(found, daemon, "lease") for _ in range(50)]
         replies = [one.result() for one in asking]
