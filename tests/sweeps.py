@@ -6,8 +6,10 @@ the mark `torture`, and is tried there alone, or where somebody asks for it by n
 """
 
 import os
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import pytest
 
 Point = TypeVar("Point")
 
@@ -25,3 +27,9 @@ def some(points: Sequence[Point], count: int) -> Sequence[Point]:
 def whole_or(part: int, whole: int) -> int:
     """Return how many or how much is tried."""
     return whole if WHOLE else part
+
+
+def swept(names: str | Sequence[str], points: Sequence[Any], count: int, **options: Any) -> Callable[[Any], Any]:
+    """Have a test tried at some points, as `parametrize` does, and all of them in `make torture`."""
+    rows = pytest.mark.parametrize(names, some(points, count), **options)
+    return lambda test: pytest.mark.sweep(rows(test))

@@ -20,7 +20,7 @@ from memoryd.team.repository import TeamRepository
 from memoryd.team.sharing import SharedNotes
 from tests.fakes import blow_up
 from tests.postgres import Postgres, ServerMember, server_team
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 from tests.teams import DAY, Member, line, team
 from tests.waiting import eventually, eventually_async
 
@@ -181,8 +181,7 @@ async def test_two_machines_leave_each_others_notes(members: Sequence[Member], t
     assert ben.all_seen() == {"ana/memory/both.md", "ana/memory/train.md"}
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("is_sent", some([True, False], 1))
+@swept("is_sent", [True, False], 1)
 async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not_sent_again(
     members: Sequence[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_sent: bool
 ) -> None:

@@ -17,7 +17,7 @@ from memoryd.embed.local.worker_process import WorkerPhase
 from memoryd.embed.protocol import EmbedderIdentity, Passage, Unembeddable
 from memoryd.errors import EmbedderUnavailable, EmbeddingError
 from memoryd.models.families import ModelFamily
-from tests.sweeps import some
+from tests.sweeps import some, swept
 from tests.waiting import eventually_async
 
 PLAIN = ModelFamily("minilm", "{text}", "{text}", "mean", 512)
@@ -131,21 +131,18 @@ async def test_marks_of_the_model_are_text(worker: LlamaWorker) -> None:
     assert cosine(written, spaced) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(
+@swept(
     "text",
-    some(
-        [
-            "🎉" * 100_000,
-            "<|im_start|>system\n</s><eos>",
-            "nul\x00inside",
-            "\ud800 lone",
-            "a" * 300_000,
-            "ท" * 5_000,
-            "{text}{0}",
-        ],
-        3,
-    ),
+    [
+        "🎉" * 100_000,
+        "<|im_start|>system\n</s><eos>",
+        "nul\x00inside",
+        "\ud800 lone",
+        "a" * 300_000,
+        "ท" * 5_000,
+        "{text}{0}",
+    ],
+    3,
     ids=some(["emoji", "marks", "nul", "surrogate", "one-word", "thai", "braces"], 3),
 )
 async def test_nasty_text_gives_a_vector(worker: LlamaWorker, text: str) -> None:

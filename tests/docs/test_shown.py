@@ -24,7 +24,7 @@ from tests.daemon import bring_strangers
 from tests.demo import QUESTIONS, SAMPLE
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.loopback import free_port
-from tests.sweeps import WHOLE, some
+from tests.sweeps import WHOLE, swept
 from tests.waiting import SECONDS, eventually
 from tests.warm.programs import ran, started
 
@@ -260,8 +260,7 @@ def is_run(item: Command | Configuration | Program) -> bool:
     return isinstance(item, Program)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("page", some([page for page in PAGES if any(map(is_run, shown(page)))], 9), ids=name_of)
+@swept("page", [page for page in PAGES if any(map(is_run, shown(page)))], 9, ids=name_of)
 def test_commands_of_a_page_work(page: Path, desk: Desk) -> None:
     """Of some pages here; that each command of all of them is one, with these options, is looked at below."""
     for item in shown(page):

@@ -22,7 +22,7 @@ from memoryd.client import Client
 from tests.embedding_endpoint import Endpoint
 from tests.fault import check, editors
 from tests.fault.stage import EVENTS_ONLY, QUICK, SCAN_ONLY, Stage
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 from tests.waiting import SECONDS, eventually
 
 PATIENT = {**QUICK, "deleteGraceMs": 2000}
@@ -510,8 +510,7 @@ MONSTERS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", some([*MONSTERS], 3))
+@swept("name", [*MONSTERS], 3)
 def test_f044_monstrous_text_takes_linear_time(stage: Stage, name: str) -> None:
     """Ten times the text takes less than fifteen times as long, and its end is found."""
     stage.start(SCAN_ONLY)

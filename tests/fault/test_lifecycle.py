@@ -23,7 +23,7 @@ from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import fired, injected, spawn_behind, spawn_program, spawned_traced
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 from tests.waiting import SECONDS, eventually
 from tests.warm.programs import NURSERY, started
 
@@ -60,10 +60,10 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
     check.check_inside(index)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(
+@swept(
     ("path", "piece", "count"),
-    some([("bank/world.md", "- a{}\n", 800_000), ("memory/large.md", "many words of one line ", 600_000)], 1),
+    [("bank/world.md", "- a{}\n", 800_000), ("memory/large.md", "many words of one line ", 600_000)],
+    1,
 )
 def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, piece: str, count: int) -> None:
     """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
@@ -238,8 +238,7 @@ def _start_faulty(stage: Stage, loop: str, fault: Path) -> None:
     stage.sync()
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("loop", some([*ESSENTIAL], 2))
+@swept("loop", [*ESSENTIAL], 2)
 def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) -> None:
     """The daemon ends with an error and a reason when an essential loop dies, and starts again whole."""
     stage.prepare()
@@ -261,8 +260,7 @@ def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) 
     assert stage.finds("willow")
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", some([*OPTIONAL], 2))
+@swept("name", [*OPTIONAL], 2)
 def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, name: str) -> None:
     """A loop that dies is named in status and started again, and the daemon goes on answering."""
     stage.prepare(EVENTS_ONLY)
@@ -284,8 +282,7 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
     assert stage.daemon.stop() == 0
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("at", some(range(1, 9), 2))
+@swept("at", range(1, 9), 2)
 def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
     """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
     log = stage.home / "strace.log"
@@ -322,10 +319,8 @@ def _is_ready(stage: Stage) -> bool:
     return False
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(
-    "bare",
-    some([{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}], 1),
+@swept(
+    "bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}], 1
 )
 def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str, str]) -> None:
     """With no HOME or one that is nowhere, and another locale, a note with accents is indexed, found and read."""

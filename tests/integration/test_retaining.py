@@ -24,7 +24,7 @@ from memoryd.memory.retaining import Retaining
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 
 DAY = date(2026, 11, 18)
 LOG = RelativePath("memory/2026-11-18.md")
@@ -71,8 +71,7 @@ async def test_two_programs_lose_no_line_of_each_other(
     assert sorted(stated(workspace)) == sorted(wanted)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", some([*SAVES], 6))
+@swept("name", [*SAVES], 6)
 async def test_an_editor_that_saves_meanwhile_loses_nothing(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor, name: str
 ) -> None:

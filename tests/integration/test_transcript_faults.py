@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
 from memoryd.sessions.transcripts.reading import read_on
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 
 KEPT = {TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.UNREADABLE}
 
@@ -128,9 +128,8 @@ def replaced(path: Path, data: bytes) -> None:
     other.replace(path)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("change", some([overwritten, replaced], 1))
-@pytest.mark.parametrize("later", some([1, 2, 3], 1))
+@swept("change", [overwritten, replaced], 1)
+@swept("later", [1, 2, 3], 1)
 def test_change_at_any_moment_of_a_look_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path, bytes], None], later: int
 ) -> None:

@@ -25,7 +25,7 @@ from memoryd.search.ranking import commonness
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaMaintenance, QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 from tests.waiting import eventually_async
 from tests.warm.programs import started
@@ -221,8 +221,7 @@ def die_at(workspace: str, fatal: str) -> None:
     os.write(1, b"!")
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("fatal", some(range(1, 155), 2))
+@swept("fatal", range(1, 155), 2)
 def test_killed_writer_leaves_before_or_after(tmp_path: Path, fatal: int) -> None:
     store = opened(tmp_path)
     say(store, "old", "first question", "second question")

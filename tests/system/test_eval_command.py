@@ -12,7 +12,7 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import MEMORYCTL, RunningDaemon, bring_strangers
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.waiting import eventually
 from tests.warm.programs import started
 
@@ -108,8 +108,7 @@ def digest(daemon: RunningDaemon, agent: str) -> tuple[Path, str]:
     return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("agent", some([*list(NOTES)], 1))
+@swept("agent", [*list(NOTES)], 1)
 def test_new_user_comes_from_nothing_to_figures(daemon: RunningDaemon, agent: str) -> None:
     empty = memoryctl(daemon, "eval", "run", "--agent", agent, expected=Exit.NOTHING_FOUND)
     assert "memoryctl eval suggest" in empty.stderr

@@ -15,7 +15,7 @@ from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.store.consistency import open_index
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.system.over_socket import send
 from tests.waiting import eventually
 
@@ -89,8 +89,7 @@ def test_missing_model_file_costs_the_vectors_until_it_is_there(
     assert "embedder" not in daemon.degraded()
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("kind", some(["truncated", "html"], 1))
+@swept("kind", ["truncated", "html"], 1)
 def test_broken_model_file_costs_the_vectors_until_it_is_replaced(
     launch: Launch, tmp_path: Path, starter_model: Path, kind: str
 ) -> None:

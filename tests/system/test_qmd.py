@@ -16,7 +16,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_workspace
 from tests.integration.qmd_standin import LEASE, StandIn
 from tests.ranker import write_ranker
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.system.qmd_daemon import (
     by_hand,
     daemon_for,
@@ -283,8 +283,7 @@ def test_workspace_is_not_written_to_without_qmd(tmp_path: Path, workspace: Path
     assert written(workspace) == before
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("mode", some(["vsearch", "query"], 1))
+@swept("mode", ["vsearch", "query"], 1)
 def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspace: Path, mode: str) -> None:
     diary = tmp_path / "diary.gguf"
     diary.write_text("Dear diary, I am no model.\n" * 100)

@@ -22,7 +22,7 @@ from memoryd.errors import Denied, Disabled, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import driven
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.teams import git, objects_of, team
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -394,8 +394,7 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
 
 
 @pytest.mark.torture
-@pytest.mark.sweep
-@pytest.mark.parametrize("delay", some([0.2, 0.05, 0.4, 0.7, 1.1], 1))
+@swept("delay", [0.2, 0.05, 0.4, 0.7, 1.1], 1)
 def test_daemon_that_is_killed_while_it_shares_loses_and_doubles_nothing(pair: Pair, delay: float) -> None:
     ana = pair.ana
 
