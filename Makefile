@@ -27,7 +27,7 @@ help:
 	@echo 'make demo       sample notes, the real daemon, three questions and an edit'
 	@echo 'make test       the test suite (ARGS="-k name" passes options to pytest)'
 	@echo 'make test-fast  of these the quick ones, without the whole program (a minute or so)'
-	@echo 'make torture    all of every sweep, then kill the daemon 1700 times while it works: an hour (ARGS="--rounds 50")'
+	@echo 'make torture    all sweeps, what hunts for a moment, then kill the daemon 1700 times while it works: an hour (ARGS="--rounds 50")'
 	@echo 'make load       64 clients of all kinds and an editor for 30 s: wrong answers, times, what is left (ARGS="--strict")'
 	@echo 'make soak       an hour of light use: does memory, descriptors or disk grow (ARGS="--minutes 10")'
 	@echo 'make faults     the fault catalogue, what its tests assert, and what is open'
@@ -126,7 +126,7 @@ dist: .venv/.test .venv/.model
 	@$(BIN)/python -m tests.distribution $(ARGS)
 
 torture: .venv/.test .venv/.model
-	MEMORYD_TEST_SWEEPS=1 $(BIN)/python -m pytest -n 4 --dist loadgroup -m "sweep or hypothesis"
+	MEMORYD_TEST_SWEEPS=1 $(BIN)/python -m pytest -n 4 --dist loadgroup -m "sweep or hypothesis or torture"
 	for seed in 1 2 3; do $(BIN)/python -m tests.fault.torture --rounds 500 --seed $$seed --embed --files 10 --rate 3 $(ARGS) || exit 1; done
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 5 $(ARGS)
 	$(BIN)/python -m tests.fault.torture --rounds 200 --seed 4 --no-watch $(ARGS)

@@ -29,7 +29,7 @@ from tests.daemon import (
 )
 from tests.groups import grouped
 from tests.leftovers import described, processes_of
-from tests.sweeps import whole_or
+from tests.sweeps import WHOLE, whole_or
 from tests.waiting import eventually
 from tests.warm.programs import NURSERY
 
@@ -82,7 +82,11 @@ def _compile_share(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tell xdist which tests are for one worker, as it reads it off their ids with `--dist loadgroup`."""
+    """Leave out what is for `make torture`, and tell xdist, by their ids, which tests are for one worker."""
+    if not WHOLE and not any("::" in one for one in config.args):
+        later = [item for item in items if item.get_closest_marker("torture")]
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if not item.get_closest_marker("torture")]
     if config.getoption("loadgroup", default=False):
         for item, group in grouped(items):
             # its mark `xdist_group` is written to a field that pytest 9.2 does not read any more

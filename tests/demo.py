@@ -76,18 +76,21 @@ EDITED = Question(
 )
 
 
-def main() -> int:
+QUESTIONS = IDENTIFIER, PARAPHRASE, CHINESE, EDITED
+
+
+def main(sample: Path = SAMPLE) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="memoryd-demo-") as folder:
-            _run(Path(folder))
+            _run(Path(folder), sample)
     except DemoError as failure:
         print(f"demo failed: {failure}", file=sys.stderr)
         return 1
     return 0
 
 
-def _run(folder: Path) -> None:
-    workspace = _prepare(folder)
+def _run(folder: Path, sample: Path) -> None:
+    workspace = _prepare(folder, sample)
     started = time.monotonic()
     with _daemon(folder / "daemon.log") as daemon, Client() as memory:
         _wait_until_ready(daemon, memory, started)
@@ -101,10 +104,10 @@ def _run(folder: Path) -> None:
     print(f"\n{_bold('Done')} in {time.monotonic() - started:.1f} s; the temporary folder is gone.")
 
 
-def _prepare(folder: Path) -> Path:
+def _prepare(folder: Path, sample: Path) -> Path:
     """Copy the notes, write a configuration and point this process and its children at them alone."""
     workspace = folder / "workspace"
-    shutil.copytree(SAMPLE, workspace)
+    shutil.copytree(sample, workspace)
     search = {
         "provider": "local",
         "local": {"modelPath": MULTILINGUAL_STARTER},
@@ -269,4 +272,4 @@ def _bold(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:])))

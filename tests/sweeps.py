@@ -1,11 +1,15 @@
 """How much of a sweep is tried: a part of it in `make test`, the whole in `make torture`.
 
-A sweep tries one claim at many points: system calls, kills, sizes, examples. Its tests carry the mark `sweep`.
+A sweep tries one claim at many points: system calls, kills, sizes, examples. Its tests carry the mark `sweep`. What
+hunts for a moment by storms, crowds and repeated kills, or tries in other surroundings what another test holds, carries
+the mark `torture`, and is tried there alone, or where somebody asks for it by name.
 """
 
 import os
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import pytest
 
 Point = TypeVar("Point")
 
@@ -23,3 +27,9 @@ def some(points: Sequence[Point], count: int) -> Sequence[Point]:
 def whole_or(part: int, whole: int) -> int:
     """Return how many or how much is tried."""
     return whole if WHOLE else part
+
+
+def swept(names: str | Sequence[str], points: Sequence[Any], count: int, **options: Any) -> Callable[[Any], Any]:
+    """Have a test tried at some points, as `parametrize` does, and all of them in `make torture`."""
+    rows = pytest.mark.parametrize(names, some(points, count), **options)
+    return lambda test: pytest.mark.sweep(rows(test))

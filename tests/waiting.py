@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator
 SECONDS = 90.0
 LINEAR_SECONDS = 20.0
 """Of a processor: far beyond what one look through a long text takes, and below what a look for each letter does."""
-STEPS = 0.01, 0.1
+STEPS = 0.01, 0.4
 """Seconds between two looks: the fewest and the most."""
 
 
@@ -35,7 +35,7 @@ def eventually(condition: Callable[[], object], *, seconds: float = SECONDS, ste
 
 
 def _pause(waited: float) -> float:
-    return min(max(STEPS[0], waited / 20), STEPS[1])
+    return min(max(STEPS[0], waited / 8), STEPS[1])
 
 
 @contextlib.contextmanager

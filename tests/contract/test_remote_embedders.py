@@ -34,6 +34,7 @@ from memoryd.embed.remote.settings import (
 from memoryd.errors import EmbedderUnavailable, EmbeddingError, ModelError
 from memoryd.retry import BreakerRule, Retry
 from tests.contract.embedding_server import DIALECTS, DIMENSIONS, Asked, EmbeddingServer, Reply, numbers_for, opened_at
+from tests.sweeps import swept
 
 KEY = "sk-test-9f8e7d6c5b4a3f2e1d0c"
 QUICK = CallTimeouts(
@@ -237,7 +238,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(BROKEN))
+@swept("name", [*sorted(BROKEN)], 6)
 async def test_broken_answer_is_asked_for_again_and_then_told(server: EmbeddingServer, name: str) -> None:
     full = Reply(200, server.dialect.answer([numbers_for(text) for text in NOTES])).content()
     broken = BROKEN[name](server, full)

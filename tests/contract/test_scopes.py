@@ -110,6 +110,7 @@ def test_f145_files_of_qmd_are_those_of_the_agent(hostile: RunningDaemon) -> Non
         assert not any(marker in reply.text for marker in FOREIGN[agent])
 
 
+@pytest.mark.torture
 def test_f145_real_qmd_tells_each_agent_its_own_notes(tmp_path: Path) -> None:
     """The real qmd finds each agent its own notes and none of the other's."""
     with prepare(tmp_path, None, backend="qmd", qmd={"command": real_qmd(), "update": {"debounceMs": 200}}) as running:

@@ -20,7 +20,7 @@ from memoryd.team.repository import TeamRepository
 from memoryd.team.sharing import SharedNotes
 from tests.fakes import blow_up
 from tests.postgres import Postgres, ServerMember, server_team
-from tests.sweeps import whole_or
+from tests.sweeps import swept, whole_or
 from tests.teams import DAY, Member, line, team
 from tests.waiting import eventually, eventually_async
 
@@ -56,6 +56,12 @@ def server() -> Iterator[Postgres]:
 @pytest.fixture
 def people() -> Sequence[str]:
     return ("ana", "ben")
+
+
+RARELY_BY_GIT = pytest.mark.parametrize(
+    "members", [pytest.param("git", marks=pytest.mark.torture), "postgres"], indirect=True
+)
+"""Git takes ten times what a server takes, and `tests/fault/test_team_faults.py` has it alone."""
 
 
 @pytest.fixture(params=["git", "postgres"])
@@ -120,10 +126,12 @@ async def test_nobody_takes_back_what_another_one_shared(members: Sequence[Membe
     assert ben.seen("ana/memory/2026-11-02.md")
 
 
+@RARELY_BY_GIT
 @pytest.mark.sweep
 @pytest.mark.parametrize("people", [("ana", "ben", "carl", "dora")[: whole_or(3, 4)]], ids=["some"])
 async def test_several_share_at_once_and_nothing_is_lost(members: Sequence[Member]) -> None:
-    for number in range(3):
+    rounds = range(whole_or(1, 3))
+    for number in rounds:
         for one in members:
             await one.promote(f"- W: {one.person} says {number}")
     # who is outrun by another one sends what waits by the next exchange
@@ -134,9 +142,10 @@ async def test_several_share_at_once_and_nothing_is_lost(members: Sequence[Membe
         assert reader.all_seen() == {f"{one.person}/memory/2026-11-02.md" for one in members}
         for writer in members:
             said = reader.seen(f"{writer.person}/memory/2026-11-02.md") or ""
-            assert [f"{writer.person} says {number}" in said for number in range(3)] == [True] * 3
+            assert [f"{writer.person} says {number}" in said for number in rounds] == [True] * len(rounds)
 
 
+@RARELY_BY_GIT
 async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Member], tmp_path: Path) -> None:
     ana, ben = members
     again = await ana.beside(tmp_path / "laptop", "ana").open()
@@ -156,6 +165,7 @@ async def test_same_person_on_two_machines_loses_nothing(members: Sequence[Membe
     assert texts == ana.seen("ana/memory/2026-11-02.md") == again.seen("ana/memory/2026-11-02.md")
 
 
+@RARELY_BY_GIT
 async def test_two_machines_leave_each_others_notes(members: Sequence[Member], tmp_path: Path) -> None:
     ana, ben = members
     laptop = await ana.beside(tmp_path / "laptop", "ana").open()
@@ -171,7 +181,7 @@ async def test_two_machines_leave_each_others_notes(members: Sequence[Member], t
     assert ben.all_seen() == {"ana/memory/both.md", "ana/memory/train.md"}
 
 
-@pytest.mark.parametrize("is_sent", [True, False])
+@swept("is_sent", [True, False], 1)
 async def test_what_was_sent_without_being_noted_and_taken_back_elsewhere_is_not_sent_again(
     members: Sequence[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_sent: bool
 ) -> None:
@@ -234,6 +244,7 @@ async def test_view_is_made_anew_from_nothing(members: Sequence[Member]) -> None
     assert shown.read_text() == text
 
 
+@RARELY_BY_GIT
 async def test_memory_that_two_machines_shared_is_taken_back_whole(members: Sequence[Member]) -> None:
     ana, ben = members
     twice = line("- W: said twice")
@@ -510,6 +521,7 @@ async def test_server_whose_disk_is_full_is_a_state_and_loses_nothing(server: Po
     assert ben.seen("ana/memory/2026-11-02.md") == "## Retain\n- W: waits\n"
 
 
+@pytest.mark.torture
 async def test_standby_takes_over_when_it_is_promoted(tmp_path: Path) -> None:
     first = Postgres()
     standby = Postgres(first)

@@ -19,6 +19,7 @@ from memoryd.errors import ModelError, TextModelUnavailable
 from memoryd.llm.protocol import WAITING_MAX, AnswerShape, Prompt
 from memoryd.llm.writing import WritingWorker
 from memoryd.models.families import inspect_chat_model
+from tests.sweeps import swept
 from tests.tiny_chat import TEMPLATE, USER_ONLY, write_chat_model
 from tests.tiny_rankers import write_bert_ranker, write_qwen_ranker
 from tests.waiting import eventually_async
@@ -90,8 +91,8 @@ async def ask(
     return await worker.complete(prompt, shape=Verdict, max_tokens=max_tokens, deadline=soon(seconds))
 
 
-@pytest.mark.parametrize("template", [TEMPLATE, USER_ONLY, None], ids=["system", "user only", "none"])
-@pytest.mark.parametrize("seed", [12, 5, 77])
+@swept("template", [TEMPLATE, USER_ONLY, None], 1)
+@swept("seed", [12, 5, 77], 2)
 async def test_any_weights_answer_in_the_shape(tmp_path: Path, template: str | None, seed: int) -> None:
     path = write_chat_model(tmp_path / "chat.gguf", template=template, seed=seed)
     async with running(path) as worker:
@@ -102,9 +103,7 @@ async def test_any_weights_answer_in_the_shape(tmp_path: Path, template: str | N
         assert worker.identity == "local/Tiny-Chat@0123456789abcdef"
 
 
-@pytest.mark.parametrize(
-    "data", ["", HOSTILE, HOSTILE * 8, "🎉" * 200, "nul\x00inside", "\ud800 lone", "今天海边" * 50]
-)
+@swept("data", ["", HOSTILE, HOSTILE * 8, "🎉" * 200, "nul\x00inside", "\ud800 lone", "今天海边" * 50], 2)
 async def test_hostile_data_gets_an_answer_of_the_shape(model: Path, data: str) -> None:
     async with running(model) as worker:
         answer = await ask(worker, data)

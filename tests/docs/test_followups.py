@@ -37,6 +37,7 @@ def test_set_is_what_its_readme_says() -> None:
         assert all(session == one.session and 1 <= seq <= turns[session] for session, seq in one.gold)
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     ("baseline", "recall", "whole", "session"),
     [
@@ -58,6 +59,7 @@ def test_sequences_beat(
     assert sequence.precision >= other.precision
 
 
+@pytest.mark.torture
 def test_paraphrases_are_found_by_meaning_and_fillers_stay_without_it(figures: Figures) -> None:
     assert figures["all"]["sequence"].right >= 0.8
     assert figures["paraphrase en"]["sequence"].right >= 0.7
@@ -65,6 +67,7 @@ def test_paraphrases_are_found_by_meaning_and_fillers_stay_without_it(figures: F
     assert figures["filler"]["words"].right == figures["filler"]["sequence"].right == 1
 
 
+@pytest.mark.torture
 def test_page_tells_the_figures(figures: Figures) -> None:
     """To the last digit: they are the same in each run."""
     assert tables(figures) in PAGE.read_text(encoding="utf-8")

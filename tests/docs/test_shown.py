@@ -11,15 +11,20 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
+from memoryd.cli.invocation import Invocation
+from memoryd.cli.main import memoryctl
 from memoryd.client import Client
 from memoryd.config.limits import USUAL_PORT
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
 from tests.daemon import bring_strangers
+from tests.demo import QUESTIONS, SAMPLE
 from tests.docs.shown import PAGES, ROOT, Command, Configuration, Program, shown
 from tests.loopback import free_port
+from tests.sweeps import WHOLE, swept
 from tests.waiting import SECONDS, eventually
 from tests.warm.programs import ran, started
 
@@ -37,6 +42,10 @@ WORDS_AND_STARTER = """{
 """
 SHELL = re.compile(r"[|&;<>$*?(){}`\n]|\[")
 """What a shell does more with than to cut a line into words."""
+QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+"""What it does nothing with."""
+PICKED = re.compile(r"""\$\((memoryctl [^|()]*) \| jq (?:--raw-output )?'([^']*)'\)""")
+"""What one command is told of another one's answer."""
 SERVICE = re.compile(r"memoryctl service (start|stop)\b")
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 NOT_RUN = {
@@ -52,6 +61,7 @@ NOT_RUN = {
     "make load": "tests/load/test_load.py is a short one",
     "make dist": "it installs four environments",
     "make eval": "it needs question sets",
+    "memoryctl eval compare --with chunking.tokens=200": "test_eval_command.py compares",
     "make faults": "test_fault_catalogue.py looks at the catalogue",
     **{f"memoryctl web{option}": "tests/system/test_page.py opens it" for option in ("", " --print", " --keep")},
     "pipx": "it would install another copy",
@@ -138,7 +148,9 @@ class Desk:
             self.start(PLAIN)
         # what is said behind it is for the reader
         line = line.split(" #")[0]
-        if line.startswith("memoryctl ") and not SHELL.search(line):
+        if line.startswith("memoryctl "):
+            line = PICKED.sub(self._picked, line)
+        if line.startswith("memoryctl ") and not SHELL.search(QUOTED.sub("", line)):
             words = [str(self.home / word[2:]) if word.startswith("~/") else word for word in shlex.split(line)]
             return self._run([str(PROGRAMS / "memoryctl"), *words[1:]])
         # without it an error reply is a success to curl
@@ -149,6 +161,14 @@ class Desk:
         self._is_stopped = what == "stop"
         self.stop() if self._is_stopped else self.start(PLAIN)
         return ""
+
+    def _picked(self, found: re.Match[str]) -> str:
+        """Return what a part of a line says: asked here, it takes no shell, and no program that reads all of ours."""
+        words = [str(PROGRAMS / "memoryctl"), *shlex.split(found[1])[1:]]
+        told = ran(words, env=self._environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True).stdout
+        return (
+            subprocess.run(["jq", "-r", found[2]], input=told, capture_output=True, check=True).stdout.decode().strip()
+        )
 
     def execute(self, program: str) -> str:
         """Run a piece of Python likewise."""
@@ -234,15 +254,41 @@ def reason_not_to_run(command: Command) -> str | None:
     return NOT_RUN.get(bare) or next((NOT_RUN[name] for name in command.programs if name in NOT_RUN), None)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def is_run(item: Command | Configuration | Program) -> bool:
+    if isinstance(item, Command):
+        return reason_not_to_run(item) is None and item.programs[0] != "make"
+    return isinstance(item, Program)
+
+
+@swept("page", [page for page in PAGES if any(map(is_run, shown(page)))], 9, ids=name_of)
 def test_commands_of_a_page_work(page: Path, desk: Desk) -> None:
+    """Of some pages here; that each command of all of them is one, with these options, is looked at below."""
     for item in shown(page):
         if isinstance(item, Configuration):
             desk.configure(item.whole)
         elif isinstance(item, Program):
             assert desk.execute(item.text) == ""
-        elif reason_not_to_run(item) is None and item.programs[0] != "make":
+        elif is_run(item):
             assert desk.type(item.line) == ""
+
+
+def test_commands_of_all_pages_are_known_with_their_options() -> None:
+    """Whether they are run or not."""
+    lines = [item.line for page in PAGES for item in shown(page) if isinstance(item, Command)]
+    ours = [PICKED.sub("1", line.split(" #")[0]) for line in lines if line.startswith("memoryctl ")]
+    typed = [line for line in ours if not SHELL.search(QUOTED.sub("", line))]
+    assert len(typed) > 150
+    for line in typed:
+        read(shlex.split(line)[1:])
+
+
+def read(words: list[str]) -> None:
+    """Read a command line as memoryctl does, and do nothing; raises UsageError."""
+    context = memoryctl.make_context("memoryctl", words, obj=Invocation())
+    while isinstance(group := context.command, click.Group) and (left := [*context._protected_args, *context.args]):
+        name, command, rest = group.resolve_command(context, left)
+        assert command
+        context = command.make_context(name, rest, parent=context)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -262,15 +308,21 @@ def test_what_make_is_asked_for_is_there() -> None:
         assert subprocess.run(["bash", "-c", f"{line} --dry-run"], cwd=ROOT, capture_output=True).returncode == 0, line
 
 
-def test_demo_shows_what_it_promises(multilingual_model: Path) -> None:
+@pytest.mark.sweep
+def test_demo_shows_what_it_promises(multilingual_model: Path, tmp_path: Path) -> None:
+    """On some of the notes, for the model takes a while to read them: those that answer, and a few others."""
     recipe = re.search(r"^demo:.*\n\t@\$\(BIN\)/python (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe
+    notes = tmp_path / "notes"
+    for path in (*(one.path for one in QUESTIONS), "MEMORY.md"):
+        (notes / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(SAMPLE / path, notes / path)
     with tempfile.TemporaryDirectory(prefix="demo-") as cache:
         (Path(cache) / "memoryd").mkdir()
         (Path(cache) / "memoryd" / "models").symlink_to(multilingual_model.parent)
         bring_strangers(Path(cache))
         done = subprocess.run(
-            [sys.executable, recipe[1]],
+            [sys.executable, recipe[1], *([] if WHOLE else [notes])],
             cwd=ROOT,
             env={**os.environ, "XDG_CACHE_HOME": cache},
             capture_output=True,

@@ -30,12 +30,19 @@ class Numbered:
     says: str
     """The first line of its docstring: what it asserts."""
     rows: tuple[int, ...]
+    is_rare: bool
+    """Whether it runs in `make torture` alone."""
 
 
 def numbered(tests: Path = TESTS) -> list[Numbered]:
     """Return the tests that carry a number, by file."""
     return [
-        Numbered(f"{path.relative_to(tests)}::{test.name}", _says(test), tuple(map(int, _NUMBER.findall(test.name))))
+        Numbered(
+            f"{path.relative_to(tests)}::{test.name}",
+            _says(test),
+            tuple(map(int, _NUMBER.findall(test.name))),
+            is_rare="pytest.mark.torture" in map(ast.unparse, test.decorator_list),
+        )
         for path in sorted(tests.rglob("test_*.py"))
         for test in functions_of(path)
         if _NUMBER.search(test.name)

@@ -25,10 +25,10 @@ from memoryd.store.index.schema import FLOAT_VERSION
 from tests.fault import check
 from tests.fault.faults import change
 from tests.fault.stage import QUICK, SCAN_ONLY, Stage
-from tests.sweeps import some
+from tests.sweeps import swept, whole_or
 from tests.waiting import eventually
 
-NOTES = 24
+NOTES = whole_or(12, 24)
 UNFIT = [None, b"", b"GGUF", b"<!DOCTYPE html><html>Not found</html>" * 100, bytes(5000)]
 """What is no model."""
 
@@ -96,7 +96,7 @@ def test_f004_f040_renamed_and_restored_notes_are_not_embedded_again(embedded: S
     embedded.converges(is_embedded=True)
 
 
-@pytest.mark.parametrize("is_killed", [False, True], ids=["", "killed"])
+@swept("is_killed", [False, True], 1)
 def test_f064_vectors_of_the_version_before_are_packed_in_place(embedded: Stage, is_killed: bool) -> None:
     """No text is embedded again, and the vectors of a note that became private meanwhile go."""
     embedded.write("bank/secret.md", "The safe opens by four sevens.\n")
@@ -152,7 +152,7 @@ def rows_of(index: Path, sql: str) -> list[tuple[Any, ...]]:
         return list(copy.execute(sql))
 
 
-@pytest.mark.parametrize("blob", ["x''", "x'00'", "zeroblob(4096)"])
+@swept("blob", ["x''", "x'00'", "zeroblob(4096)"], 1)
 def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: str) -> None:
     """Vectors of a wrong length make the index be rebuilt, and both arms answer afterwards."""
     embedded.sync(embedded=True)
@@ -165,6 +165,7 @@ def test_f065_vector_of_a_wrong_length_is_never_compared(embedded: Stage, blob: 
     embedded.converges(is_embedded=True)
 
 
+@pytest.mark.sweep
 def test_f066_other_model_is_never_mixed_with_the_old_one(stage: Stage, own_model: Path) -> None:
     """After the model changed, the vectors in use are all of one space; until then words answer."""
     fill(stage, NOTES)
@@ -209,8 +210,7 @@ def test_f070_stopped_worker_delays_no_answer(embedded: Stage) -> None:
     eventually(lambda: ask(embedded, "fruit trees")["mode"] == "hybrid", step=0.2)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("content", some(UNFIT, 2))
+@swept("content", UNFIT, 1)
 def test_f072_unfit_model_means_words_only_until_it_is_replaced(
     stage: Stage, own_model: Path, content: bytes | None
 ) -> None:

@@ -14,6 +14,7 @@ from memoryd.replies.daemon import HeartbeatReply
 from memoryd.wire import Exit
 from tests.fault.faults import spawn_program
 from tests.fault.stage import EVENTS_ONLY, Stage
+from tests.sweeps import swept
 from tests.waiting import eventually
 
 STUCK = """
@@ -104,7 +105,7 @@ def start_stuck(stage: Stage, fault: Path) -> None:
     stage.sync()
 
 
-@pytest.mark.parametrize(("part", "name"), [("writer", "writer of index main"), ("watcher", "watcher")])
+@swept(("part", "name"), [("writer", "writer of index main"), ("watcher", "watcher")], 1)
 def test_f124_writer_or_watcher_that_is_stuck_stops_the_pings(
     stage: Stage, manager: Manager, tmp_path: Path, part: str, name: str
 ) -> None:

@@ -126,7 +126,7 @@ def test_f156_modules_in_the_workspace_are_never_imported(tmp_path: Path, starte
     assert not proof.exists()
 
 
-SIZE = whole_or(12_000, 100_000)
+SIZE = whole_or(6_000, 100_000)
 HOSTILE = {
     "brackets": "[" * SIZE,
     "images": "![](" * SIZE,

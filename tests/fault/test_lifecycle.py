@@ -23,11 +23,12 @@ from memoryd.wire import Exit
 from tests.fault import check
 from tests.fault.faults import fired, injected, spawn_behind, spawn_program, spawned_traced
 from tests.fault.stage import EVENTS_ONLY, QUICK, Stage
-from tests.sweeps import some
+from tests.sweeps import swept, whole_or
 from tests.waiting import SECONDS, eventually
 from tests.warm.programs import NURSERY, started
 
 
+@pytest.mark.torture
 def test_f122_killed_again_and_again_the_first_scan_gets_on(stage: Stage) -> None:
     """Each start indexes more notes than the killed one before, and in the end all."""
     for number in range(600):
@@ -59,10 +60,10 @@ def test_f123_stop_signal_under_load_ends_in_order(stage: Stage, number: signal.
     check.check_inside(index)
 
 
-@pytest.mark.parametrize(
+@swept(
     ("path", "piece", "count"),
     [("bank/world.md", "- a{}\n", 800_000), ("memory/large.md", "many words of one line ", 600_000)],
-    ids=["bullets", "one line"],
+    1,
 )
 def test_f123_stop_signal_does_not_wait_for_a_large_note(stage: Stage, path: str, piece: str, count: int) -> None:
     """TERM while a large note is read, whatever it is made of, ends the daemon in the time that stops may take."""
@@ -107,12 +108,13 @@ time.sleep(60)
 """
 
 
+@pytest.mark.sweep
 def test_f123_stacks_of_threads_at_work_end_nothing() -> None:
     """USR1 again and again while stacks change ends nothing, and ABRT then is what it ends by."""
     with started([sys.executable, "-c", AT_WORK], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        for _ in range(300):
+        for _ in range(whole_or(100, 300)):
             process.send_signal(signal.SIGUSR1)
             time.sleep(0.003)  # the fault itself: at any moment of their work
         process.send_signal(signal.SIGABRT)
@@ -236,7 +238,7 @@ def _start_faulty(stage: Stage, loop: str, fault: Path) -> None:
     stage.sync()
 
 
-@pytest.mark.parametrize("loop", ESSENTIAL)
+@swept("loop", [*ESSENTIAL], 2)
 def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) -> None:
     """The daemon ends with an error and a reason when an essential loop dies, and starts again whole."""
     stage.prepare()
@@ -258,7 +260,7 @@ def test_f125_essential_loop_that_dies_ends_the_daemon(stage: Stage, loop: str) 
     assert stage.finds("willow")
 
 
-@pytest.mark.parametrize("name", OPTIONAL)
+@swept("name", [*OPTIONAL], 2)
 def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, name: str) -> None:
     """A loop that dies is named in status and started again, and the daemon goes on answering."""
     stage.prepare(EVENTS_ONLY)
@@ -280,8 +282,7 @@ def test_f125_optional_loop_that_dies_is_told_and_started_again(stage: Stage, na
     assert stage.daemon.stop() == 0
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("at", some(range(1, 9), 2))
+@swept("at", range(1, 9), 2)
 def test_f125_f136_thread_that_cannot_be_started_leaves_nothing_half_dead(stage: Stage, strace: None, at: int) -> None:
     """Each thread that cannot be started ends the daemon with an error, or leaves it whole; then it converges."""
     log = stage.home / "strace.log"
@@ -318,8 +319,8 @@ def _is_ready(stage: Stage) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
-    "bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}]
+@swept(
+    "bare", [{"LANG": "C", "LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0", "HOME": "/proc/nowhere"}], 1
 )
 def test_f133_bare_environment_reads_notes_as_utf8(stage: Stage, bare: dict[str, str]) -> None:
     """With no HOME or one that is nowhere, and another locale, a note with accents is indexed, found and read."""

@@ -11,6 +11,7 @@ import pytest
 
 from memoryd.domain.syncplan import RACY_WINDOW_NS
 from tests.fault.stage import SCAN_ONLY, Stage
+from tests.sweeps import swept
 from tests.waiting import eventually
 
 COUNT = 30
@@ -77,7 +78,7 @@ def answers_are_of_the_new_text(stage: Stage) -> None:
         assert not stage.finds(f"olden{number:02d}")
 
 
-@pytest.mark.parametrize("restore", [unpack, copy, rewrite, replaced], ids=lambda way: way.__name__)
+@swept("restore", [unpack, copy, rewrite, replaced], 2, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("is_running", [True, False], ids=["running", "stopped"])
 def test_restored_notes_are_answered_from_their_own_text(stage: Stage, restore: Restore, is_running: bool) -> None:
     fill(stage.memory, "olden")

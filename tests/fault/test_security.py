@@ -128,6 +128,7 @@ def test_f113_costly_questions_end_in_time_and_hold_up_nobody(tmp_path: Path) ->
         assert sorted(waits)[-2] < 1.0
 
 
+@pytest.mark.torture
 def test_f113_phrases_and_excluded_words_cost_about_what_plain_questions_do(tmp_path: Path) -> None:
     """Phrases and exclusions take at most five times as long as plain words, and end in time.
 
@@ -180,6 +181,7 @@ ESCAPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.torture
 def test_f142_folder_swapped_under_the_daemon_leaks_nothing(tmp_path: Path) -> None:
     """While the folder flips, no answer holds the outside's marker, and both outcomes were seen.
 

@@ -39,7 +39,7 @@ from tests.fault.faults import (
 from tests.fault.model import document
 from tests.fault.stage import SCAN_ONLY, Stage
 from tests.package_trees import SOURCES
-from tests.sweeps import some, whole_or
+from tests.sweeps import some, swept, whole_or
 from tests.waiting import SECONDS, eventually
 from tests.warm.programs import ran
 
@@ -73,8 +73,7 @@ SWEPT = {"pwrite64": 5, "fdatasync": 3, "ftruncate": 3, "unlink": 2, "openat": 2
 """How many points of each call are swept."""
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("call", SWEPT)
+@swept("call", [*SWEPT], 2)
 def test_f046_f122_killed_at_a_system_call_the_index_is_sound(stage: Stage, strace: None, call: str) -> None:
     """Killed at chosen writes, syncs and renames, the index is sound after each start and equals a rebuild."""
     fill(stage, 25)
@@ -122,8 +121,8 @@ def _end_when_indexed(daemon: FaultyDaemon) -> int:
     return daemon.reap()
 
 
-@pytest.mark.parametrize(
-    "inject", ["pwrite64:error=ENOSPC", "pwrite64:error=EIO", "fdatasync:error=EIO", "pwrite64:retval=100:when=3"]
+@swept(
+    "inject", ["pwrite64:error=ENOSPC", "pwrite64:error=EIO", "fdatasync:error=EIO", "pwrite64:retval=100:when=3"], 2
 )
 def test_f047_failing_writes_stop_neither_answers_nor_the_daemon(stage: Stage, strace: None, inject: str) -> None:
     """Writes did fail; answers went on, status named the index, and later all was indexed."""
@@ -277,7 +276,7 @@ def test_f048_no_inode_left_stops_neither_answers_nor_the_daemon(stage: Stage, i
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("end", ["stopped", "killed"])
+@swept("end", ["stopped", "killed"], 1)
 def test_f050_index_that_can_only_be_read_at_the_start_answers(stage: Stage, index_disk: Path, end: str) -> None:
     """Started on a read-only disk, the index answers and status says it is only read; later it is written."""
     stage.start()
@@ -302,7 +301,7 @@ def _lose_table(index: Path) -> None:
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("harm", ["rubbish", "lost table"])
+@swept("harm", ["rubbish", "lost table"], 1)
 def test_f050_damaged_index_that_cannot_be_set_aside_is_told(stage: Stage, index_disk: Path, harm: str) -> None:
     """A damaged index on a read-only disk is told; once it can be written, it is built anew."""
     stage.start()
@@ -398,7 +397,7 @@ def test_f053_log_held_by_a_reader_shrinks_when_it_ends(stage: Stage) -> None:
     stage.converges()
 
 
-@pytest.mark.parametrize("loss", ["folder", "file", "replaced", "whole state"])
+@swept("loss", ["folder", "file", "replaced", "whole state"], 2)
 def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, loss: str) -> None:
     """The index that was deleted or replaced is there again, with old and new notes."""
     stage.start()
@@ -419,7 +418,7 @@ def test_f054_index_taken_away_from_a_running_daemon_is_rebuilt(stage: Stage, lo
     stage.converges()
 
 
-@pytest.mark.parametrize("suffixes", [("-wal",), ("-shm",), ("-wal", "-shm")])
+@swept("suffixes", [("-wal",), ("-shm",), ("-wal", "-shm")], 1)
 def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffixes: tuple[str, ...]) -> None:
     """Started without its log, the index equals a rebuild."""
     stage.start()
@@ -433,8 +432,7 @@ def test_f055_log_removed_from_a_stopped_daemon_is_made_good(stage: Stage, suffi
     stage.converges()
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("harm", ["removed", "cut", "flipped"])
+@swept("harm", ["removed", "cut", "flipped"], 1)
 def test_f055_log_lost_in_the_middle_of_a_checkpoint_is_noticed(stage: Stage, strace: None, harm: str) -> None:
     """Killed inside a checkpoint and robbed of its log, the index equals a rebuild after the start.
 
@@ -537,7 +535,7 @@ def _text(index: Path) -> None:
 HARMS: tuple[Callable[[Path], None], ...] = (*(_zero, _cut, _rubbish, _folder, _pipe, _name, _header, _page, _text),)
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@swept("harm", [*HARMS], 3)
 def test_f056_damaged_index_is_set_aside_and_rebuilt(stopped: Stage, harm: Callable[[Path], None]) -> None:
     """After each kind of harm the notes are found, the index equals a rebuild, the old file goes."""
     index = check.index_of(stopped.daemon)
@@ -612,7 +610,7 @@ def _is_sound(path: Path) -> bool:
     return not found
 
 
-@pytest.mark.parametrize("table", ["chunk_words_data", "chunk_words_docsize"])
+@swept("table", ["chunk_words_data", "chunk_words_docsize"], 1)
 def test_f057_broken_words_are_rebuilt_from_the_notes(stopped: Stage, table: str) -> None:
     """Spoilt word tables are noticed, and the index equals a rebuild afterwards."""
     change(check.index_of(stopped.daemon), _SPOIL[table])
@@ -635,7 +633,7 @@ _SPOIL = {
 }
 
 
-@pytest.mark.parametrize("table", ["chunks", "passages", "chunk_words", "files"])
+@swept("table", ["chunks", "passages", "chunk_words", "files"], 1)
 def test_f058_rows_that_went_missing_come_back(stopped: Stage, table: str) -> None:
     """Missing rows are noticed, and the index equals a rebuild afterwards."""
     change(check.index_of(stopped.daemon), f"DELETE FROM {table} WHERE rowid % 3 = 0")
@@ -647,7 +645,7 @@ def test_f058_rows_that_went_missing_come_back(stopped: Stage, table: str) -> No
 MISSING = ("TABLE files", "TABLE passages", "TABLE spaces", "TABLE chunk_words", "INDEX passages_by_chunk")
 
 
-@pytest.mark.parametrize("missing", MISSING)
+@swept("missing", [*MISSING], 1)
 def test_f058_missing_table_behind_sound_pages_is_made_good(stopped: Stage, missing: str) -> None:
     """Without a table or an index of it, the index equals a rebuild after the start."""
     change(check.index_of(stopped.daemon), f"PRAGMA foreign_keys = OFF; DROP {missing}")
@@ -665,7 +663,7 @@ def test_f058_table_that_goes_missing_while_it_is_used_is_made_good(stage: Stage
     stage.converges()
 
 
-@pytest.mark.parametrize("version", [0, 99])
+@swept("version", [0, 99], 1)
 def test_f059_index_of_another_version_is_built_anew(stopped: Stage, version: int) -> None:
     """An older and a newer index equal a rebuild after the start, which says so, and the old file goes."""
     change(check.index_of(stopped.daemon), f"PRAGMA user_version = {version}")

@@ -23,7 +23,7 @@ from memoryd.team import sharing as sharings
 from memoryd.team.git import Git, GitResult, git_environment
 from memoryd.team.protocol import SharedChanges, TeamPlace
 from memoryd.team.sharing import SharedNotes, TeamSharing
-from tests.sweeps import whole_or
+from tests.sweeps import swept, whole_or
 from tests.teams import Member, bare_repository, git, line, objects_of, team
 from tests.waiting import SECONDS, eventually_async
 
@@ -243,8 +243,7 @@ def nested(bare: Path, blob: str, width: int, depth: int) -> str:
     return tree
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("place", ["notes/ben", "notes/ana", "other"])
+@swept("place", ["notes/ben", "notes/ana", "other"], 1)
 async def test_folder_of_too_many_files_costs_its_person_alone(
     members: list[Member], tmp_path: Path, place: str
 ) -> None:
@@ -333,7 +332,7 @@ async def test_note_of_which_somebody_took_a_part_is_not_shown_until_it_is_share
     assert ben.seen("ana/memory/x.md") == text.decode()
 
 
-@pytest.mark.parametrize("is_seen_before", [True, False])
+@swept("is_seen_before", [True, False], 1)
 async def test_what_was_taken_back_and_is_merged_in_again_is_not_shown(
     members: list[Member], mallory: Clone, is_seen_before: bool
 ) -> None:
@@ -541,7 +540,7 @@ async def test_secrets_reach_no_object_of_the_repository(members: list[Member], 
     assert TOKEN.encode() not in told
 
 
-@pytest.mark.parametrize("meanwhile", ["nothing", "ben shares", "an empty remote"])
+@swept("meanwhile", ["nothing", "ben shares", "an empty remote"], 1)
 async def test_what_was_taken_back_before_it_was_sent_never_leaves(tmp_path: Path, meanwhile: str) -> None:
     ana, ben = await team(tmp_path, "ana", "ben")
     bare, away = bare_repository(tmp_path), tmp_path / "away.git"
@@ -637,7 +636,7 @@ while data := os.read(served.stdout.fileno(), 65536):
 """
 
 
-@pytest.mark.parametrize("most", [10**9, 400_000])
+@swept("most", [10**9, 400_000], 1)
 async def test_slow_line_brings_all_and_one_that_falls_silent_leaves_nothing(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
@@ -676,7 +675,8 @@ async def test_promoting_does_not_wait_for_an_exchange_that_hangs(
     await asyncio.wait([hanging])
 
 
-@pytest.mark.parametrize("step", range(0, 12, whole_or(6, 1)))
+@pytest.mark.sweep
+@pytest.mark.parametrize("step", range(0, 12, whole_or(12, 1)))
 async def test_git_that_is_killed_anywhere_loses_and_doubles_nothing(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
@@ -886,8 +886,8 @@ def test_git_reaches_the_network_as_its_owner_does() -> None:
     assert way.items() <= git_environment(way).items()
 
 
-@pytest.mark.parametrize("nth", [*range(1, 9, whole_or(8, 1)), 99])
-@pytest.mark.parametrize("command", ["rev-parse", "config|merge-base|ls-tree|cat-file|update-ref"])
+@swept("nth", [1, *range(2, 9), 99], 1)
+@swept("command", ["rev-parse", "config|merge-base|ls-tree|cat-file|update-ref"], 1)
 async def test_answer_of_a_git_that_was_killed_is_none(
     members: list[Member], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, nth: int
 ) -> None:

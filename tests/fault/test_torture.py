@@ -7,13 +7,12 @@ import pytest
 
 from tests.fault.faults import has_strace
 from tests.fault.torture import Plan, torture
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 
 SEED = int(os.environ.get("MEMORYD_TORTURE_SEED", "20261"))
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(("watch", "rounds"), some([(True, whole_or(4, 15)), (False, 10)], 1))
+@swept(("watch", "rounds"), [(True, whole_or(4, 15)), (False, 10)], 1)
 def test_f121_index_equals_the_disk_whatever_happens(tmp_path: Path, watch: bool, rounds: int) -> None:
     """Under random kills and faults, which did fire, index and disk were equal at each look."""
     run = torture(Plan(SEED, rounds, watch=watch), tmp_path)
@@ -23,6 +22,7 @@ def test_f121_index_equals_the_disk_whatever_happens(tmp_path: Path, watch: bool
         assert run.fired["strace_kill_running"] + run.fired["strace_kill_start"]
 
 
+@pytest.mark.torture
 @pytest.mark.sweep
 def test_f121_vectors_follow_whatever_happens(tmp_path: Path, starter_model: Path) -> None:
     """The same with the real model: the vectors follow, too."""

@@ -1,7 +1,7 @@
 """Capture with real files and a real ledger: what is written, what never is, and what was told before."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -130,12 +130,6 @@ class Captured:
 
     def said(self) -> list[str]:
         return [line.text for _, line in self.lines()]
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(4) as made:
-        yield made
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from memoryd.cli.main import run
 from memoryd.config.root import json_schema
 from memoryd.wire import Exit
 from tests.integration.pseudo_terminal import PROGRAM
+from tests.sweeps import swept
 
 Captured = pytest.CaptureFixture[str]
 FILE = """{
@@ -124,7 +125,7 @@ def test_f132_root_and_home_are_refused(file: Path, capsys: Captured, workspace:
     assert "must be a folder of its own" in str(told["problems"][0]["message"])
 
 
-@pytest.mark.parametrize("bare", [{"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}])
+@swept("bare", [{"LC_ALL": "C"}, {"LANG": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"}], 1)
 def test_f133_bare_environment_checks_and_shows_a_file_in_utf8(file: Path, bare: dict[str, str]) -> None:
     """With no HOME and another locale, the values of a file in UTF-8 are checked, shown and planned as they stand."""
     folder = file.parent / "größe 漢字"

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -179,13 +179,6 @@ def check_of(rules: ScanRules, executor: ThreadPoolExecutor) -> FileCheck:
 
 def row(known: Known, text: str, line: int = 1, number: int = 1) -> ChunkRow:
     return ChunkRow(number, NOTE, Source.MEMORY, line, line + text.count("\n") - 1, "Birds", text, 0, known)
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    """Threads as the daemon has them."""
-    with ThreadPoolExecutor(4) as pool:
-        yield pool
 
 
 async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executor: ThreadPoolExecutor) -> None:

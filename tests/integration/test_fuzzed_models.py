@@ -32,6 +32,7 @@ def fuzzed(whole: bytes, seed: int) -> bytes:
     return bytes(data if rnd.random() < 0.8 else data[: rnd.randrange(len(data))])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("read", [inspect, inspect_chat_model, inspect_reranker])
 def test_f154_fuzzed_header_is_read_or_refused_by_the_daemon(
     tmp_path: Path, starter_model: Path, read: Callable[[Path], object]

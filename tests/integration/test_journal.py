@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -28,23 +28,10 @@ PATH = RelativePath("memory/2026-11-18.md")
 
 
 @pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(4) as made:
-        yield made
-
-
-@pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     made = tmp_path / "workspace"
     made.mkdir()
     return made
-
-
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
-    yield made
-    await made.close()
 
 
 @pytest.fixture
@@ -262,6 +249,19 @@ async def test_import_is_taken_back_but_for_what_was_edited(journal: Journal, wo
     assert await Undoing(journal).undo_run("r1") == ([], [])
 
 
+INTENDED = ChangeRow(
+    run="",
+    agent="",
+    writer="retain",
+    why="a test",
+    path=PATH,
+    at=1.0e9,
+    hash_before=sha256(b"before\n").digest(),
+    hash_after=sha256(b"after\n").digest(),
+    hunks=hunks_between("before\n", "after\n"),
+)
+
+
 @pytest.mark.parametrize("text", ["before\n", "after\n", "a person's\n"])
 async def test_what_a_kill_left_is_told_by_the_hashes(
     journal: Journal, workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor, text: str
@@ -269,18 +269,7 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     path = workspace / PATH
     path.parent.mkdir()
     path.write_text(text)
-    row = ChangeRow(
-        run="",
-        agent="",
-        writer="retain",
-        why="a test",
-        path=PATH,
-        at=1.0e9,
-        hash_before=sha256(b"before\n").digest(),
-        hash_after=sha256(b"after\n").digest(),
-        hunks=hunks_between("before\n", "after\n"),
-    )
-    number = await journal.changes.intend(row)
+    number = await journal.changes.intend(INTENDED)
     again = journal_of(workspace, ledger, executor)
     await again.settle()
     found = await again.changes.one(number)
@@ -299,18 +288,7 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
 async def test_a_note_that_is_gone_after_a_kill_is_not_to_be_looked_at(
     journal: Journal, workspace: Path, ledger: Ledger, executor: ThreadPoolExecutor
 ) -> None:
-    row = ChangeRow(
-        run="",
-        agent="",
-        writer="retain",
-        why="a test",
-        path=PATH,
-        at=1.0e9,
-        hash_before=sha256(b"before\n").digest(),
-        hash_after=sha256(b"after\n").digest(),
-        hunks=hunks_between("before\n", "after\n"),
-    )
-    number = await journal.changes.intend(row)
+    number = await journal.changes.intend(INTENDED)
     again = journal_of(workspace, ledger, executor)
     await again.settle()
     found = await again.changes.one(number)

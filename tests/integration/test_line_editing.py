@@ -3,7 +3,6 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -25,23 +24,10 @@ from memoryd.memory.retaining import LineEditing
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES
-from tests.sweeps import whole_or
+from tests.sweeps import swept, whole_or
 
 LOG, WORLD = RelativePath("memory/2026-11-18.md"), RelativePath("bank/world.md")
 PIN, UNPIN = AttributeChange(is_pinned=True), AttributeChange(is_pinned=False)
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(4) as made:
-        yield made
-
-
-@pytest.fixture
-async def ledger(tmp_path: Path, executor: ThreadPoolExecutor) -> AsyncIterator[Ledger]:
-    made = Ledger(tmp_path / "state" / "ledger.sqlite", executor)
-    yield made
-    await made.close()
 
 
 @pytest.fixture
@@ -168,8 +154,7 @@ async def test_read_only_memory_keeps_every_byte(workspace: Path, ledger: Ledger
     assert (workspace / LOG).read_text() == "## Retain\n- W: x\n"
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", SAVES)
+@swept("name", [*SAVES], 6)
 async def test_an_editor_that_saves_meanwhile_loses_no_letter(workspace: Path, journal: Journal, name: str) -> None:
     """A person types at the top while the pin comes and goes; what they typed stands, and the line is whole."""
     save, chance, path = SAVES[name], random.Random(name), workspace / LOG
@@ -199,8 +184,7 @@ def plan_of(workspace: Path, text: str, new: str, *, is_in_place: bool = False) 
     return replacement(book_of(old.sources), old, said, is_in_place=is_in_place)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", SAVES)
+@swept("name", [*SAVES], 6)
 @pytest.mark.parametrize("is_in_place", [False, True])
 async def test_an_editor_that_saves_while_a_line_is_replaced_loses_no_letter(
     workspace: Path, journal: Journal, name: str, is_in_place: bool

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from tests.fault.model import document
 from tests.integration.indexing import QUICK, Stage, staged
 from tests.store.consistency import Dump
+from tests.sweeps import swept
 
 Edit = Callable[[Stage], object]
 SEEDS = range(3)
@@ -53,7 +54,7 @@ async def after(stage: Stage, todo: Sequence[Edit], rnd: random.Random) -> Dump:
     return await stage.dump()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@swept("seed", [*SEEDS], 1)
 async def test_order_of_edits_does_not_matter(tmp_path: Path, seed: int) -> None:
     dumps = []
     for turn in range(2):
@@ -83,7 +84,7 @@ async def test_rename_there_and_back_changes_nothing(tmp_path: Path, name: str) 
         assert len(stage.embedder.embedded) == sent
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@swept("seed", [*SEEDS], 1)
 async def test_length_of_the_debounce_does_not_matter(tmp_path: Path, seed: int) -> None:
     dumps = []
     for factor in (1, 2):
@@ -94,7 +95,7 @@ async def test_length_of_the_debounce_does_not_matter(tmp_path: Path, seed: int)
     assert dumps[0] == dumps[1] != []
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@swept("seed", [*SEEDS], 1)
 async def test_other_documents_do_not_matter(tmp_path: Path, seed: int) -> None:
     """An index of more documents, restricted to some, is the index of those."""
     async with staged(tmp_path / "w1", tmp_path / "s1") as stage:

@@ -483,6 +483,7 @@ def test_multilingual_model_reads_characters_as_its_own_engine_does(multilingual
     ]
 
 
+@pytest.mark.torture
 async def test_multilingual_model_knows_paraphrases_of_both_languages(multilingual_model: Path) -> None:
     worker = worker_of(multilingual_model)
     loop = asyncio.create_task(worker.run())

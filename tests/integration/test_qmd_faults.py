@@ -16,6 +16,7 @@ from memoryd.qmd.server import ServerPhase
 from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import ANSWER, LEASE, QUESTION, StandIn
 from tests.integration.tiny_gguf import gguf
+from tests.sweeps import swept
 from tests.waiting import eventually_async
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -90,8 +91,8 @@ async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path
         assert "not installed" in reason or "not executable" in reason or "does not tell its version" in reason
 
 
-@pytest.mark.parametrize(
-    "way", ["exit 1", "exit 127", "crash", "empty", "text", "half", "flood stdout", "hang", "hang with grandchild"]
+@swept(
+    "way", ["exit 1", "exit 127", "crash", "empty", "text", "half", "flood stdout", "hang", "hang with grandchild"], 3
 )
 async def test_f082_f087_broken_answers_of_commands_fall_back(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
@@ -105,7 +106,7 @@ async def test_f082_f087_broken_answers_of_commands_fall_back(
         assert standin.calls("query")
 
 
-@pytest.mark.parametrize("way", ["ok", "banner", "mark", "flood stderr", "abort", "grandchild"])
+@swept("way", ["ok", "banner", "mark", "flood stderr", "abort", "grandchild"], 2)
 async def test_f082_f085_f086_noise_around_an_answer_is_read_through(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
@@ -128,9 +129,7 @@ async def test_unknown_option_is_left_out_the_second_time(tmp_path: Path, worksp
         assert "--no-rerank" not in str(second["argv"])
 
 
-@pytest.mark.parametrize(
-    "way", ["exit 1", "crash", "hang", "stop", "ignore TERM", "rubbish then hang", "flood line", "error"]
-)
+@swept("way", ["exit 1", "crash", "hang", "stop", "ignore TERM", "rubbish then hang", "flood line", "error"], 3)
 async def test_f082_f084_f088_broken_server_falls_back_in_the_same_call(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
@@ -209,7 +208,7 @@ async def test_model_that_is_missing_is_never_fetched(tmp_path: Path, workspace:
         assert written.count(f"{home.models}/") == 3
 
 
-@pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
+@swept("way", ["hang", "ignore TERM", "stop"], 1)
 async def test_f084_hanging_update_is_ended(tmp_path: Path, workspace: Path, standin: StandIn, way: str) -> None:
     """A hanging update is ended at its deadline, told as the reason, and later tried again."""
     standin.behave(update=way)
@@ -280,9 +279,7 @@ async def test_f093_hit_that_no_longer_holds_is_dropped(tmp_path: Path, workspac
         assert (await running.search("who holds the lease")).hits == ()
 
 
-@pytest.mark.parametrize(
-    "question", ["--help", "-n 9999 lease", "--index=/x lease", 'lex: a\nvec: "b', "$(touch x); `id`", "-lease"]
-)
+@swept("question", ["--help", "-n 9999 lease", "--index=/x lease", 'lex: a\nvec: "b', "$(touch x); `id`", "-lease"], 2)
 async def test_f094_question_is_never_an_option(
     tmp_path: Path, workspace: Path, standin: StandIn, question: str
 ) -> None:
@@ -299,7 +296,7 @@ async def test_f094_question_is_never_an_option(
             assert all(line.startswith("lex: ") and "-" not in line for line in argv[-1].split("\n"))
 
 
-@pytest.mark.parametrize(
+@swept(
     "file",
     [
         "qmd://memory-root-main/../../etc/passwd",
@@ -312,6 +309,7 @@ async def test_f094_question_is_never_an_option(
         "qmd://memory-root-main/memory/gone.md",
         "qmd://unknown/MEMORY.md",
     ],
+    3,
 )
 async def test_f095_only_documents_are_told(tmp_path: Path, workspace: Path, standin: StandIn, file: str) -> None:
     """Of hits that point at secrets, hidden, private or linked files only the note is told."""

@@ -17,6 +17,7 @@ from tests.integration.composed import Composed, composed
 from tests.integration.qmd_standin import ANSWER, QUESTION, StandIn
 from tests.integration.test_qmd_faults import answered_by, eventually_answered_by_qmd
 from tests.integration.tiny_gguf import gguf
+from tests.sweeps import swept
 from tests.waiting import eventually_async
 
 EMBED_MODEL = Path("home", ".cache", "qmd", "models", "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf")
@@ -77,7 +78,7 @@ async def test_index_and_vectors_are_refreshed_at_their_intervals(
         await eventually_async(lambda: len(standin.calls("update")) >= 3 and len(standin.calls("embed")) >= 3)
 
 
-@pytest.mark.parametrize("way", ["hang", "ignore TERM", "stop"])
+@swept("way", ["hang", "ignore TERM", "stop"], 1)
 async def test_f084_hanging_embed_is_ended_and_tried_again(
     tmp_path: Path, workspace: Path, standin: StandIn, way: str
 ) -> None:
@@ -127,7 +128,7 @@ async def test_configuration_is_written_again_when_it_was_lost(
         assert bool(standin.calls("theirs")) == (damage == "other"), "what is not ours is removed from its index too"
 
 
-@pytest.mark.parametrize("written", ["", "{{{", '{"updatedAt": "soon"}', "[]"])
+@swept("written", ["", "{{{", '{"updatedAt": "soon"}', "[]"], 1)
 async def test_broken_note_of_the_last_update_means_another(
     tmp_path: Path, workspace: Path, standin: StandIn, written: str
 ) -> None:

@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from memoryd.errors import StoreUnavailable
 from memoryd.moving.replacing import FOLDER, PLAN, Replacement, finish
+from tests.sweeps import whole_or
 
 KILLED = 9
 
@@ -60,10 +62,10 @@ def killed_at(root: Path, step: int) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == KILLED
 
 
+@pytest.mark.sweep
 def test_killed_at_any_step_all_are_old_or_the_next_run_has_all_new(tmp_path: Path) -> None:
-    outcomes, step = set[str](), 0
-    while True:
-        step += 1
+    outcomes = set[str]()
+    for step in count(1, whole_or(4, 1)):
         root = tmp_path / str(step)
         old = laid_out(root)
         was_killed = killed_at(root, step)

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from itertools import repeat
@@ -24,16 +24,10 @@ from memoryd.memory.retaining import Retaining
 from memoryd.store.ledger.changes import ChangeLog
 from memoryd.store.ledger.ledger import Ledger
 from tests.fault.editors import SAVES
-from tests.sweeps import whole_or
+from tests.sweeps import swept, whole_or
 
 DAY = date(2026, 11, 18)
 LOG = RelativePath("memory/2026-11-18.md")
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(6) as made:
-        yield made
 
 
 @pytest.fixture
@@ -77,8 +71,7 @@ async def test_two_programs_lose_no_line_of_each_other(
     assert sorted(stated(workspace)) == sorted(wanted)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", SAVES)
+@swept("name", [*SAVES], 6)
 async def test_an_editor_that_saves_meanwhile_loses_nothing(
     workspace: Path, ledgers: list[Ledger], executor: ThreadPoolExecutor, name: str
 ) -> None:

@@ -171,6 +171,7 @@ async def test_many_questions_at_once_are_all_answered(stage: Stage) -> None:
         assert f"bank/{number:02}.md" in {hit.chunk.path for hit in found.hits}
 
 
+@pytest.mark.torture
 async def test_search_while_indexing_only_cites_what_was_written(stage: Stage) -> None:
     async def edit() -> None:
         for turn in range(25):

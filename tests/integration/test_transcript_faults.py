@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
 from memoryd.sessions.transcripts.reading import read_on
-from tests.sweeps import some
+from tests.sweeps import swept, whole_or
 
 KEPT = {TranscriptState.GROWN, TranscriptState.UNCHANGED, TranscriptState.UNREADABLE}
 
@@ -76,9 +76,10 @@ def expected(data: bytes) -> dict[int, str]:
     return {number: json.loads(one)["message"]["content"] for number, one in enumerate(lines, 1)}
 
 
+@pytest.mark.sweep
 def test_everything_that_another_process_appends_is_read_once(tmp_path: Path) -> None:
     chance = random.Random(1)
-    data = b"".join(line(f"{number} " + "word " * chance.randint(0, 300)) for number in range(3000))
+    data = b"".join(line(f"{number} " + "word " * chance.randint(0, 300)) for number in range(whole_or(1_000, 3_000)))
     data = data.replace(b' "}', b'"}')
     (tmp_path / "data").write_bytes(data)
     path = tmp_path / "s.jsonl"
@@ -127,9 +128,8 @@ def replaced(path: Path, data: bytes) -> None:
     other.replace(path)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("change", [overwritten, replaced])
-@pytest.mark.parametrize("later", some([1, 2, 3], 1))
+@swept("change", [overwritten, replaced], 1)
+@swept("later", [1, 2, 3], 1)
 def test_change_at_any_moment_of_a_look_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path, bytes], None], later: int
 ) -> None:
@@ -208,11 +208,12 @@ def test_transcript_of_200_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     assert grown < 28 << 20, "no more than the longest line that is read, and a few blocks"
 
 
+@pytest.mark.sweep
 def test_hostile_content_costs_neither_time_nor_other_lines(tmp_path: Path) -> None:
     """A fence that never ends, brackets without end, envelopes in envelopes: some megabytes each."""
     path = tmp_path / "s.jsonl"
     # escaped, some of them take half as much again
-    size = 5_000_000
+    size = whole_or(1_500_000, 5_000_000)
     hostile = [
         "[" * size,
         "Sender (untrusted metadata):\n```json\n" * (size // 37),
@@ -236,9 +237,10 @@ def record_with(content: bytes) -> bytes:
     return b'{"type":"message","message":{"role":"user","content":%s}}\n' % content
 
 
+@pytest.mark.sweep
 def test_values_without_number_cost_that_line_and_little_memory(tmp_path: Path) -> None:
     """Each list, object and number takes many times the bytes of its text."""
-    path, size = tmp_path / "s.jsonl", 7 << 20
+    path, size = tmp_path / "s.jsonl", whole_or(2, 7) << 20
     values = [b"[]", b"{}", b'{"a":1}', b"1e5", b'""', b"[[[[[]]]]]", b'{"a":[]}']
     hostile = [record_with(b"[" + b",".join([one] * (size // (len(one) + 1))) + b"]") for one in values]
     hostile += [b'{"a":' + b'"' + b'\\"' * (size // 3) + b"," * 300_000 + b"\\", b'"' + b',"' * (size // 2)]

@@ -17,6 +17,7 @@ from memoryd.errors import StoreUnavailable
 from memoryd.search.vectors import DistanceEngine, Nearest, VectorIds, VectorIndex, VectorRows
 from memoryd.store.index.database import Database
 from memoryd.store.index.vectors import HASH, VectorBatch, put_vectors
+from tests.sweeps import swept
 
 SIZE, COUNT = 64, 300
 BYTES = COUNT * SIZE * 4
@@ -150,7 +151,7 @@ async def test_signs_find_the_best_of_many(shelf: Shelf) -> None:
     assert found >= 0.99 * 20 * 24
 
 
-@pytest.mark.parametrize("lot", [1_200, 16], ids=["at once", "note by note"])
+@swept("lot", [1_200, 16], 1)
 async def test_signs_find_the_best_of_the_document_that_came_first(shelf: Shelf, lot: int) -> None:
     """It lies elsewhere than all others: by signs on both sides of its own centre its vectors would be as strangers."""
     await shelf.database.write(lambda db: db.execute("DELETE FROM vectors"))

@@ -1,7 +1,6 @@
 """What is worked out for questions: once, and to its end, though who asked has given up."""
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
@@ -15,12 +14,6 @@ from memoryd.memory.recall import eligible
 from memoryd.memory.recall.eligible import VALUES_MAX, EligibleMemories, WorkedOut
 from tests.unit.domain.memories.books import book_from
 from tests.waiting import eventually_async
-
-
-@pytest.fixture
-def executor() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(2) as executor:
-        yield executor
 
 
 async def test_a_question_that_gives_up_leaves_the_work_to_the_next(executor: ThreadPoolExecutor) -> None:

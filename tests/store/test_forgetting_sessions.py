@@ -19,7 +19,7 @@ from memoryd.errors import Denied, NotFound, StoreUnavailable
 from memoryd.files.writing import draft_beside
 from memoryd.sessions.qa_store import QaStore
 from memoryd.sessions.workspace_sessions import disk_usage
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.unit.domain.sessions.seven_turns import BEGUN
 from tests.warm.programs import started
 
@@ -145,8 +145,7 @@ def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
     return started([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, stdout=subprocess.PIPE)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("fatal", some(range(1, 96), 4))
+@swept("fatal", range(1, 96), 4)
 def test_what_a_kill_ended_is_finished(tmp_path: Path, fatal: int) -> None:
     write_everywhere(tmp_path)
     with child("forget_and_die", tmp_path, fatal) as killed:

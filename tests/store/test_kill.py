@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 
 import apsw
-import pytest
 
 from memoryd.store.index.documents import known_files
 from memoryd.store.index.schema import prepare_index
 from tests.store.consistency import check_consistency, dump, open_index
 from tests.store.rows import SETTINGS, note, put, put_note
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.warm.programs import started
 
 ROUNDS = 6
@@ -49,8 +48,7 @@ def write_for_ever(path: Path) -> None:
     asyncio.run(loop())
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("seed", some(range(ROUNDS), 2))
+@swept("seed", range(ROUNDS), 2)
 def test_killed_writer_leaves_whole_files(tmp_path: Path, seed: int) -> None:
     path, chance = tmp_path / "index.sqlite", random.Random(seed)
     code = "import pathlib, sys, tests.store.test_kill as it; it.write_for_ever(pathlib.Path(sys.argv[1]))"

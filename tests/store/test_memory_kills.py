@@ -13,14 +13,14 @@ from memoryd.memory.journal import Undoing
 from memoryd.store.ledger.changes import ChangeFilter, ChangeState
 from tests.fault.faults import has_strace, most_calls, ran_traced
 from tests.store.remembering import BEFORE, CORE, LOG, PAGE, journal_in
-from tests.sweeps import some
+from tests.sweeps import some, swept
 
 AFTER = {
     LOG: BEFORE[LOG] + b"- W @Peter: two\r\n",
     CORE: BEFORE[CORE].replace(b"Graz", b"Wien"),
     PAGE: BEFORE[PAGE].replace(b"[ P ]", b"[ P, Pete ]"),
 }
-CALLS = ["pwrite64", "fdatasync", "fsync", "renameat2", "unlink", "link"]
+CALLS = ["pwrite64", "fdatasync", "renameat2", "fsync", "unlink", "link"]
 ACTS = {"retain": LOG, "core": CORE, "new": LOG, "merge": PAGE}
 
 
@@ -67,9 +67,8 @@ async def _settled(folder: Path, path: RelativePath) -> None:
             assert (file.read_bytes() if file.exists() else b"") == before
 
 
-@pytest.mark.sweep
 @pytest.mark.skipif(not has_strace(), reason="strace is missing or may not trace")
-@pytest.mark.parametrize("call", CALLS)
+@swept("call", [*CALLS], 3)
 @pytest.mark.parametrize("what", ACTS)
 def test_killed_at_a_system_call_a_memory_is_written_or_not(tmp_path: Path, what: str, call: str) -> None:
     path = ACTS[what]

@@ -25,7 +25,7 @@ from memoryd.search.ranking import commonness
 from memoryd.sessions.main_file import TOPICS_HEAD
 from memoryd.sessions.qa_store import QaMaintenance, QaStore
 from memoryd.sessions.session_files import SessionFiles, StoredSession
-from tests.sweeps import some
+from tests.sweeps import swept, whole_or
 from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 from tests.waiting import eventually_async
 from tests.warm.programs import started
@@ -178,22 +178,23 @@ def child(call: str, *arguments: object) -> "subprocess.Popen[bytes]":
     return started(command, cwd=ROOT, stdout=subprocess.PIPE)
 
 
+@pytest.mark.sweep
 def test_writers_in_threads_and_processes_lose_no_turn(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store, count = opened(tmp_path), whole_or(17, 25)
     with contextlib.ExitStack() as stack:
-        children = [stack.enter_context(child("add_in_child", tmp_path, prefix, 25)) for prefix in "ab"]
+        children = [stack.enter_context(child("add_in_child", tmp_path, prefix, count)) for prefix in "ab"]
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda number: say(store, "shared", f"c{number}"), range(25)))
+            list(pool.map(lambda number: say(store, "shared", f"c{number}"), range(count)))
         assert [one.wait() for one in children] == [0, 0]
     session = store.sessions.read(SessionId("shared"), agent="main")
     assert {turn.question for turn in session.turns} == {
-        f"{prefix}{number}" for prefix in "abc" for number in range(25)
+        f"{prefix}{number}" for prefix in "abc" for number in range(count)
     }
-    assert [turn.seq for turn in session.turns] == list(range(1, 76))
+    assert [turn.seq for turn in session.turns] == list(range(1, 3 * count + 1))
     store.sessions.flush()
     (entry,) = parse_document((tmp_path / MAIN).read_bytes()).entries
     assert isinstance(entry, SessionStub)
-    assert entry.turns == 75
+    assert entry.turns == 3 * count
 
 
 def die_at(workspace: str, fatal: str) -> None:
@@ -220,8 +221,7 @@ def die_at(workspace: str, fatal: str) -> None:
     os.write(1, b"!")
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("fatal", some(range(1, 155), 4))
+@swept("fatal", range(1, 155), 2)
 def test_killed_writer_leaves_before_or_after(tmp_path: Path, fatal: int) -> None:
     store = opened(tmp_path)
     say(store, "old", "first question", "second question")

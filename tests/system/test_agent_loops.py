@@ -15,6 +15,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.daemon import RunningDaemon, indexed_daemon, write_workspace
+from tests.sweeps import swept
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "agents.md"
@@ -126,7 +127,7 @@ print(json.load(reply)["choices"][0]["message"]["content"])
 """A program that reads a prompt and writes an answer."""
 
 
-@pytest.mark.parametrize("encoding", ["openai", "anthropic", "gemini", "rsclaw", "text"])
+@swept("encoding", ["openai", "anthropic", "gemini", "rsclaw", "text"], 2)
 def test_agent_of_the_page_asks_with_what_is_recalled_and_keeps_the_answer(
     encoding: str, remembering: RunningDaemon, model: tuple[ScriptedModel, str], tmp_path: Path
 ) -> None:

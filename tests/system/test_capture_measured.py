@@ -52,6 +52,7 @@ def test_nine_of_ten_memories_are_right_and_the_page_tells_how_many(by_rules: To
     assert rows(RULES, scores) in PAGE.read_text("utf-8")
 
 
+@pytest.mark.torture
 def test_scripted_model_finds_more_and_what_is_wrong_of_it_is_dropped(
     by_model: tuple[Told, ScriptedTextModel], by_rules: Told
 ) -> None:

@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.editing_users import EDITS, missed, run_edits, stale
-from tests.sweeps import some, whole_or
+from tests.sweeps import swept, whole_or
 
 TRIED = whole_or(100, EDITS)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("watch", [True, False], ids=["watched", "scanned"])
-@pytest.mark.parametrize("seed", some(range(1, 11), whole_or(1, 10)))
+@swept("watch", [True, False], 1)
+@swept("seed", range(1, 11), whole_or(1, 10))
 def test_after_each_edit_nothing_stale_is_told(tmp_path: Path, watch: bool, seed: int) -> None:
     """What is missed is owned up to: without it an answer is not complete."""
     history, asked = run_edits(tmp_path, seed, TRIED, sync={"watch": watch})

@@ -12,6 +12,7 @@ import pytest
 
 from memoryd.wire import Exit
 from tests.daemon import MEMORYCTL, RunningDaemon, bring_strangers
+from tests.sweeps import swept
 from tests.waiting import eventually
 from tests.warm.programs import started
 
@@ -107,7 +108,7 @@ def digest(daemon: RunningDaemon, agent: str) -> tuple[Path, str]:
     return path, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("agent", list(NOTES))
+@swept("agent", [*list(NOTES)], 1)
 def test_new_user_comes_from_nothing_to_figures(daemon: RunningDaemon, agent: str) -> None:
     empty = memoryctl(daemon, "eval", "run", "--agent", agent, expected=Exit.NOTHING_FOUND)
     assert "memoryctl eval suggest" in empty.stderr
@@ -210,22 +211,6 @@ def test_what_a_killed_comparison_left_goes_with_the_next_command(daemon: Runnin
     assert sorted(index.parent.iterdir()) == beside
 
 
-def test_regression_is_refused_by_name_before_anything_is_switched(daemon: RunningDaemon, starter_model: Path) -> None:
-    write_host_questions(daemon)
-    write_config(daemon.config, starter_model, chunking=TINY_CHUNKS)
-    refused = memoryctl(daemon, "reindex", expected=Exit.ERROR)
-    assert "on which port does alder listen" in refused.stderr
-    assert "--force" in refused.stderr
-    kept = asked(daemon, "eval", "run", "--agent", "hosts")
-    assert kept["scores"]["accepted"]["recallAt1"] == 1.0
-    memoryctl(daemon, "reload", "--force")
-    lost = asked(daemon, "eval", "run", "--agent", "hosts")
-    assert lost["scores"]["accepted"]["recallAt1"] < 0.5
-    assert "on which port does alder listen" in {change["question"] for change in lost["changed"]}
-    write_config(daemon.config, starter_model)
-    memoryctl(daemon, "reload", "--force")
-
-
 def test_model_is_put_into_the_configuration(daemon: RunningDaemon, starter_model: Path, tmp_path: Path) -> None:
     write_host_questions(daemon)
     other = tmp_path / "other.gguf"
@@ -241,6 +226,7 @@ def test_model_is_put_into_the_configuration(daemon: RunningDaemon, starter_mode
     assert daemon.config.read_text() == text
 
 
+@pytest.mark.torture
 def test_questions_whose_answers_are_gone_keep_nobody_from_a_change(daemon: RunningDaemon) -> None:
     write_golden(daemon, "hosts", {"question": "who knows?", "expect": ["memory/none.md#L1"]})
     refused = memoryctl(daemon, "eval", "compare", "--agent", "hosts", expected=Exit.NOTHING_FOUND)
@@ -250,3 +236,18 @@ def test_questions_whose_answers_are_gone_keep_nobody_from_a_change(daemon: Runn
     changed = memoryctl(daemon, "reload", "--agent", "hosts")
     assert "minScore" in changed.stdout
     daemon.config.write_text(text)
+
+
+def test_regression_is_refused_by_name_before_anything_is_switched(daemon: RunningDaemon, starter_model: Path) -> None:
+    """The last of this module, for whom the notes are cut to pieces."""
+    write_host_questions(daemon)
+    write_config(daemon.config, starter_model, chunking=TINY_CHUNKS)
+    refused = memoryctl(daemon, "reindex", expected=Exit.ERROR)
+    assert "on which port does alder listen" in refused.stderr
+    assert "--force" in refused.stderr
+    kept = asked(daemon, "eval", "run", "--agent", "hosts")
+    assert kept["scores"]["accepted"]["recallAt1"] == 1.0
+    memoryctl(daemon, "reload", "--force")
+    lost = asked(daemon, "eval", "run", "--agent", "hosts")
+    assert lost["scores"]["accepted"]["recallAt1"] < 0.5
+    assert "on which port does alder listen" in {change["question"] for change in lost["changed"]}

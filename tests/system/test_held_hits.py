@@ -10,6 +10,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.fault.stage import NEITHER, Stage
+from tests.sweeps import swept
 from tests.waiting import eventually
 
 MAPLE = "# Trees\n\nThe maple stands by the brook.\n\n## Birds\n\nThe wren sings at dawn.\n"
@@ -302,7 +303,7 @@ def _removed(stage: Stage) -> None:
     (stage.memory / "trees.md").unlink()
 
 
-@pytest.mark.parametrize("change", [_front_matter, _ignored, _removed])
+@swept("change", [_front_matter, _ignored, _removed], 1)
 def test_what_changed_while_the_daemon_was_down_is_not_told_before_the_first_scan(
     stage: Stage, change: Callable[[Stage], None]
 ) -> None:

@@ -257,6 +257,7 @@ def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.torture
 def test_git_carries_it_and_its_conflict_is_settled(tmp_path: Path) -> None:
     desk, laptop = machine(tmp_path / "desk"), machine(tmp_path / "laptop")
     (desk.workspace / LOG).write_text(NOTE)

@@ -8,9 +8,10 @@ import psutil
 import pytest
 
 from tests.fault.faults import FaultyDaemon
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 
-AGENTS = 100
+AGENTS = whole_or(25, 100)
 
 
 @pytest.fixture
@@ -30,7 +31,8 @@ def daemon(tmp_path: Path) -> Iterator[FaultyDaemon]:
         yield running
 
 
-def test_each_of_a_hundred_agents_finds_its_own_notes(daemon: FaultyDaemon) -> None:
+@pytest.mark.sweep
+def test_each_of_many_agents_finds_its_own_notes(daemon: FaultyDaemon) -> None:
     client = daemon.client()
     eventually(lambda: client.health()["ready"])
     for number in range(AGENTS):

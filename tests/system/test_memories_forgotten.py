@@ -18,7 +18,7 @@ from memoryd.store.ledger.forgotten import TombstoneRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.system.test_sessions_forgotten import holding
 from tests.waiting import eventually
 
@@ -238,7 +238,7 @@ def test_what_is_forgotten_an_agent_does_not_state_again(launch: Launch, tmp_pat
         assert agent.retain(f"W: The {CANARY} is in the cellar", session_key="agent:main:main")["created"]
 
 
-@pytest.mark.parametrize("pause", some([0.03, 0.1, 0.0, 0.01, 0.2, 0.05], 2))
+@swept("pause", [0.03, 0.1, 0.0, 0.01, 0.2, 0.05], 2)
 def test_a_kill_in_between_is_finished_by_the_next_start(launch: Launch, pause: float) -> None:
     daemon = launch()
     body = {"target": CANARY}
@@ -396,7 +396,7 @@ def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
     assert daemon.memoryctl("verify", f"{LOG}#L900").returncode == Exit.NOTHING_FOUND
 
 
-@pytest.mark.parametrize(
+@swept(
     ("said", "traces"),
     [
         ("W @Iso: 7391584620", ["7391584620"]),
@@ -404,6 +404,7 @@ def test_the_commands_ask_first_and_print_a_receipt(launch: Launch) -> None:
         (f"W @Long: {'a long tale ' * 60}gammaend", ["a long tale"]),
         ("W @Mark: an <!-- gammacomment --> in it", ["gammacomment"]),
     ],
+    2,
 )
 def test_short_long_and_odd_texts_leave_nothing(launch: Launch, said: str, traces: list[str]) -> None:
     daemon = launch()

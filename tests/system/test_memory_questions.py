@@ -4,7 +4,8 @@ The questions are told in `tests/data/memories`. A bound is a count of questions
 comes first in all of them, in both languages, with a model and without one; and the old one first on its day.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from bench.recall_questions.page import Measured, beside, tables
 from bench.recall_questions.question_set import HELD_OUT, STRANGER, recall_questions
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
-MODES = ("words", "hybrid")
+MODES = ("words", pytest.param("hybrid", marks=pytest.mark.torture))
 FIRST = {"exact": 17, "entity": 16, "temporal": 20, "opinion": 14}
 """By type, in how many questions the first item is cited right; at least."""
 THREE = {"exact": 17, "entity": 16, "temporal": 23, "opinion": 14}
@@ -26,19 +27,25 @@ STEADY = ("exact", "opinion", "changed", "scope")
 ANSWERABLE_STRANGERS = 0
 """At most."""
 
-Answers = Mapping[str, Sequence[Judged]]
+Answers = Callable[[str], Sequence[Judged]]
 
 
 @pytest.fixture(scope="module")
 def answers(starter_model: Path) -> Answers:
-    questions = recall_questions()
-    steady = [one for one in questions if one.type in STEADY]
-    by_mode = {mode: ask(questions, mode, starter_model if mode == "hybrid" else None) for mode in MEASURED}
-    return {**by_mode, REFLECTED: ask(steady, REFLECTED)}
+    """The answers of one mode, each of which is asked once."""
+
+    @cache
+    def asked(mode: str) -> Sequence[Judged]:
+        questions = recall_questions()
+        if mode == REFLECTED:
+            questions = [one for one in questions if one.type in STEADY]
+        return ask(questions, mode, starter_model if mode == "hybrid" else None)
+
+    return asked
 
 
 def measured(answers: Answers) -> Measured:
-    return {mode: by_type(judged) for mode, judged in answers.items()}
+    return {mode: by_type(answers(mode)) for mode in (*MEASURED, REFLECTED)}
 
 
 def assert_shown(table: str) -> None:
@@ -50,7 +57,7 @@ def assert_shown(table: str) -> None:
 
 
 def of_type(answers: Answers, mode: str, type_: str) -> list[Judged]:
-    return [one for one in answers[mode] if one.question.type == type_]
+    return [one for one in answers(mode) if one.question.type == type_]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -80,7 +87,7 @@ def test_opinions_come_with_confidence_and_evidence(answers: Answers, mode: str)
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_for_others_is_not_told(answers: Answers, mode: str) -> None:
-    assert [one.question.id for one in answers[mode] if one.tells_never] == []
+    assert [one.question.id for one in answers(mode) if one.tells_never] == []
     assert all(one.is_first for one in of_type(answers, mode, "scope") if one.question.gold)
 
 
@@ -89,6 +96,7 @@ def test_strangers_are_not_answerable(answers: Answers, mode: str) -> None:
     assert figures(of_type(answers, mode, STRANGER)).answerable <= ANSWERABLE_STRANGERS
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("type_", STEADY)
 def test_reflect_changes_no_answer(answers: Answers, type_: str) -> None:
     judged = of_type(answers, REFLECTED, type_)
@@ -97,13 +105,15 @@ def test_reflect_changes_no_answer(answers: Answers, type_: str) -> None:
     assert [one.question.id for one in judged if one.question.change and not one.is_old_first] == []
 
 
+@pytest.mark.torture
 def test_page_tells_the_figures(answers: Answers) -> None:
     """Those without a model exactly; with one another processor may swap two items that are alike."""
     lines = tables(measured(answers)).splitlines()
     assert_shown("\n".join(line.rpartition("|")[0].rpartition("|")[0] + "|" if line else "" for line in lines))
 
 
+@pytest.mark.torture
 def test_page_tells_the_figures_of_the_held_out_questions(answers: Answers) -> None:
     """By words alone, as above. No bound stands over these: who adjusts a rule to them has none left."""
-    held_out = {"words": ask(recall_questions(HELD_OUT), "words")}
-    assert_shown(beside(measured(answers), measured(held_out)))
+    held_out = {"words": by_type(ask(recall_questions(HELD_OUT), "words"))}
+    assert_shown(beside(measured(answers), held_out))

@@ -15,6 +15,7 @@ from memoryd.client import Client
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.store.consistency import open_index
+from tests.sweeps import swept
 from tests.system.over_socket import send
 from tests.waiting import eventually
 
@@ -88,7 +89,7 @@ def test_missing_model_file_costs_the_vectors_until_it_is_there(
     assert "embedder" not in daemon.degraded()
 
 
-@pytest.mark.parametrize("kind", ["truncated", "html"])
+@swept("kind", ["truncated", "html"], 1)
 def test_broken_model_file_costs_the_vectors_until_it_is_replaced(
     launch: Launch, tmp_path: Path, starter_model: Path, kind: str
 ) -> None:
@@ -244,6 +245,7 @@ def test_killed_worker_is_replaced_and_nothing_is_lost(daemon: RunningDaemon) ->
     assert reply["results"][0]["path"] == "memory/later.md"
 
 
+@pytest.mark.torture
 def test_daemon_killed_while_embedding_goes_on_without_doing_it_again(daemon: RunningDaemon) -> None:
     daemon.client().sync(wait="embedded")
     folder = daemon.workspace / "memory"

@@ -21,6 +21,7 @@ def has_clock() -> bool:
         return False
 
 
+@pytest.mark.torture
 @pytest.mark.skipif(not has_clock(), reason="libfaketime is not installed")
 def test_month_is_played_day_by_day_and_summed_up(tmp_path: Path) -> None:
     protocol = tmp_path / "month.jsonl"

@@ -16,7 +16,7 @@ import pytest
 
 from tests.embedding_endpoint import Endpoint
 from tests.page import HOSTILE, OpenPage, open_page
-from tests.sweeps import some
+from tests.sweeps import WHOLE, some
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ READ = (
     "forget?target=memory/2026-11-10.md%23L3",
 )
 """What can be read; more pages than these have tests of their own."""
+EACH = tuple({path.partition("?")[0]: path for path in READ}.values())
+"""Each page once."""
 SHOWN = {("ask?q=stove", "light"): ("page-ask-light.png", 700), ("health", "dark"): ("page-health-dark.png", 655)}
 """What the documentation shows of it, so many pixels from the top: below stands where this machine has its files."""
 
@@ -246,6 +248,7 @@ def test_health_follows_what_happens(watched: Watched) -> None:
     assert page.wait_for_function(seen, arg=before)
 
 
+@pytest.mark.torture
 def test_progress_moves_while_notes_become_findable_by_meaning(
     browser: "Browser", tmp_path: Path, starter_model: Path
 ) -> None:
@@ -284,16 +287,12 @@ def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
         for watched in session(browser, opened, color_scheme=scheme, viewport=size):
             # the policy forbids the script of the checker, which is run beside the page
             page = watched.enter()
-            for path in READ:
+            for path in (READ if WHOLE else EACH) if scheme == "light" else some(READ, 3):
                 watched.go(path)
                 assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (path, scheme)
-                if scheme == "light" or path in some(READ, 6):
-                    page.evaluate(Axe().axe_script)
-                    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
-                    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (
-                        path,
-                        scheme,
-                    )
+                page.evaluate(Axe().axe_script)
+                found = page.evaluate("axe.run({resultTypes: ['violations']}).then(found => found.violations)")
+                assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == [], (path, scheme)
                 links = page.get_by_role("navigation", name="Pages").get_by_role("link").all()
                 boxes = [link.bounding_box() for link in links]
                 assert len(boxes) == 8
@@ -304,13 +303,14 @@ def test_pages_have_no_serious_fault_of_access_wide_or_narrow_light_or_dark(
                     page.screenshot(path=Path(PICTURES) / name, clip=clip)  # type: ignore[arg-type]  # a rectangle
 
 
+@pytest.mark.sweep
 def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) -> None:
     for watched in session(browser, opened, java_script_enabled=False):
         page, link = watched.page, opened.link()
         page.goto(link)
         page.get_by_label("paste").fill(link.partition("#")[2])
         page.get_by_role("button", name="Come in").click()
-        for path in READ:
+        for path in some(READ, 5):
             watched.go(path)
             assert page.locator("h1").count() == 1
             assert page.get_by_text("That was not done").count() == 0, path
@@ -318,6 +318,7 @@ def test_all_can_be_read_without_a_script(browser: "Browser", opened: OpenPage) 
         page.get_by_text("the stove in the cabin was repaired by Tilde").first.wait_for()
 
 
+@pytest.mark.torture
 def test_link_is_good_once(watched: Watched) -> None:
     link = watched.opened.link()
     watched.page.goto(link)
@@ -339,6 +340,7 @@ def test_new_link_that_is_pasted_at_the_login_lets_in(watched: Watched) -> None:
     assert watched.complaints == watched.elsewhere == []
 
 
+@pytest.mark.torture
 def test_text_that_was_written_outlives_the_session(watched: Watched) -> None:
     page = watched.enter()
     watched.go("ask?q=stove")
@@ -381,6 +383,7 @@ def test_person_corrects_a_line_of_a_note_where_it_is_found(watched: Watched) ->
     assert note.read_text() == before
 
 
+@pytest.mark.torture
 def test_answer_of_a_slow_model_comes_in_place_of_the_first_and_disturbs_nobody(
     browser: "Browser", tmp_path: Path
 ) -> None:

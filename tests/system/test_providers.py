@@ -75,6 +75,7 @@ def test_f074_endpoint_that_answers_with_zeros_takes_no_part(tmp_path: Path, wor
         assert daemon.agent()["pendingEmbeddings"], "nothing is given up: they wait for an endpoint that works"
 
 
+@pytest.mark.torture
 def test_endpoint_killed_in_the_middle_of_indexing(tmp_path: Path, workspace: Path) -> None:
     write_notes(workspace, NOTES)
     with Endpoint(tmp_path, delay=0.4) as endpoint, running(tmp_path, workspace, remote(endpoint)) as daemon:

@@ -16,6 +16,7 @@ from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_workspace
 from tests.integration.qmd_standin import LEASE, StandIn
 from tests.ranker import write_ranker
+from tests.sweeps import swept
 from tests.system.qmd_daemon import (
     by_hand,
     daemon_for,
@@ -160,6 +161,7 @@ def test_number_of_results_is_the_one_asked_for_else_that_of_qmd(herons: Running
     assert (asked["backend"], len(paths(asked))) == ("qmd", 7)
 
 
+@pytest.mark.torture
 def test_both_are_searched_and_reranked(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     ranker = tmp_path / "cache" / "qmd" / "models" / "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
     ranker.parent.mkdir(parents=True)
@@ -183,6 +185,7 @@ def has_mapped(pid: int, path: Path) -> bool:
     return any(one.path == str(path) for one in psutil.Process(pid).memory_maps())
 
 
+@pytest.mark.torture
 def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
@@ -197,15 +200,20 @@ def test_server_that_is_killed_costs_no_answer_and_comes_back(tmp_path: Path, wo
         eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
 
 
-def test_daemon_that_is_killed_leaves_no_qmd_and_starts_again_over_a_damaged_index_too(
-    tmp_path: Path, workspace: Path
-) -> None:
+def test_daemon_that_is_killed_leaves_no_qmd(tmp_path: Path, workspace: Path) -> None:
     with with_qmd(tmp_path, workspace) as daemon:
         wait_for_qmd(daemon)
         found(daemon, "lease")
         assert processes_below(tmp_path)
         daemon.kill()
         eventually(lambda: not processes_below(tmp_path))
+
+
+@pytest.mark.torture
+def test_daemon_that_was_killed_starts_again_over_a_damaged_index_too(tmp_path: Path, workspace: Path) -> None:
+    with with_qmd(tmp_path, workspace) as daemon:
+        wait_for_qmd(daemon)
+        daemon.kill()
         daemon.start()
         wait_for_qmd(daemon)
         assert found(daemon, "lease")["backend"] == "qmd"
@@ -275,7 +283,7 @@ def test_workspace_is_not_written_to_without_qmd(tmp_path: Path, workspace: Path
     assert written(workspace) == before
 
 
-@pytest.mark.parametrize("mode", ["vsearch", "query"])
+@swept("mode", ["vsearch", "query"], 1)
 def test_file_of_a_person_that_is_no_model_survives_qmd(tmp_path: Path, workspace: Path, mode: str) -> None:
     diary = tmp_path / "diary.gguf"
     diary.write_text("Dear diary, I am no model.\n" * 100)

@@ -65,6 +65,7 @@ def test_process_of_one_question_killed(daemon: RunningDaemon) -> None:
         comes_back(daemon)
 
 
+@pytest.mark.torture
 def test_first_update_killed(tmp_path: Path, workspace: Path) -> None:
     write_many(workspace)
     with started(tmp_path, workspace) as daemon:
@@ -91,6 +92,7 @@ def test_later_update_killed(daemon: RunningDaemon) -> None:
     eventually(lambda: (reply := found(daemon, "ocelot"))["backend"] == "qmd" and paths(reply))
 
 
+@pytest.mark.torture
 def test_embed_killed(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     with started(tmp_path, workspace, starter_model, searchMode="vsearch") as daemon:
         embed = stopped_at(daemon, "embed")

@@ -9,6 +9,7 @@ import pytest
 
 from tests.daemon import RunningDaemon, write_config, write_workspace
 from tests.real_qmd import real_qmd
+from tests.sweeps import whole_or
 from tests.system.qmd_daemon import (
     daemon_for,
     found,
@@ -123,6 +124,7 @@ def test_f158_text_that_was_edited_out_or_forgotten_leaves_qmd(daemon: RunningDa
     reads(daemon, "margayedited", "memory/edited.md")
 
 
+@pytest.mark.torture
 def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forget_is_named(
     tmp_path: Path, workspace: Path
 ) -> None:
@@ -153,6 +155,7 @@ def test_qmd_that_runs_no_more_holds_nothing_forgotten_and_one_that_cannot_forge
         assert kept(changed, "lynx") == set()
 
 
+@pytest.mark.sweep
 def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, workspace: Path) -> None:
     stated = "## Retain\n- W @Peter: The ocelot is in the cellar\n"
     with with_qmd(tmp_path, workspace, paths=ALL, update=QUICK) as daemon:
@@ -168,7 +171,7 @@ def test_page_that_tells_of_a_private_note_is_not_told_by_qmd(tmp_path: Path, wo
         eventually(lambda: not paths(found(daemon, "ocelot")))
         wait_for_qmd(daemon)
         assert "ocelot" in (workspace / "bank/entities/peter.md").read_text(), "nothing is written"
-        for _ in range(20):
+        for _ in range(whole_or(4, 20)):
             assert not paths(found(daemon, "ocelot"))
 
 
@@ -183,6 +186,7 @@ def test_nothing_new_reaches_qmd_while_nobody_knows_the_rules(tmp_path: Path, wo
         reads(daemon, "ocelot", "memory/diary.md")
 
 
+@pytest.mark.torture
 def test_vectors_of_a_private_note_go_with_it(tmp_path: Path, workspace: Path, starter_model: Path) -> None:
     with with_qmd(tmp_path, workspace, starter_model, searchMode="vsearch", paths=ALL, update=QUICK) as daemon:
         note(daemon, "memory/diary.md", "The ocelot.\n")
@@ -252,6 +256,7 @@ def test_qmd_that_runs_no_more_keeps_nothing_that_became_private(left: tuple[Pat
         eventually(lambda: not kept(changed, "ocelot"), step=LOOK)
 
 
+@pytest.mark.torture
 def test_index_that_an_older_version_left_is_cleaned(left: tuple[Path, Path]) -> None:
     home, qmd = left
     (qmd / "memoryd.json").write_text('{"updatedAt": 1790000000.0}')

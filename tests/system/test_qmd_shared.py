@@ -65,6 +65,7 @@ def at_work(daemon: RunningDaemon, command: str) -> bool:
     return any(command in one.cmdline() for one in psutil.Process(daemon.pid).children())
 
 
+@pytest.mark.torture
 def test_f093_updates_by_hand_at_the_same_time_break_nothing(daemon: RunningDaemon) -> None:
     """With updates by hand at the same time, every new note is found at once and by qmd later."""
     with ThreadPoolExecutor(1) as pool:
@@ -87,6 +88,8 @@ def answers_all(daemon: RunningDaemon, count: int) -> bool:
 
 def test_f090_fifty_questions_at_once_are_answered_by_few_processes(daemon: RunningDaemon) -> None:
     """Fifty questions are answered, and one server process of qmd runs."""
+    # the server that the first question after an update waits for
+    eventually(lambda: found(daemon, "lease")["backend"] == "qmd")
     with ThreadPoolExecutor(50) as pool:
         asking = [pool.submit(found, daemon, "lease") for _ in range(50)]
         replies = [one.result() for one in asking]

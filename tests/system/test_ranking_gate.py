@@ -100,6 +100,7 @@ def test_first_days(first_days: list[Judged], group: str) -> None:
     assert _shortcomings(first_days, group, FIRST_DAYS[group]) == []
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("group", FIRST_DAYS_MULTILINGUAL)
 def test_first_days_with_the_model_for_all_languages(first_days_multilingual: list[Judged], group: str) -> None:
     assert _shortcomings(first_days_multilingual, group, FIRST_DAYS_MULTILINGUAL[group]) == []

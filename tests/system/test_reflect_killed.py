@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.errors import MemorydError
 from tests.daemon import RunningDaemon
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.system.test_reflect import NOTES, SINCE, begun, notes_in, of_kind
 
 MANY = NOTES | {
@@ -42,8 +42,7 @@ def tried(ask: object, *arguments: object) -> None:
         ask(*arguments)  # type: ignore[operator]  # a call of the client
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("delay", some(DELAYS, 1))
+@swept("delay", DELAYS, 1)
 def test_next_run_finishes_what_a_kill_left(tmp_path: Path, finished: dict[str, str], delay: float) -> None:
     daemon = begun(tmp_path, MANY)
     with daemon:
@@ -62,8 +61,7 @@ def test_next_run_finishes_what_a_kill_left(tmp_path: Path, finished: dict[str, 
         assert "0.65, 2026-10-03" in notes_in(daemon.workspace)["bank/opinions.md"], "evidence counted once"
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("delay", some([number / 1000 for number in range(1, 40, 3)], 1))
+@swept("delay", [number / 1000 for number in range(1, 40, 3)], 1)
 def test_accepted_proposal_is_written_once(tmp_path: Path, delay: float) -> None:
     daemon = begun(tmp_path)
     with daemon:

@@ -17,7 +17,7 @@ from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import Exit
 from tests.contract.test_memories_apart import started
 from tests.daemon import RunningDaemon, write_config
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.system.test_reflect import begun
 from tests.system.test_reflect_killed import killed_while, tried
 
@@ -287,8 +287,7 @@ def refusal(daemon: RunningDaemon, **body: Any) -> Exception:
     return refused.value
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("delay", some([0.0, 0.004, 0.008, 0.015, 0.02, 0.03, 0.04, 0.06, 0.1], 2))
+@swept("delay", [0.0, 0.004, 0.008, 0.015, 0.02, 0.03, 0.04, 0.06, 0.1], 1)
 @pytest.mark.parametrize("is_in_place", [False, True])
 def test_each_note_is_whole_after_a_kill_and_the_same_command_ends_it(
     tmp_path: Path, delay: float, is_in_place: bool

@@ -149,6 +149,7 @@ def test_first_question_waits_for_no_model(tmp_path: Path, notes: Path, slow: Pa
         eventually(lambda: worker_of(running)["phase"] == "ready")
 
 
+@pytest.mark.torture
 def test_idle_model_is_unloaded_and_comes_back(tmp_path: Path, notes: Path, fast: Path) -> None:
     with daemon(tmp_path, notes, modelPath=str(fast), idleUnloadMinutes=0.003, **LONG) as running:
         before = ask_until(running, "ok")
@@ -158,6 +159,7 @@ def test_idle_model_is_unloaded_and_comes_back(tmp_path: Path, notes: Path, fast
         assert order(ask_until(running, "ok")) == order(before)
 
 
+@pytest.mark.torture
 def test_killed_worker_costs_the_order_of_one_answer(tmp_path: Path, notes: Path, slow: Path) -> None:
     with daemon(tmp_path, notes, modelPath=str(slow), **LONG) as running:
         before = ask_until(running, "ok")

@@ -15,6 +15,7 @@ from memoryd.errors import Denied, InvalidRequest, NotFound
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
 from tests.integration.pseudo_terminal import on_terminal
+from tests.sweeps import swept
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
@@ -118,7 +119,7 @@ def test_log_holds_no_word_of_a_conversation_above_debug(launch: Launch) -> None
     assert CANARY not in daemon.log.read_text()
 
 
-@pytest.mark.parametrize("step", range(5))
+@swept("step", [*range(5)], 2)
 def test_killed_forgetting_is_finished_by_the_next_start(launch: Launch, step: int) -> None:
     """The daemon dies while it forgets: each time something else of the session is left."""
     daemon = launch()

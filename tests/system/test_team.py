@@ -22,7 +22,7 @@ from memoryd.errors import Denied, Disabled, MemorydError, NotFound
 from memoryd.wire import Exit
 from tests.daemon import RunningDaemon, write_config
 from tests.mcp_program import driven
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.teams import git, objects_of, team
 from tests.waiting import eventually
 from tests.warm.programs import ran
@@ -220,6 +220,7 @@ def test_what_must_not_leave_never_comes_into_the_repository(pair: Pair) -> None
         assert "it holds what looks like a secret" in one
 
 
+@pytest.mark.torture
 def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
     ana, ben = pair.ana, pair.ben
     ana.daemon.client().promote_memory(f"{LOG}#L4")
@@ -236,6 +237,7 @@ def test_forgetting_takes_back_what_was_shared(pair: Pair) -> None:
     assert not any("team acme" in one for one in ana.daemon.client().forget(f"{LOG}#L7")["stays"])
 
 
+@pytest.mark.torture
 def test_what_goes_from_a_shared_note_goes_from_the_team_soon(pair: Pair) -> None:
     ana = pair.ana
     note = "memory/projects/gateway.md"
@@ -316,6 +318,7 @@ def test_replacing_and_undoing_say_that_the_team_loses_it(pair: Pair) -> None:
     assert "team acme" not in ana.typed("replace", f"{LOG}#L7", "The ferry leaves at ten.")
 
 
+@pytest.mark.torture
 def test_deleting_and_replacing_again_say_that_the_team_loses_it(pair: Pair) -> None:
     ana = pair.ana
     client = ana.daemon.client()
@@ -333,6 +336,7 @@ def test_deleting_and_replacing_again_say_that_the_team_loses_it(pair: Pair) -> 
         assert f"{key[:8]} is shared with team acme, and is taken back" in said
 
 
+@pytest.mark.torture
 def test_both_share_at_once_and_both_are_recalled(pair: Pair) -> None:
     replies: list[Any] = []
 
@@ -389,8 +393,8 @@ def test_remote_that_is_away_is_a_state_and_days_cost_one_commit(pair: Pair) -> 
     assert int(git(pair.bare, "rev-list", "--count", "main")) <= before + 3
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("delay", some([0.05, 0.2, 0.4, 0.7, 1.1], 2))
+@pytest.mark.torture
+@swept("delay", [0.2, 0.05, 0.4, 0.7, 1.1], 1)
 def test_daemon_that_is_killed_while_it_shares_loses_and_doubles_nothing(pair: Pair, delay: float) -> None:
     ana = pair.ana
 

@@ -68,7 +68,7 @@ class Four:
         return {who: content for who, content, _ in told}
 
 
-@pytest.fixture(params=["git", "server"])
+@pytest.fixture(params=["git", pytest.param("server", marks=pytest.mark.torture)])
 def four(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Four]:
     with ExitStack() as stack:
         if request.param == "server":
@@ -119,6 +119,7 @@ def test_what_two_say_against_each_other_is_told_by_both_names(four: Four) -> No
         assert {pair["older"]["text"], pair["newer"]["text"]} == set(PRINTERS.values())
 
 
+@pytest.mark.torture
 def test_nobody_takes_an_answer_for_whole_while_what_carries_is_away(four: Four) -> None:
     four.share("ana", "The boat lies at pier four.")
     four.exchange()

@@ -3,6 +3,8 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -131,26 +133,34 @@ def shared(acme: Acme) -> Iterator[Acme]:
     acme.ana.typed("team", "revoke", acme.ana.id_of("castle"))
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "SET ROLE ana",
-        "SET ROLE postgres",
-        "SET SESSION AUTHORIZATION ana",
-        "INSERT INTO memoryd.files VALUES ('acme', 'carl', 'x', sha256('x'), 'x')",
-        "SELECT * FROM memoryd.files",
-        "SELECT count(*) FROM memoryd.teams",
-        "SELECT * FROM memoryd.members",
-        "SELECT memoryd.enrol('acme', 'carl', 'owner')",
-        "SELECT memoryd.dismiss('acme', 'ana', true)",
-        "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'owner')",
-        "UPDATE memoryd.teams SET channel = 'x'",
-        "SELECT * FROM pg_catalog.pg_statistic",
-    ],
+BY_STRANGERS = (
+    "SET ROLE ana",
+    "SET ROLE postgres",
+    "SET SESSION AUTHORIZATION ana",
+    "INSERT INTO memoryd.files VALUES ('acme', 'carl', 'x', sha256('x'), 'x')",
+    "SELECT * FROM memoryd.files",
+    "SELECT count(*) FROM memoryd.teams",
+    "SELECT * FROM memoryd.members",
+    "SELECT memoryd.enrol('acme', 'carl', 'owner')",
+    "SELECT memoryd.dismiss('acme', 'ana', true)",
+    "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'owner')",
+    "UPDATE memoryd.teams SET channel = 'x'",
+    "SELECT * FROM pg_catalog.pg_statistic",
 )
-def test_who_is_in_no_team_gets_nothing(shared: Acme, said: str) -> None:
-    with shared.server.connect("carl") as server, pytest.raises(psycopg.Error):
-        server.execute(said)
+
+
+def done_by(acme: Acme, person: str, statements: tuple[str, ...]) -> list[str]:
+    """Return which of them the server carries out for a person."""
+    done = []
+    for said in statements:
+        with suppress(psycopg.Error), acme.server.connect(person) as server:
+            server.execute(said)
+            done.append(said)
+    return done
+
+
+def test_who_is_in_no_team_gets_nothing(shared: Acme) -> None:
+    assert done_by(shared, "carl", BY_STRANGERS) == []
 
 
 ASKED = (
@@ -161,12 +171,11 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize("asked", ASKED)
-def test_outsiders_are_told_nothing_and_not_whether_there_is_a_team(shared: Acme, asked: str) -> None:
+def test_outsiders_are_told_nothing_and_not_whether_there_is_a_team(shared: Acme) -> None:
     with shared.server.connect("ana") as server:
-        assert server.execute(asked, ("acme",)).fetchall()
+        assert all(server.execute(asked, ("acme",)).fetchall() for asked in ASKED)
     with shared.server.connect("carl") as server:
-        for team in ("acme", "nothere"):
+        for team, asked in product(("acme", "nothere"), ASKED):
             assert server.execute(asked, (team,)).fetchall() == []
             plan = server.execute(f"EXPLAIN (ANALYZE, TIMING off, COSTS off) {asked}", (team,)).fetchall()
             assert "Removed" not in str(plan)
@@ -187,26 +196,24 @@ def test_outsiders_find_no_value_in_statistics_of_columns(shared: Acme) -> None:
     assert "not in the team" in shared.carl.typed(*joined, expected=Exit.ERROR)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "INSERT INTO memoryd.files VALUES ('acme', 'ana', 'notes/ana/memory/x.md', sha256('x'), 'x')",
-        "UPDATE memoryd.files SET person = 'ana' WHERE person = 'ben'",
-        "SELECT memoryd.enrol('acme', 'carl', 'read')",
-        "SELECT memoryd.dismiss('acme', 'ana', true)",
-        "ALTER TABLE memoryd.files DISABLE ROW LEVEL SECURITY",
-        "DROP POLICY read ON memoryd.files",
-        "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'read')",
-        "INSERT INTO memoryd.files VALUES ('acme', 'ben', 'notes/ben/memory/l.md', sha256('l'), 'lie')",
-        "TRUNCATE memoryd.files",
-    ],
+FORGED = (
+    "INSERT INTO memoryd.files VALUES ('acme', 'ana', 'notes/ana/memory/x.md', sha256('x'), 'x')",
+    "UPDATE memoryd.files SET person = 'ana' WHERE person = 'ben'",
+    "SELECT memoryd.enrol('acme', 'carl', 'read')",
+    "SELECT memoryd.dismiss('acme', 'ana', true)",
+    "ALTER TABLE memoryd.files DISABLE ROW LEVEL SECURITY",
+    "DROP POLICY read ON memoryd.files",
+    "INSERT INTO memoryd.members VALUES ('acme', 'carl', 'read')",
+    "INSERT INTO memoryd.files VALUES ('acme', 'ben', 'notes/ben/memory/l.md', sha256('l'), 'lie')",
+    "TRUNCATE memoryd.files",
 )
-def test_nobody_writes_as_somebody_else(shared: Acme, said: str) -> None:
+
+
+def test_nobody_writes_as_somebody_else(shared: Acme) -> None:
     with shared.server.connect() as server:
         server.execute("INSERT INTO memoryd.files VALUES ('acme', 'ben', 'notes/ben/memory/b.md', sha256('b'), 'b')")
     try:
-        with shared.server.connect("ben") as server, pytest.raises(psycopg.Error):
-            server.execute(said)
+        assert done_by(shared, "ben", FORGED) == []
         with shared.server.connect("ben") as server:
             # by the one way there is he writes as himself, whatever path he gives
             path = "memory/2026-11-02-ana.md"

@@ -198,6 +198,7 @@ def test_turn_is_found_a_moment_after_it_was_said(launch: Launch) -> None:
     eventually(lambda: found(client, "quetzal") == {f"session:{added['session']}#Q1"})
 
 
+@pytest.mark.torture
 def test_killed_in_a_large_transcript_it_goes_on_and_equals_a_rebuild(launch: Launch, own: Path) -> None:
     noise = json.dumps({"type": "custom", "data": "x" * 20_000}) + "\n"
 

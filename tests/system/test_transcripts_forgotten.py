@@ -17,12 +17,12 @@ from memoryd.store.ledger.database import aside as set_aside
 from tests.daemon import PROGRAM, RunningDaemon, write_config
 from tests.embedding_endpoint import Endpoint
 from tests.hasty import HASTY
-from tests.sweeps import whole_or
+from tests.sweeps import swept, whole_or
 from tests.waiting import eventually
 from tests.warm.programs import ran
 
 CANARY = "zanzibarcanary"
-LONG = whole_or(6_000, 20_000)
+LONG = whole_or(3_000, 20_000)
 """Turns of a transcript that takes a while to be read."""
 Launch = Callable[..., RunningDaemon]
 
@@ -320,7 +320,7 @@ def noted(daemon: RunningDaemon) -> bool:
         return bool(db.execute("SELECT count(*) FROM withheld").fetchone()[0])
 
 
-@pytest.mark.parametrize("when", ["at once", "noted", "gone from answers"])
+@swept("when", ["noted", "at once", "gone from answers"], 1)
 def test_killed_while_it_forgets_a_transcript(launch: Launch, folder: Path, when: str) -> None:
     write(folder, "a.jsonl", CANARY, turns=3_000)
     write(folder, "b.jsonl", "boilerhouse")

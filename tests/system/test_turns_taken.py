@@ -16,6 +16,7 @@ from memoryd.domain.text.tokens import estimate
 from memoryd.errors import Denied, Disabled, InvalidRequest, NotFound
 from memoryd.memory.recall.answer import NOTHING_ABOVE
 from tests.daemon import RunningDaemon, write_config, write_workspace
+from tests.sweeps import whole_or
 from tests.waiting import eventually
 
 QUIET = {"id": "quiet", "workspace": "", "memory": {"auto_recall": False}}
@@ -256,8 +257,9 @@ def test_message_of_any_length_is_answered(client: Client) -> None:
     assert client.turn("\x00\u202e\u200b", session_key=key("odd"))["health"]["recall"]["state"] == "ok"
 
 
-def test_stable_block_is_the_same_for_a_hundred_turns(client: Client) -> None:
-    texts = [f"Turn {number}: which error, and 哪个错误 {number}?" for number in range(100)]
+@pytest.mark.sweep
+def test_stable_block_is_the_same_for_many_turns(client: Client) -> None:
+    texts = [f"Turn {number}: which error, and 哪个错误 {number}?" for number in range(whole_or(30, 100))]
     told = [client.turn(text, session_key=key("stable")) for text in texts]
     blocks = {str(one["bundle"]).partition("</core-memory>\n")[0] for one in told}
     assert len(blocks) == 1

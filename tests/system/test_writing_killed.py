@@ -9,7 +9,7 @@ import pytest
 
 from memoryd.client import Client
 from tests.daemon import RunningDaemon
-from tests.sweeps import some
+from tests.sweeps import swept
 from tests.system.test_reflect import begun, notes_in
 from tests.system.test_reflect_killed import killed_while, tried
 
@@ -43,8 +43,7 @@ def drafts(workspace: Path) -> list[Path]:
     return [path for path in workspace.rglob(".memoryd-*") if path.is_file()]
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(("delay", "what"), some(list(product(DELAYS, ACTS)), 2))
+@swept(("delay", "what"), list(product(DELAYS, ACTS)), 2)
 def test_what_was_written_is_listed_and_taken_back_after_a_kill(
     tmp_path: Path, finished: dict[str, dict[str, str]], what: str, delay: float
 ) -> None:

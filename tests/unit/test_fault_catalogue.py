@@ -45,8 +45,8 @@ def test_each_number_of_a_test_is_a_row(tests: list[Numbered]) -> None:
     assert [test.place for test in tests if not set(test.rows) <= ROWS.keys()] == []
 
 
-def test_row_without_a_test_has_the_reason(tests: list[Numbered]) -> None:
-    tested = by_row(tests)
+def test_row_without_a_test_in_each_run_has_the_reason(tests: list[Numbered]) -> None:
+    tested = by_row([test for test in tests if not test.is_rare])
     assert [number for number, row in ROWS.items() if not row.why_open and number not in tested] == []
 
 
