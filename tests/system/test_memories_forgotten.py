@@ -419,3 +419,23 @@ def test_short_long_and_odd_texts_leave_nothing(launch: Launch, said: str, trace
     assert (done["forgotten"], done["unfinished"]) == (True, [])
     daemon.stop()
     assert [holding(daemon, word=trace) for trace in traces] == [[]] * len(traces)
+
+
+def test_line_that_is_forgotten_goes_from_what_was_said_of_it(launch: Launch) -> None:
+    client, sold = launch().client(), "finally sold the nikon, shooting on a Fuji X-T5"
+    client.retain("W @Camera: My camera is a Nikon Z6.")
+    client.sync()
+    client.turn(sold, session_key="agent:main:chat:direct:camera")
+
+    def kept() -> list[str]:
+        return [one["text"] for one in client.memories()["memories"] if sold in one["text"]]
+
+    eventually(kept)
+    assert kept() == [f"{sold} (said of: My camera is a Nikon Z6.)"]
+    done = client.forget("My camera is a Nikon Z6.")
+
+    assert done["forgotten"]
+    assert not any(one.startswith("memory/") for one in done["stays"])
+    client.sync()
+    assert kept() == [f"{sold} (said of: [forgotten])"]
+    assert not any("Nikon Z6" in one["text"] for one in client.memories()["memories"])

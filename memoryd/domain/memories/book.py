@@ -16,8 +16,9 @@ from msgspec import Struct
 from memoryd.domain.counters import grouped
 from memoryd.domain.documents import Citation, is_conflict_copy, person_of
 from memoryd.domain.memories.entities import EntityNames, EntitySlug, alias_table, slug_of
+from memoryd.domain.memories.generated import retells
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
-from memoryd.domain.memories.line import RetainedLine, is_of_session
+from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.versions import superseded
 from memoryd.domain.text.sanitizing import Flag, path_flags
@@ -172,9 +173,9 @@ class Book(Struct, frozen=True, dict=True):
         return newest_first(self.memories.values())
 
     @cached_property
-    def of_sessions(self) -> tuple[Memory, ...]:
-        """The ends and summaries of sessions, which memoryd wrote itself."""
-        return tuple(one for one in self.memories.values() if is_of_session(one.line))
+    def retelling(self) -> tuple[Memory, ...]:
+        """Those that say again what others say, as memoryd wrote it."""
+        return tuple(one for one in self.memories.values() if retells(one.line))
 
     @cached_property
     def stating(self) -> tuple[Memory, ...]:

@@ -11,7 +11,9 @@ from msgspec import Struct
 
 from memoryd.domain.documents import Citation, RelativePath
 from memoryd.domain.expressions import expression
+from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
+from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
 
@@ -238,3 +240,24 @@ def as_text(text: str) -> str:
 def cut(entries: Sequence[PageEntry], most: int) -> tuple[tuple[PageEntry, ...], int]:
     """Return the first entries, and how many are left out."""
     return tuple(entries[:most]), max(len(entries) - most, 0)
+
+
+_SAID_OF = expression(r"\s*(?:\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
+
+
+def said_of(message: str, line: str) -> str:
+    """Return a message with the line that it was said of, as it is kept; of a line that is kept so with its own."""
+    line = line_said_of(line) or line
+    return f"{message}（说的是：{line}）" if HAN_SIGN.search(message) else f"{message} (said of: {line})"
+
+
+def line_said_of(text: str) -> str:
+    """Return the line of which a kept message was said; empty if it names none."""
+    found = _SAID_OF.search(text)
+    return "" if found is None else found["line"] or found["han_line"]
+
+
+def retells(line: RetainedLine) -> bool:
+    """Tell whether memoryd wrote into a line what others say: the end or a summary of a session, or what was said of
+    another line."""
+    return is_of_session(line) or bool(line_said_of(line.text))

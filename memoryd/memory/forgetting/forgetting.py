@@ -21,7 +21,7 @@ from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.forgetting import (
     citing,
     files_cited,
-    session_memories_with,
+    retelling_memories,
     with_other_lines,
     without_files,
     without_memories,
@@ -314,7 +314,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             for path in (self.planner.indexes.generated_pages() if plan.memories else ())
         ]
         # before the lines go: by them it is known what was meant
-        made += await self._cut_from_sessions(plan)
+        made += await self._cut_from_retelling(plan)
         stated = [
             await _edit(self.planner.journal, path, partial(_without_stated, path, plan), keeps_lines=keeps_lines)
             for path in sorted({RelativePath(citation.path) for citation in plan.citations})
@@ -330,16 +330,14 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             purged=purged,
         )
 
-    async def _cut_from_sessions(self, plan: MemoryForgettingPlan) -> list[NoteChange]:
-        """Take the words out of the ends and summaries of sessions, which memoryd wrote itself."""
+    async def _cut_from_retelling(self, plan: MemoryForgettingPlan) -> list[NoteChange]:
+        """Take the words out of memories that say them again, as memoryd wrote them."""
         gone = {memory.id for memory in plan.memories}
         telling = [
-            one
-            for one in session_memories_with((await self.planner.book.whole()).own, plan.stated_by_sessions)
-            if one.id not in gone
+            one for one in retelling_memories((await self.planner.book.whole()).own, plan.retold) if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
-        edit = partial(without_words_of, ids=ids, said=plan.stated_by_sessions)
+        edit = partial(without_words_of, ids=ids, said=plan.retold)
         paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
         return [await _edit(self.planner.journal, path, partial(edit, path=path)) for path in paths]
 

@@ -23,13 +23,14 @@ from memoryd.domain.memories.changes.forgetting import (
     ANY_LOG,
     ForgetTarget,
     Traces,
-    session_memories_with,
+    retelling_memories,
     target,
     with_forgotten,
 )
 from memoryd.domain.memories.changes.tombstones import TextMatcher
+from memoryd.domain.memories.generated import retells
 from memoryd.domain.memories.kinds import short_id
-from memoryd.domain.memories.line import RetainedLine, is_of_session, parsed_line
+from memoryd.domain.memories.line import RetainedLine, parsed_line
 from memoryd.domain.memories.sections import holds_memories, memory_sections
 from memoryd.domain.memories.unasked.concepts import family_of, root_of
 from memoryd.domain.ranking.snippets import folded
@@ -173,14 +174,14 @@ class MemoryForgettingPlan(Struct, frozen=True):
         traces = self.traces
         return Forgotten(
             traces.are_in,
-            partial(with_forgotten, self.stated_by_sessions),
+            partial(with_forgotten, self.retold),
             lambda text: any(words.are_near(text) for words in traces.said),
         )
 
     @property
-    def stated_by_sessions(self) -> tuple[TextMatcher, ...]:
-        """What goes from ends and summaries of sessions, too: all but what these say themselves."""
-        own = {memory.text for memory in self.memories if is_of_session(memory.line)}
+    def retold(self) -> tuple[TextMatcher, ...]:
+        """What goes from memories that say it again, too: all but what these say themselves."""
+        own = {memory.text for memory in self.memories if retells(memory.line)}
         return tuple(words for words in self.said if words.text not in own)
 
     @property
@@ -289,8 +290,8 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         return MemoryForgettingPlan((), said, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
-        session_memories = session_memories_with((await self.book.whole()).own, plan.stated_by_sessions)
-        cut = [one.citation for memory in session_memories for one in memory.sources]
+        retelling = retelling_memories((await self.book.whole()).own, plan.retold)
+        cut = [one.citation for memory in retelling for one in memory.sources]
         going = {
             (one.path, line)
             for one in (*plan.citations, *cut)

@@ -60,6 +60,7 @@ from memoryd.domain.memories.capture.values import (
     values_in,
 )
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
+from memoryd.domain.memories.generated import said_of
 
 _HALF = 0.5
 _MAX = 0.6
@@ -141,7 +142,6 @@ OUTDATED = 0.4
 """Log-odds from which on a line holds no longer."""
 OUTDATED_MAX = 2
 """Lines that one message outdates."""
-_SAID_OF = expression(r"\s*[(（](?:said of: |说的是：)(?P<line>.*)[)）]\Z")
 _LINE_CHARS_MAX = 200
 
 
@@ -156,14 +156,13 @@ def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_b
         near, _ = lines.near(content(text) | content(answer_before))
         near = list({one.memory.id: one for one in (*near, *islice(lines.homes, OUTDATED_MAX))}.values())
         found = weighed(text, answer_before, near, lines.rarity)[:OUTDATED_MAX]
-    memories = [one.candidate.memory for one in found if one.weight >= OUTDATED]
+    likely = [one.candidate.memory for one in found if one.weight >= OUTDATED]
+    # who says the same again says that it holds
+    memories = [one for one in likely if one.text.rstrip(".。!！").casefold() not in text.casefold()]
     if not memories or len(memories[0].text) > _LINE_CHARS_MAX:
         return None
-    before = _SAID_OF.search(memories[0].text)
-    line = before["line"] if before else memories[0].text
-    told = f"{text}（说的是：{line}）" if HAN_SIGN.search(text) else f"{text} (said of: {line})"
     pinned = tuple(one for one in memories if one.line.attributes.is_pinned)
-    return Target(told, tuple(one for one in memories if one not in pinned), pinned)
+    return Target(said_of(text, memories[0].text), tuple(one for one in memories if one not in pinned), pinned)
 
 
 class _Search:

@@ -16,9 +16,9 @@ from memoryd.domain.memories.book import Book, Memory, newest_first
 from memoryd.domain.memories.changes.diffs import Forgotten
 from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher, composed
 from memoryd.domain.memories.entities import ENTITY_PAGES
-from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in
+from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in, retells
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
-from memoryd.domain.memories.line import RetainedLine, is_of_session, parse_line
+from memoryd.domain.memories.line import RetainedLine, parse_line
 from memoryd.domain.memories.sections import memory_sections
 from memoryd.domain.text.lines import padded, spliced
 from memoryd.domain.text.words import UNSPACED, UNSPACED_RUN, normalised
@@ -260,9 +260,9 @@ def without_words(text: str, said: Collection[TextMatcher]) -> str | None:
     return cut if cut != text else None
 
 
-def session_memories_with(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
-    """Return the ends and summaries of sessions that hold the words."""
-    return [memory for memory in book.of_sessions if any(words.occurs_in(memory.text) for words in said)]
+def retelling_memories(book: Book, said: Collection[TextMatcher]) -> list[Memory]:
+    """Return the memories that hold the words and say again what others say."""
+    return [memory for memory in book.retelling if any(words.occurs_in(memory.text) for words in said)]
 
 
 def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Collection[TextMatcher]) -> str | None:
@@ -275,11 +275,11 @@ def without_words_of(text: str, path: RelativePath, ids: Set[MemoryId], said: Co
 
 
 def with_forgotten(said: Collection[TextMatcher], line: str) -> str:
-    """Return the end or a summary of a session with `[forgotten]` where the words stood, any other line as it is."""
+    """Return a line that says again what others say with `[forgotten]` where the words stood, any other as it is."""
     if not any(words.occurs_in(line) for words in said):
         return line
     placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), ANY_LOG).lines
-    if not any(is_of_session(one.line) for one in placed):
+    if not any(retells(one.line) for one in placed):
         return line
     return without_words(line, said) or line
 
