@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.corrections.fitting import FOLDS, fitted, judged, labelled, ordinary
+from bench.corrections.fitting import FOLDS, fitted, judged, labelled, ordinary, strayed
 from bench.corrections.playing import SETS, Played, played
 from bench.regression import write_table
 from memoryd.config.paths import models_dir
@@ -43,7 +43,7 @@ def main(sets: Sequence[Path], mode: str, shows_wrong: bool, is_fit: bool) -> No
 
 def _fit(console: Console) -> None:
     """Print what weights say of files that they were not fitted on, and write those of all."""
-    messages = [*labelled(), *ordinary()]
+    messages = [*labelled(), *ordinary(), *strayed()]
     found = judged(track(range(FOLDS), "fitting", console=Console(stderr=True)), messages)
     table = Table("log-odds from", "outdated lines found", "of look-alikes, taken for one", "of ordinary messages")
     for least in (OUTDATED - 0.5, OUTDATED, OUTDATED + 0.5):

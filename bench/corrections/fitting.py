@@ -25,9 +25,10 @@ from memoryd.domain.memories.line import RetainedLine, parse_line
 PAIRS: Final = Path(__file__).parent / "pairs"
 LINES: Final = 8
 """Beside a message: those that it was written for, and some of other persons."""
+REPLY_CHARS: Final = 90
 WORKSPACE: Final = 120
 """Lines of a person of whom nothing is known but that messages were typed."""
-LEAST_WEIGHT: Final = 0.32
+LEAST_WEIGHT: Final = 0.34
 RIDGE: Final = 1.0
 LEAST_SOURCES: Final = 2
 FOLDS: Final = 5
@@ -75,6 +76,34 @@ def ordinary() -> list[Labelled]:
         kept = {folder.name: _kept_in(folder) for folder in (root / "ws").iterdir()}
         for one in _rows(root / "messages.jsonl"):
             found.append(_beside(one["text"], kept[one["workspace"]], source=root.name))
+    return [one for one in found if one.rows]
+
+
+def strayed() -> list[Labelled]:
+    """Return messages beside lines of which they were not said: they outdate none, however much they tell of a change.
+
+    Each that was said of some line stands beside the nearest ones of other persons. And where the agent has just told
+    a line, what is typed next is of something else: an ordinary message, or what another person said of a change.
+    """
+    read = [(path.stem, one) for path in sorted(PAIRS.glob("*.jsonl")) for one in _rows(path)]
+    others, chance = _lines_of(read), Random(7)
+    said = [one for path in sorted(WORDING.glob("*.jsonl")) for one in _rows(path) if len(one["text"]) <= REPLY_CHARS]
+    replies = {lang: [one["text"] for one in said if one["lang"] == lang] for lang in others}
+    # what answers names nothing, and may be meant of any line
+    named = [one for _, one in read if one["corrects"] and not one["heard"]]
+    changes = {lang: [one["then"] for one in named if one["lang"] == lang] for lang in others}
+    found = list[Labelled]()
+    for source, one in read:
+        lang = one["lang"]
+        if one["corrects"] and not one["heard"]:
+            lines = [line for line in chance.choices(others[lang], k=WORKSPACE) if line not in one["kept"]]
+            found.append(_beside(one["then"], list(dict.fromkeys(lines)), source=f"strayed {source}"))
+        if one["heard"]:
+            for text in (*chance.sample(replies[lang], 2), chance.choice(changes[lang])):
+                if text != one["then"] and may_outdate(text):
+                    found.append(
+                        _labelled(text, one["heard"], one["kept"], source=f"strayed {source}", is_ordinary=True)
+                    )
     return [one for one in found if one.rows]
 
 

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from memoryd.domain.documents import Citation, RelativePath
 from memoryd.domain.expressions import expression
-from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.text.lines import PADDING
@@ -242,19 +241,27 @@ def cut(entries: Sequence[PageEntry], most: int) -> tuple[tuple[PageEntry, ...],
     return tuple(entries[:most]), max(len(entries) - most, 0)
 
 
-_SAID_OF = expression(r"\s*(?:\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
+_HAN_SIGN = expression("[\u4e00-\u9fff]")
+_SAID_OF = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
+"""A message that has such words of its own is not kept so."""
 
 
 def said_of(message: str, line: str) -> str:
     """Return a message with the line that it was said of, as it is kept; of a line that is kept so with its own."""
-    line = line_said_of(line) or line
-    return f"{message}（说的是：{line}）" if HAN_SIGN.search(message) else f"{message} (said of: {line})"
+    line = " ".join((line_said_of(line) or line).split())
+    return f"{message}（说的是：{line}）" if _HAN_SIGN.search(message) else f"{message} (said of: {line})"
 
 
 def line_said_of(text: str) -> str:
     """Return the line of which a kept message was said; empty if it names none."""
-    found = _SAID_OF.search(text)
+    found = _SAID_OF.match(text)
     return "" if found is None else found["line"] or found["han_line"]
+
+
+def typed_part(text: str) -> str:
+    """Return a kept message without the line of which it was said."""
+    found = _SAID_OF.match(text)
+    return text if found is None else found["message"]
 
 
 def retells(line: RetainedLine) -> bool:

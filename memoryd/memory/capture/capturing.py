@@ -30,6 +30,7 @@ from memoryd.domain.memories.capture.rejections import DroppedItem
 from memoryd.domain.memories.capture.renewal import may_outdate, with_older, with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from memoryd.domain.memories.changes.tombstones import normalized_statement
+from memoryd.domain.memories.generated import typed_part
 from memoryd.domain.memories.kinds import WrittenBy
 from memoryd.domain.memories.line import RetainedLine, joined
 from memoryd.domain.skips import SkipReason
@@ -185,14 +186,16 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         texts = [item.text for item in verdict.kept]
         if not texts:
             return verdict
-        echoes = await self._echoes(task, texts) if task.event is None else ()
+        # the words of an echo are those that were typed
+        typed = [typed_part(text) for text in texts]
+        echoes = await self._echoes(task, typed) if task.event is None else ()
         stones, taken_back = await self.tombstones.all(), frozenset[str]()
         if before := await self.stated.among(texts):
             # it was stated before and stands no more: its owner undid it, or took it out
             taken_back = await asyncio.to_thread(unstated, await self.book(seconds), before)
         dropped = []
         for item in verdict.kept:
-            if item.text in echoes:
+            if typed_part(item.text) in echoes:
                 dropped.append(DroppedItem(item.text, SkipReason.ECHO, item.form))
             elif stones.hold(item.line(task.scope).id, item.text) or stones.hold_part_of(item.text):
                 dropped.append(DroppedItem(item.text, SkipReason.FORGOTTEN, item.form))

@@ -18,6 +18,7 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.corrections import is_name
 from memoryd.domain.memories.capture.values import Rarity, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN
+from memoryd.domain.memories.generated import line_said_of
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import CACHED_LINES
 
@@ -41,7 +42,7 @@ _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|�
 
 
 class Candidate(Struct, frozen=True):
-    """A memory that a sentence may be about, with the text and the content words of its line."""
+    """A memory that a sentence may be about, with the text that this is of, and all content words of its line."""
 
     memory: Memory
     text: str
@@ -89,7 +90,9 @@ class _Index:
         self.memories[one], line = memory, memory.line
         if line.kind not in _REVISED:
             return
-        self.lines[one] = Candidate(memory, line.text, memory_words(line.text, line.entities))
+        # what was said of a line is about that
+        text = line_said_of(line.text) or line.text
+        self.lines[one] = Candidate(memory, text, memory_words(line.text, line.entities))
         for word in self.lines[one].words:
             self.with_word[word].add(one)
         if says_home(self.lines[one]):

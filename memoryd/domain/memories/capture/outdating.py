@@ -1,9 +1,9 @@
 """Which lines a message outdates, in whatever words: a logistic regression over the message as each line sees it.
 
-*Moved to Aylsham btw* and *thursdays now, council swapped us* have no form that a rule could know. So the words of a
-message are read beside a line: what the line says, too, becomes one sign, a value of the same type another, what the
-agent said just before a third; the rest stays as it was typed. Such words, and pairs of them that follow each other,
-are weighed beside how much the two have in common, and how much more than other lines.
+*Finally sold the nikon* and *rent's gone up again, seven eighty from june* have no form that a rule could know. So the
+words of a message are read beside a line: what the line says, too, becomes one sign, a value of the same type another,
+what the agent said just before a third; the rest stays as it was typed. Such words, and pairs of them that follow each
+other, are weighed beside how much the two have in common, and how much more than other lines.
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,6 +9,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
+from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.capture import (
     CapturedItem,
@@ -22,6 +23,7 @@ from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret,
 from memoryd.domain.memories.capture.revisions import Revision
 from memoryd.domain.memories.capture.targets import Target, outdated_by, target_of
 from memoryd.domain.memories.kinds import Kind, short_id
+from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
 from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.languages import language_of
@@ -60,27 +62,32 @@ def with_revisions(
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
-    if verdict.kept or out_of_place or not may_outdate(text):
+    refused = any(isinstance(one, DroppedItem) and one.reason == SkipReason.UNREAL for one in revisions)
+    if verdict.kept or out_of_place or refused or not (may_supersede and may_outdate(text)):
         return verdict
     said = " ".join(text.split())
     target = outdated_by(said, book, scope=scope, day=day, answer_before=answer_before)
     if target is None:
         return verdict
     item = _item(said, OUTDATES, target, may_supersede=may_supersede)
+    if not all(is_by_person(memory.line) for memory in (*target.superseded, *target.disputed)):
+        # what an agent stated is repeated as its own
+        item = replace(item, provenance=Provenance.AGENT)
     return _with_item(verdict, replace(item, text=target.text), said)
 
 
 OUTDATES = "outdates"
+_NO_TALK = expression(r"said of:|说的是：|<!--|-->|`")
 
 
 def may_outdate(text: str) -> bool:
     """Tell whether a message is of a length and language that is weighed, and nothing in it forbids to keep it."""
-    return (
-        len(text) <= CHARS_MAX
-        and language_of(text) in WEIGHED_LANGUAGES
-        and not (is_laid_out(text) or why_unfit(text) or says_secret(text))
-        and any(why_not_plain(one) == "" for one in spoken_sentences(text))
-    )
+    if len(text) > CHARS_MAX or language_of(text) not in WEIGHED_LANGUAGES or _NO_TALK.search(text):
+        return False
+    if is_laid_out(text) or why_unfit(text) or says_secret(text):
+        return False
+    reasons = {why_not_plain(one) for one in spoken_sentences(text)}
+    return "" in reasons and reasons.isdisjoint((SkipReason.REPORTED, SkipReason.CONDITION))
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:

@@ -50,6 +50,7 @@ from memoryd.domain.memories.capture.exchange import (
 )
 from memoryd.domain.memories.capture.lines import LOCK, Candidate, StandingLines, says_home
 from memoryd.domain.memories.capture.outdating import weighed
+from memoryd.domain.memories.capture.rejections import says_secret
 from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_of
 from memoryd.domain.memories.capture.values import (
     TypedValue,
@@ -61,6 +62,7 @@ from memoryd.domain.memories.capture.values import (
 )
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, tells_what_happened
 from memoryd.domain.memories.generated import said_of
+from memoryd.domain.redaction import redacted
 
 _HALF = 0.5
 _MAX = 0.6
@@ -138,31 +140,33 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
     return Target(exchanged(candidate.text, pair), superseded=(candidate.memory,))
 
 
-OUTDATED = 0.4
+OUTDATED = 0.2
 """Log-odds from which on a line holds no longer."""
-OUTDATED_MAX = 2
-"""Lines that one message outdates."""
+HOMES_MAX = 2
 _LINE_CHARS_MAX = 200
 
 
 def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
-    """Return the lines that a message outdates in words of no form, and the message with the first of them; or None.
+    """Return the line that a message outdates in words of no form, and the message with it; None: it outdates none.
 
-    It is told with the line of which it was said: alone *Thursdays now* says nothing, and if it was meant otherwise
-    nothing is lost.
+    It is told with the line of which it was said: it may say little alone, and if it was meant otherwise nothing is
+    lost.
     """
     with LOCK:
         lines = StandingLines(book, scope, day)
         near, _ = lines.near(content(text) | content(answer_before))
-        near = list({one.memory.id: one for one in (*near, *islice(lines.homes, OUTDATED_MAX))}.values())
-        found = weighed(text, answer_before, near, lines.rarity)[:OUTDATED_MAX]
-    likely = [one.candidate.memory for one in found if one.weight >= OUTDATED]
-    # who says the same again says that it holds
-    memories = [one for one in likely if one.text.rstrip(".。!！").casefold() not in text.casefold()]
-    if not memories or len(memories[0].text) > _LINE_CHARS_MAX:
+        near = list({one.memory.id: one for one in (*near, *islice(lines.homes, HOMES_MAX))}.values())
+        near = [one for one in near if len(one.text) <= _LINE_CHARS_MAX]
+        found = weighed(text, answer_before, near, lines.rarity)
+    if not found or found[0].weight < OUTDATED:
         return None
-    pinned = tuple(one for one in memories if one.line.attributes.is_pinned)
-    return Target(said_of(text, memories[0].text), tuple(one for one in memories if one not in pinned), pinned)
+    memory, line = found[0].candidate.memory, found[0].candidate.text
+    told = said_of(text, line)
+    # who says the same again says that it holds
+    is_said_again = line.rstrip(".。!！").casefold() in text.casefold()
+    if is_said_again or says_secret(told) or redacted(told) != told:
+        return None
+    return Target(told, disputed=(memory,)) if memory.line.attributes.is_pinned else Target(told, (memory,))
 
 
 class _Search:

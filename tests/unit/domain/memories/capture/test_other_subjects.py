@@ -51,7 +51,6 @@ OTHER_THING = [
     ("The printer is a Brother", "The label printer isn't a Brother, it's a Dymo"),
     ("The team meeting is at 10:00", "The team meeting notes are due at 11:00, not at 10:00"),
     ("The flight to Oslo leaves at 7:40", "The flight briefing is at 9:15, not at 7:40"),
-    ("The parking spot is number 14", "The visitor parking spot is number 22, not 14"),
     ("The database is Postgres 14", "The test database is no longer Postgres 14, it's Postgres 16"),
     ("The cron job runs every 15 minutes", "The cleanup cron job runs every 5 minutes now"),
     ("The plumber comes on Monday", "actually the plumber came on Tuesday"),

@@ -9,7 +9,9 @@ from memoryd.domain.memories.capture.outdating import rows_of, weighed
 from memoryd.domain.memories.capture.renewal import OUTDATES, with_revisions
 from memoryd.domain.memories.capture.revisions import revisions_of
 from memoryd.domain.memories.capture.values import Rarity
+from memoryd.domain.memories.generated import line_said_of, said_of, typed_part
 from memoryd.domain.memories.kinds import Kind
+from memoryd.domain.memories.line import Provenance
 from tests.unit.domain.memories.books import book_from
 from tests.unit.domain.memories.capture.test_revisions import DAY, NOTES, superseded
 
@@ -19,6 +21,7 @@ LINES = [
     "W @Bakery: I bake croissants every Sunday.",
     "W @Camera: My camera is a Nikon Z6.",
     "W @Dog: Our dog is called Biscuit.",
+    "W @Rent: The rent is 700 pounds a month.",
     "W @房租: 房租每个月七千二。",
     "W @班会: 班会在周四。",
 ]
@@ -49,10 +52,10 @@ def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True)
             "My camera is a Nikon Z6.",
         ),
         (
-            "thursdays now, council swapped us",
-            "Your market stall is on Wednesday, so the extra loaves go in on Tuesday night.",
-            "thursdays now, council swapped us (said of: The market stall is on Wednesdays.)",
-            "The market stall is on Wednesdays.",
+            "rent's gone up again, seven eighty from june",
+            "",
+            "rent's gone up again, seven eighty from june (said of: The rent is 700 pounds a month.)",
+            "The rent is 700 pounds a month.",
         ),
         ("房租又涨了，七千八了", "", "房租又涨了，七千八了（说的是：房租每个月七千二。）", "房租每个月七千二。"),
     ],
@@ -83,6 +86,8 @@ def test_what_is_said_of_such_a_line_names_what_was_said_first() -> None:
         "finally sold the nikon, shooting on a Fuji X-T5 " * 8,
         "finally sold\n\nthe nikon\n\nshooting on a Fuji",
         "por fin vendí la nikon, ahora hago todas las fotos con una Fuji",
+        "finally sold the nikon, shooting on a Fuji X-T5 (said of: nobody)",
+        "the guide says finally sold the nikon, shooting on a Fuji X-T5",
         "translate: finally sold the nikon, shooting on a Fuji",
         "finally sold the nikon, my password for the Fuji is biscuit",
     ],
@@ -92,13 +97,56 @@ def test_questions_stories_and_what_may_be_anothers_outdate_nothing(message: str
     assert [item for item in verdict.kept if item.supersedes or item.contradicts] == []
 
 
-def test_line_that_is_pinned_and_what_others_say_is_only_contradicted() -> None:
+def test_line_that_is_pinned_is_only_contradicted_and_what_a_group_says_outdates_nothing() -> None:
     said = "finally sold the nikon, shooting on a Fuji X-T5"
-    pinned = "W(pin) @Camera: My camera is a Nikon Z6."
-    for verdict, book in (told(said, "", pinned), told(said, may_supersede=False)):
-        (item,) = verdict.kept
-        assert item.supersedes == ()
-        assert [book.found(one).text for one in item.contradicts] == ["My camera is a Nikon Z6."]
+    verdict, book = told(said, "", "W(pin) @Camera: My camera is a Nikon Z6.")
+    assert [(item.supersedes, book.found(item.contradicts[0]).text) for item in verdict.kept] == [
+        ((), "My camera is a Nikon Z6.")
+    ]
+    assert told(said, may_supersede=False)[0].kept == ()
+
+
+def test_what_an_agent_stated_stays_its_word_and_a_secret_is_not_said_again() -> None:
+    said = "finally sold the nikon, shooting on a Fuji X-T5"
+    (item,) = told(said, "", "W(from=agent) @Camera: My camera is a Nikon Z6.")[0].kept
+    assert item.provenance is Provenance.AGENT
+    assert told(said, "", "W @Camera: My camera is a Nikon Z6, password hunter2.")[0].kept == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("The market stall is on Fridays now.", "The market stall is on Fridays now."),
+        ("Correction: the market stall is on Tuesdays.", "Correction: the market stall is on Tuesdays."),
+    ],
+)
+def test_what_was_said_of_a_line_is_corrected_as_that_was(message: str, kept: str) -> None:
+    line = "thursdays now, council swapped us (said of: The market stall is on Wednesdays.)"
+    verdict, book = told(message, "", f"W @Market: {line}")
+
+    assert superseded(verdict, book) == [line]
+    assert [item.text for item in verdict.kept] == [kept]
+
+
+@pytest.mark.parametrize(
+    ("reply", "heard", "line"),
+    [
+        ("gave up, too tired", "You could take Biscuit for a walk first.", "Our dog is called Biscuit."),
+        ("finished it, off to bed", "You are allergic to penicillin, mind.", "I am allergic to penicillin."),
+        ("ended up at the pub instead", "The market stall is on Wednesday.", "The market stall is on Wednesdays."),
+        ("太累了，先睡了", "明天班会在周四。", "班会在周四。"),
+    ],
+)
+def test_reply_to_an_answer_that_tells_a_line_is_of_something_else(reply: str, heard: str, line: str) -> None:
+    assert told(reply, heard, f"W: {line}")[0].kept == ()
+
+
+def test_kept_message_is_parted_from_the_line_that_it_was_said_of() -> None:
+    kept = said_of("thursdays now", "The stall is\non (all) Wednesdays.")
+    assert kept == "thursdays now (said of: The stall is on (all) Wednesdays.)"
+    assert (typed_part(kept), line_said_of(kept)) == ("thursdays now", "The stall is on (all) Wednesdays.")
+    assert said_of("fridays", kept) == "fridays (said of: The stall is on (all) Wednesdays.)"
+    assert (typed_part("plain"), line_said_of("plain")) == ("plain", "")
 
 
 def candidates(*texts: str) -> tuple[list[Candidate], Rarity]:

@@ -60,7 +60,6 @@ REPLACED = [
     ("Greta plays the cello.", "Greta packed in the cello, she's playing the trumpet"),
     ("The broadband comes from Sky.", "Had enough of Sky, the broadband's from Zen now"),
     ("The mortgage is with Nationwide at 2.1 percent.", "we remortgaged with Halifax, done with Nationwide"),
-    ("My shift starts at 6:30.", "since the new rota my shift starts at 7"),
     ("My supervisor is Denise.", "Denise got promoted, Marek is my supervisor now"),
     ("The allotment costs 45 pounds a year.", "allotment's gone up to 52 pounds"),
     ("Rehearsal is in the vestry.", "no more vestry, rehearsal is in the hall"),
