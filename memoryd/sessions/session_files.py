@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import sleep
 from typing import Literal
 
 from msgspec import Struct
@@ -38,6 +39,7 @@ _UNFREED = 64
 """So many old files wait at most until their space is freed."""
 UNREADABLE = (ForeignDocumentError, DamagedDocumentError, NotReadableError)
 _TRIES = 500
+_PAUSE_SECONDS = 0.001
 """Of writers that meet one wins each time; so many defeats in a row are not theirs."""
 Change = Callable[[Session], Session | None]
 """What a session is to become, from what it is; None leaves it. It may be asked more than once."""
@@ -328,7 +330,11 @@ def _remove(files: SessionFiles, name: SessionId) -> int:
         stat = files.stat(name)
         if stat is None:
             return gone
-        with contextlib.suppress(FileChangedError):
+        try:
             files.remove(name, stat)
+        except FileChangedError:
+            # a writer that was interrupted in between comes on only if nobody spins
+            sleep(_PAUSE_SECONDS)
+        else:
             gone = 1
     raise StoreUnavailable(f"others write to session {name} all the time")
