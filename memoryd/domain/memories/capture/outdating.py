@@ -58,18 +58,18 @@ def rows_of(message: str, heard: str, lines: Sequence[Candidate], rarity: Rarity
     read = _Message(message, heard)
     shared = [rarity.weight(read.said & line.words) for line in lines]
     told = [rarity.share(read.told & line.words, line.words) for line in lines]
-    total = rarity.weight(read.said) or 1.0
+    total, most, most_told = rarity.weight(read.said) or 1.0, max(shared, default=0.0), max(told, default=0.0)
     rows = list[dict[str, float]]()
     for at, line in enumerate(lines):
         common = len(read.said & line.words)
         marks = {
             "one": common > 0,
             "several": common > 1,
-            "most": common > 0 and shared[at] == max(shared),
-            "nothing": not any(shared),
+            "most": common > 0 and shared[at] == most,
+            "nothing": not most,
             "unheard": not read.told,
-            "heard most": 0 < told[at] == max(told),
-            "heard alone": not any(shared) and 0 < told[at] == max(told),
+            "heard most": 0 < told[at] == most_told,
+            "heard alone": not most and 0 < told[at] == most_told,
         }
         amounts = {
             ALWAYS: 1.0,

@@ -47,7 +47,8 @@ def with_revisions(
 ) -> CaptureVerdict:
     """Return a verdict with what a message revises, in place of what its sentences state by their forms.
 
-    `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated.
+    `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated. Where neither
+    they nor its forms give anything, the whole message is weighed beside the lines that it may outdate.
     """
     out_of_place = _why_out_of_place(text, revisions)
     for revision in revisions:

@@ -142,8 +142,10 @@ def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target 
 
 OUTDATED = 0.2
 """Log-odds from which on a line holds no longer."""
-HOMES_MAX = 2
+_HOMES_MAX = 2
+"""Lines about where the author lives that are weighed though they share no word."""
 _LINE_CHARS_MAX = 200
+"""Of a line that is weighed, and told again with what is said of it."""
 
 
 def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
@@ -155,7 +157,7 @@ def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_b
     with LOCK:
         lines = StandingLines(book, scope, day)
         near, _ = lines.near(content(text) | content(answer_before))
-        near = list({one.memory.id: one for one in (*near, *islice(lines.homes, HOMES_MAX))}.values())
+        near = list({one.memory.id: one for one in (*near, *islice(lines.homes, _HOMES_MAX))}.values())
         near = [one for one in near if len(one.text) <= _LINE_CHARS_MAX]
         found = weighed(text, answer_before, near, lines.rarity)
     if not found or found[0].weight < OUTDATED:

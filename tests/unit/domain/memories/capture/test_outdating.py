@@ -3,17 +3,17 @@
 import pytest
 
 from memoryd.domain.memories.book import Book
-from memoryd.domain.memories.capture.capture import CaptureVerdict, captured
+from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.domain.memories.capture.lines import Candidate, memory_words
 from memoryd.domain.memories.capture.outdating import rows_of, weighed
-from memoryd.domain.memories.capture.renewal import OUTDATES, with_revisions
-from memoryd.domain.memories.capture.revisions import revisions_of
+from memoryd.domain.memories.capture.renewal import OUTDATES
 from memoryd.domain.memories.capture.values import Rarity
 from memoryd.domain.memories.generated import line_said_of, said_of, typed_part
 from memoryd.domain.memories.kinds import Kind
 from memoryd.domain.memories.line import Provenance
 from tests.unit.domain.memories.books import book_from
-from tests.unit.domain.memories.capture.test_revisions import DAY, NOTES, superseded
+from tests.unit.domain.memories.capture import test_passing_corrections as passing
+from tests.unit.domain.memories.capture.test_revisions import NOTES, superseded
 
 LINES = [
     "W @Home: I live in Wymondham.",
@@ -28,18 +28,7 @@ LINES = [
 
 
 def told(message: str, heard: str = "", *lines: str, may_supersede: bool = True) -> tuple[CaptureVerdict, Book]:
-    book = book_from({NOTES: lines or LINES})
-    revisions = [*revisions_of(message, has_answer=bool(heard))]
-    verdict = with_revisions(
-        captured(message, answer_before=heard),
-        revisions,
-        book,
-        text=message,
-        answer_before=heard,
-        day=DAY,
-        may_supersede=may_supersede,
-    )
-    return verdict, book
+    return passing.told(message, [*lines] or LINES, heard, may_supersede=may_supersede)
 
 
 @pytest.mark.parametrize(

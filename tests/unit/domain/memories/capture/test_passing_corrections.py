@@ -218,7 +218,9 @@ BOTH_HOLD = [
 ]
 
 
-def told(message: str, memory: list[str], answer: str = "") -> tuple[CaptureVerdict, Book]:
+def told(
+    message: str, memory: list[str], answer: str = "", *, may_supersede: bool = True
+) -> tuple[CaptureVerdict, Book]:
     book = book_from({NOTES: memory})
     verdict = with_revisions(
         captured(message, answer_before=answer),
@@ -227,6 +229,7 @@ def told(message: str, memory: list[str], answer: str = "") -> tuple[CaptureVerd
         text=message,
         answer_before=answer,
         day=DAY,
+        may_supersede=may_supersede,
     )
     return verdict, book
 
