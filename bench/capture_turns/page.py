@@ -1,4 +1,4 @@
-"""The table of `docs/explanation/memory.md`: how well capture does, with a text model and without."""
+"""The table of `docs/explanation/capture.md`: how well capture does, with a text model and without."""
 
 import re
 import tempfile
@@ -11,7 +11,7 @@ from bench.capture_turns.scripted_text_model import ScriptedTextModel
 from bench.capture_turns.talking import listening, measured_by
 from tests.contract.served_chat import served
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "explanation" / "capture.md"
 HEAD: Final = """\
 | conversation | decided by | turns | kept | right | precision | recall | recall of forms |
 |---|---|--:|--:|--:|--:|--:|--:|

@@ -1,4 +1,4 @@
-"""The figures as the tables of `docs/explanation/memory.md`."""
+"""The figures as the tables of `docs/explanation/recall.md`."""
 
 from collections.abc import Iterator, Mapping
 

@@ -16,7 +16,7 @@ from bench.recall_questions.judged import Judged, by_type, figures
 from bench.recall_questions.page import Measured, beside, tables
 from bench.recall_questions.question_set import HELD_OUT, STRANGER, recall_questions
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "memory.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "recall.md"
 MODES = ("words", pytest.param("hybrid", marks=pytest.mark.torture))
 FIRST = {"exact": 17, "entity": 16, "temporal": 20, "opinion": 14}
 """By type, in how many questions the first item is cited right; at least."""
