@@ -94,7 +94,7 @@ def each_chunk(
             passage_tokens=max(passage_tokens, 1),
         )
         moved = start - len(above)
-        following = bisect_left(apart, start, key=lambda one: one.start)
+        following = bisect_left(apart, start, key=lambda part: part.start)
         inside = [
             Apart(part.start - moved, part.end - moved, part.is_left_out)
             for part in apart[following : bisect_left(apart, stop, key=lambda part: part.start)]

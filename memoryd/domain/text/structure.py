@@ -319,7 +319,7 @@ def _insert(
     places = places[starts[np.searchsorted(starts, places, "right") - 1] != places]
     all_places = np.concatenate([starts, places])
     order = all_places.argsort()
-    return places[order], np.append(ranks, np.full(len(places), rank, np.uint8))[order]
+    return all_places[order], np.append(ranks, np.full(len(places), rank, np.uint8))[order]
 
 
 def _matches(pattern: re.Pattern[bytes], data: bytes, start: int, end: int) -> Iterable[int]:

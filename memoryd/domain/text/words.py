@@ -58,8 +58,10 @@ _SIGN = expression(
 _ASCII = bytes(range(0x80))
 _SIGNS_AS_BLANKS = bytes(byte if byte >= 0x80 or chr(byte).isalnum() else ord(" ") for byte in range(0x100))
 _SHAPES = bytes(
-    ord("a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else " ") if one < "\x80" else ord(" ")
-    for one in map(chr, range(0x100))
+    ord("a" if sign.islower() else "A" if sign.isupper() else "0" if sign.isdigit() else " ")
+    if sign < "\x80"
+    else ord(" ")
+    for sign in map(chr, range(0x100))
 )
 _HUMP_OF_SHAPES = expression(rb"[A0](?:(?<=a.)|(?<=A0)|(?<=0)[aA])")
 """Begins with the rarer byte, so that the search skips most of a text."""
@@ -112,7 +114,7 @@ def normalised(text: str) -> str:
     apart = unicodedata.normalize("NFKD", text)
     if _ACCENT.search(others := _others(apart)):
         apart = _ACCENT.sub("", apart)
-    # й composed first, as it is frequent: most texts are then in NFC, which is quick to check
+    # compose the frequent й first: most texts are then in NFC, which is quick to check
     composed = unicodedata.normalize("NFC", apart.replace("и\u0306", "й").replace("И\u0306", "Й"))
     return _SILENT.sub("", composed) if _SILENT.search(others) else composed
 
