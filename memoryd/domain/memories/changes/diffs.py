@@ -268,7 +268,7 @@ def places_of(text: str, hunks: Sequence[Hunk]) -> list[tuple[int, int]]:
     lines = lines_of(text)
     places = [(at, at + len(hunk.added)) for hunk in hunks for at in [_hunk_position(lines, hunk)]]
     if any(end > after for (_, end), (after, _) in pairwise(places)):
-        raise MovedOnError("its lines stand in another order now")
+        raise MovedOnError("its lines are in another order now")
     return places
 
 
@@ -320,7 +320,7 @@ def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
         return places[0]
     if hunk.added:
         if not places:
-            raise MovedOnError(f"what it wrote at line {hunk.line} does not stand there as it was written")
+            raise MovedOnError(f"what it wrote at line {hunk.line} is no longer there as it was written")
         raise MovedOnError(f"what it wrote at line {hunk.line} may be meant in {len(places)} places")
     if not places:
         raise MovedOnError(f"the lines around what it took out at line {hunk.line} are others now")

@@ -130,7 +130,7 @@ def _by_citation(book: Book, citation: Citation) -> ForgetTarget:
 
 
 def _holder(memory: Memory) -> Callable[[str], bool]:
-    """Return a function that tells whether a memory contains a word."""
+    """Return a predicate: whether a memory contains a word."""
     text = f"{memory.text} {' '.join(memory.line.entities)}"
     words = frozenset(_words(text))
     # scripts without spaces have no words to compare: there the query may be part of a run

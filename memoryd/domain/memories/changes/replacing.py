@@ -46,20 +46,20 @@ def replaced(
     """
     matches = target(Book(memories=known), name)
     if matches.lines is not None:
-        raise ValueError(f"no memory stands at {matches.lines}: a memory is a bullet, and what was generated is none")
+        raise ValueError(f"there is no memory at {matches.lines}: a memory is a bullet, and what was generated is none")
     if is_exact and len(matches.memories) == 1:
         return Replaced(matches.memories[0], matches.memories[0])
     # a memory that no known one supersedes is its own newest version
     current = {
-        memory_id
+        current_id
         for memory in matches.memories
-        for memory_id in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
+        for current_id in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
     }
     if len(current) != 1:
-        raise ValueError(_list_meanings(name, [known[memory_id] for memory_id in sorted(current)]))
+        raise ValueError(_list_meanings(name, [known[current_id] for current_id in sorted(current)]))
     (only,) = current
     return Replaced(
-        known[only], next((memory_id for memory_id in matches.memories if memory_id.id == only), matches.memories[0])
+        known[only], next((memory for memory in matches.memories if memory.id == only), matches.memories[0])
     )
 
 
