@@ -57,8 +57,11 @@ class MemorySource(Struct, frozen=True):
 
 
 class Memory(Struct, frozen=True):
-    """A memory, stated by one or several lines. Kind and attributes are those of the newest line. A belief takes them
-    from the newest line that states it as a belief, so that repeating it as a fact does not remove the opinion."""
+    """A memory, stated by one or several lines.
+
+    Kind and attributes are those of the newest line. A belief takes them from the newest line that states it as a
+    belief, so that repeating it as a fact does not remove the opinion.
+    """
 
     id: MemoryId
     sources: tuple[MemorySource, ...]
@@ -104,8 +107,7 @@ class Memory(Struct, frozen=True):
 
 
 def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Return memories sorted by the day of their newest line, then by id; those only in copies of conflicts last per
-    day."""
+    """Return memories by the day of their newest line, newest first; of one day, conflict copies last."""
     return tuple(sorted(memories, key=place_of))
 
 
@@ -161,8 +163,7 @@ class Book(Struct, frozen=True, dict=True):
         return self.own if len(settled) == len(sources) else book_of(settled, self.pages.values())
 
     def note_superseded(self, older: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
-        """Store what each memory supersedes, if a caller has derived it from the previous book, which is far
-        cheaper."""
+        """Store what each memory supersedes, for callers that derived it from the previous book, which is cheaper."""
         self.__dict__.setdefault("superseded", older)
 
     @cached_property

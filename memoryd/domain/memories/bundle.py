@@ -396,8 +396,7 @@ def stable_parts(known: StableLines, older: Older, visibility: Visibility) -> St
 
 
 def _newest_sides(stated: Iterable[StableLine]) -> list[StableLine]:
-    """Return the most important stated lines; of opposite statements about a subject (`with`, `without`), the
-    newest."""
+    """Return the most important stated lines; of opposite statements about a subject, only the newest."""
     by_newness = sorted(stated, key=lambda line: newness(line.memory))
     last = {(line.memory.scope, line.matter): line for line in by_newness}.values()
     return sorted(last, key=_weight, reverse=True)[:STATED_MAX]

@@ -100,8 +100,10 @@ class DecayedDocument(Struct, frozen=True):
 
 
 def decay_of(documents: Iterable[DecayedDocument], limit: int) -> tuple[list[DecayedDocument], int, int]:
-    """Return tier changes first, then the greatest losses, at most `limit`; and how many change, and change their
-    tier."""
+    """Return at most `limit` documents that change, the number of changes, and the number of tier changes.
+
+    Tier changes come first, then the greatest losses of relevance.
+    """
     changing = [document for document in documents if document.changes_tier or document.loss]
     ordered = sorted(
         changing, key=lambda document: (not document.changes_tier, -document.loss, document.document.memory.id)
@@ -193,8 +195,7 @@ _AHEAD_STEP = 5
 
 
 def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
-    """Return the forecast for a memory over a year, in steps of five days; `terms_in` returns its terms in so many
-    days."""
+    """Return the forecast for a memory over a year, every five days; `terms_in` returns its terms in some days."""
     days = [terms_in(day) for day in range(AHEAD_DAYS + 1)]
     leaves = next((day for day, terms in enumerate(days) if terms.tier is not days[0].tier), None)
     return MemoryAheadReply(
@@ -270,8 +271,7 @@ def cursor_of(memory: Memory) -> str:
 
 
 def missing_days(wanted: Sequence[date], memory: Memory | None, today: date) -> tuple[date, ...]:
-    """Return the days on which a memory must still be stated: those without a line; days in the future count as
-    today."""
+    """Return the days for which a memory has no line; days in the future count as today."""
     past = tuple(dict.fromkeys(min(day, today) for day in sorted(wanted))) or (today,)
     if memory is None:
         return past

@@ -313,8 +313,7 @@ def not_taken(wanted: RetainedLine, existing: RetainedLine) -> tuple[str, ...]:
 
 
 def each_statement(text: str) -> list[str]:
-    """Return the bullets of a text, each with its continuation lines; the full text if it does not begin with a
-    bullet."""
+    """Return the bullets of a text with their continuation lines, or all of it if it does not begin with a bullet."""
     pieces: list[list[str]] = []
     for line in text.strip("\n").split("\n"):
         if _BULLET.match(line):

@@ -201,8 +201,7 @@ def _counts_by_letter() -> Mapping[str, int]:
 
 
 def _counts_by(languages: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, int]:
-    """Return for each word or letter a number with 16 bits per language, 1 in those that have it, so that sums
-    count."""
+    """Return for each word or letter its languages as a number with a 16-bit counter each; sums count them all."""
     bits = defaultdict[str, int](int)
     for code, parts_of_language in languages:
         for part in set(parts_of_language):

@@ -199,8 +199,7 @@ def _bare(value: object) -> str:
 
 
 def _of_memory(value: object, *, is_top: bool = False) -> Iterable[tuple[bool, object]]:
-    """Yield whether a `memory` key is at the top level, and its value, for all depths; the YAML loader bounds the
-    depth."""
+    """Yield for each `memory` key whether it is at the top level, and its value; the YAML loader bounds the depth."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if str(key).strip().lower() == "memory":

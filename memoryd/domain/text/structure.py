@@ -347,8 +347,7 @@ def _stepped_characters(data: bytes, start: int, end: int, step: int) -> Iterabl
 
 
 def _boundaries(data: bytes, start: int, end: int) -> IndexArray:
-    """Return the places that split no character or surrogate pair, and separate no accent, joiner or variant from
-    its base."""
+    """Return the places that split no surrogate pair, and no accent, joiner or variant from its character."""
     content = np.frombuffer(data, np.uint8)[start : end + len(PADDING)].astype(np.int16)
     here, next_, third = (content[ahead : ahead + end - start] for ahead in range(3))
     begins: Mask = (here & 0xC0) != 0x80

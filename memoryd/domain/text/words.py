@@ -201,8 +201,7 @@ def is_single(term: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether most of a text is in a script without spaces; a word of another script counts as two
-    characters."""
+    """Return whether most of a text is in a script without spaces; other words count as two characters."""
     apart = normalised(text)
     signs = sum(len(run) for run in UNSPACED_RUN.findall(apart))
     return signs > 0 and signs >= 2 * len(_split(UNSPACED_RUN.sub(" ", apart)))

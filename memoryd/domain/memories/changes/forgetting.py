@@ -72,16 +72,14 @@ def _by_id(book: Book, query: str) -> tuple[Memory, ...]:
 
 
 def saying(book: Book, words: str) -> tuple[Memory, ...]:
-    """Return the memories whose text or entities contain all of the words, as complete words in any case; newest
-    first."""
+    """Return the memories that contain all of the words, in the text or entities, in any case; newest first."""
     query = frozenset(_words(words))
     matches = (memory for memory in book.memories.values() if query and all(map(_holder(memory), query)))
     return newest_first(matches)
 
 
 def _one_meaning(book: Book, query: str) -> tuple[Memory, ...]:
-    """Return the memories that words mean: those with exactly this text, or with the words in this order, or a single
-    one.
+    """Return the memories that words mean: those with this text, or the words in this order, or a single one.
 
     In another order the words say something else, so several memories that merely contain them are never the target.
     """
@@ -281,8 +279,7 @@ def without_words_of(
 
 
 def with_forgotten(matchers: Collection[TextMatcher], line: str) -> str:
-    """Return a line with the words replaced by `[forgotten]` if it restates other memories; any other line
-    unchanged."""
+    """Return a line with the words replaced by `[forgotten]`, if it restates other memories; else unchanged."""
     if not any(matcher.occurs_in(line) for matcher in matchers):
         return line
     placed = memory_sections(padded(f"{_ANY_HEAD}{line}\n"), ANY_LOG).lines

@@ -108,7 +108,6 @@ def undone_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
 
 
 def _overlaps(placed: PlacedLine, begin: int, end: int) -> bool:
-    """Return whether a memory overlaps lines `begin` to before `end` (from 0); if empty, whether it spans that
-    place."""
+    """Return whether a memory overlaps lines `begin` to before `end` (from 0), or spans that place if they are none."""
     first, last = placed.start_line - 1, placed.end_line
     return first < end and begin < last if begin < end else first < begin <= last

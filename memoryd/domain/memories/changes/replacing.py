@@ -262,16 +262,14 @@ _SHORTEST = 4
 
 
 class Settlement(Struct, frozen=True):
-    """A relation written into the line of a memory: it supersedes another, is superseded by it, or is valid beside
-    it."""
+    """A relation written into the line of a memory: it supersedes another, is superseded, or is valid beside it."""
 
     memory: MemoryId
     other: ShortId
     key: Literal["supersedes", "superseded", "beside"]
 
     def of(self, line: RetainedLine) -> RetainedLine:
-        """Return a line with the relation; a statement of an agent becomes the user's, because the user confirmed
-        it."""
+        """Return a line with the relation; a statement of an agent becomes the user's, who has confirmed it."""
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
         attributes = replace(line.attributes, provenance=by)
         if self.key != "beside":

@@ -52,8 +52,7 @@ class FactKey(Struct, frozen=True):
 
 
 def contradict(first: FactKey, second: FactKey) -> bool:
-    """Return whether two values of one slot exclude each other; a value that merely adds words to the other does
-    not."""
+    """Return whether two values of one slot exclude each other; adding words to a value is no contradiction."""
     first_words, second_words = set(_WORDS.findall(first.value)), set(_WORDS.findall(second.value))
     first_value, second_value = first.value.replace(" ", ""), second.value.replace(" ", "")
     is_extension = HAN_SIGN.search(first_value) and (first_value in second_value or second_value in first_value)
@@ -302,8 +301,7 @@ def _slot(
     takes_plain: bool = False,
     is_sure: bool = True,
 ) -> FactKey | None:
-    """Return the slot if the value is a name; `takes_things`: also things such as `the cellar`; `takes_plain`: any
-    value."""
+    """Return the slot if the value is a name; `takes_things`: or a thing (`the cellar`); `takes_plain`: or any value."""
     clause, comma, after_comma = rest.partition(",")
     tail = _TAIL.search(clause)
     value = clause[: tail.start()] if tail else clause

@@ -162,8 +162,10 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
 
 
 def rough_words(text: str) -> str:
-    """Return words that are equal if two skeletons have equal words, but computed much faster; a necessary
-    condition."""
+    """Return words that are equal if two skeletons have equal words.
+
+    The condition is necessary, not sufficient, but computed much faster.
+    """
     if _CODED.search(text):
         return ""
     plain = _affirmed(unicodedata.normalize("NFC", text))[0].lower()

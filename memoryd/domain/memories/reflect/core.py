@@ -180,8 +180,7 @@ _MAX_CORE_LINES = 1_000
 
 
 def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
-    """Yield a change for each stale bullet: replaced by the newer memory, or removed if the file states that
-    already."""
+    """Yield a change for each stale bullet: the newer memory instead, or nothing if the file states it already."""
     lines, stated = core.text.split("\n"), folded(core.text)
     bullets = [(at, line) for at, line in enumerate(lines[:_MAX_CORE_LINES]) if BULLET.match(line)]
     pairs = list(_outdated_pairs(shared)) if bullets else []

@@ -187,8 +187,7 @@ class OpinionLabels:
                 yield LabelledEvidence(opinion.id, opinion.id, Label.REINFORCE, RESTATED, day)
 
     def _copies(self) -> Iterator[LabelledEvidence]:
-        """Yield memories that repeat an opinion: with the same entities, and text that differs only in case and
-        layout."""
+        """Yield memories that repeat an opinion: the same entities, and text that differs in case and layout only."""
         stated = grouped((self._key(opinion), opinion) for opinion in self._opinions.values())
         for memory in self._book.memories.values():
             for opinion in stated.get(self._key(memory), ()):
@@ -219,8 +218,7 @@ class OpinionLabels:
 
 
 def _sides(memory: Memory) -> dict[ShortId, tuple[Label, str]]:
-    """Return the labels that any line of a memory states for opinions, by their short ids, except contradictory
-    ones."""
+    """Return the labels that the lines of a memory state, by short id of the opinion, without contradictory ones."""
     lines = [source.line.attributes for source in memory.sources]
     supported = {short for attributes in lines for short in attributes.supports}
     contradicted = {short for attributes in lines for short in attributes.contradicts}

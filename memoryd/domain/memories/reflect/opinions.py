@@ -235,8 +235,7 @@ class OpinionState(Struct, frozen=True):
 
     @property
     def last_updated(self) -> date | None:
-        """The day of the last evidence that changed it, else the first day of its lines' confidence; None if
-        unknown."""
+        """The day of the last evidence that changed it, else the first day of its confidence; None if unknown."""
         days = [step.day for step in self.steps if step.has_moved]
         return days[-1] if days else self.base.revised_on or self.base.stated_on
 

@@ -137,8 +137,7 @@ class SharedMemories(Struct, frozen=True):
 
 
 def is_shared(memory: Memory) -> bool:
-    """Return whether all agents of the workspace may see a memory: none of its lines has a scope other than
-    `global`."""
+    """Return whether all agents of the workspace may see a memory: its lines have no scope, or `global`."""
     return all(source.line.attributes.scope in ("", GLOBAL) for source in memory.sources)
 
 

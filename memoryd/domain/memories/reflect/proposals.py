@@ -192,8 +192,7 @@ def inferred_lines(
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of prose and bullets; not of headings, code, quotations, tables, front matter or other
-    scopes."""
+    """Yield the sentences of prose and bullets, without headings, code, quotations, tables and other scopes."""
     sentences = (sentence.strip() for paragraph in _paragraphs(text) for sentence in _ENDS.split(paragraph))
     yield from filter(None, sentences)
 

@@ -118,8 +118,7 @@ _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
 class Worth(Struct, frozen=True):
-    """The evidence for an item in log-odds, the best matching part of the message, the decision, and each kind of
-    evidence.
+    """The evidence for an item in log-odds, its best part of the message, the decision, and each kind.
 
     The evidence of the message itself is not included, because it is the same for all items.
     """
@@ -266,8 +265,7 @@ class MessageEvidence:
         return cosine is not None and is_known and self._noise.rise(cosine) >= LEAST_RISE
 
     def _compounds_in(self, small: str, matches: Collection[str]) -> Iterator[str]:
-        """Yield terms of the message that a text writes as two words, and both terms of a pair that it writes as one
-        word."""
+        """Yield terms that a text writes as two words, and both terms of a pair that it writes as one word."""
         if self._long and (missing := self._long.difference(matches)):
             squeezed = small.replace(" ", "").replace("-", "")
             yield from (term for term in missing if term in squeezed)

@@ -87,8 +87,7 @@ def failure_message(question: str) -> UnaskedMessage:
 
 
 def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:
-    """Return whether an item is included for a failure, by its kind, its matching terms of the question, and its
-    score."""
+    """Return whether an item is included for a failure, by its kind, its terms of the question, and its score."""
     programs, _, own = question.partition("\n")
     is_about = len(terms) > 1 and not set(query_terms(own)).difference(query_terms(programs)).isdisjoint(terms)
     return is_about and (kind in HELPFUL or score >= LEAST_OF_OTHERS)
