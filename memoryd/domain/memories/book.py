@@ -321,6 +321,9 @@ def changed_book(
     memories = {key: memory for key, memory in book.memories.items() if key not in touched} | dict(part.memories)
     chunks = {source.chunk for source in removed}
     by_chunk = {chunk: key for chunk, key in book.by_chunk.items() if chunk not in chunks} | dict(part.by_chunk)
+    written = Counter(book.written)
+    written.subtract(names_in(before))
+    written.update(part.written)
     changed = Book(
         memories=dict(sorted(memories.items())),
         by_chunk=by_chunk,
@@ -329,7 +332,7 @@ def changed_book(
         pages=part.pages,
         scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.scope,)),
         marked=(book.marked - touched) | part.marked,
-        written=_update_names(book.written, before, part.written),
+        written=+written,
     )
     return changed.with_names_of(book)
 
@@ -363,13 +366,6 @@ def _update_index(
     for key in removed.keys() | part.keys():
         updated[key] = updated.get(key, frozenset()).difference(removed.get(key, ())) | part.get(key, frozenset())
     return {key: memories for key, memories in updated.items() if memories}
-
-
-def _update_names(names: Mapping[str, int], before: Iterable[Memory], part: Mapping[str, int]) -> Mapping[str, int]:
-    counts = Counter(names)
-    counts.subtract(names_in(before))
-    counts.update(part)
-    return +counts
 
 
 class CitedState(StrEnum):

@@ -22,7 +22,7 @@ from memoryd.domain.memories.kinds import TEAM, Kind, kind_named
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.lines import PADDING, Lines, tabulate
+from memoryd.domain.text.lines import PADDING, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.sanitizing import without_copies
 from memoryd.domain.text.structure import analyse
@@ -266,15 +266,14 @@ def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
     front = front_matter_bytes(data)
     generated = generated_in(data, front)
     if person_of(path):
-        bullets = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, None).read()
+        bullets = _Reader(data, front, generated).read()
         shared = [replace(placed, line=as_shared(placed.line)) for placed in bullets if isinstance(placed, PlacedLine)]
         return MemorySections(tuple(shared), generated=generated.ranges)
     scoped = scoped_spans(data, default=PAGES.get(original_of(path)), generated=generated.ranges)
     if not holds_memories(path):
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
-    reader = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, PAGES.get(path))
-    reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
-    items = [_in_scope(item, scoped) for item in reader.read()]
+    heads = frozenset(span.first_line for span in scoped if span.is_head)
+    items = [_in_scope(item, scoped) for item in _Reader(data, front, generated, PAGES.get(path), heads).read()]
     lines = tuple(item for item in items if isinstance(item, PlacedLine))
     misses = [*_doubts(generated), *(item for item in items if isinstance(item, MalformedLine))]
     return MemorySections(lines, tuple(sorted(misses, key=lambda miss: miss.line)), generated.ranges, scoped)
@@ -304,9 +303,7 @@ def as_shared(line: RetainedLine) -> RetainedLine:
 def retain_sections(data: bytes) -> tuple[tuple[int, int], ...]:
     """Return heading line and last text line of each Retain section, 1-based, for data as in `memory_sections`."""
     front = front_matter_bytes(data)
-    generated = generated_in(data, front)
-    reader = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, None)
-    return tuple(reader.places())
+    return tuple(_Reader(data, front, generated_in(data, front)).places())
 
 
 def aliases_of(values: Mapping[str, object]) -> tuple[str, ...]:
@@ -341,18 +338,28 @@ def _doubts(generated: Generated) -> Iterator[MalformedLine]:
 
 
 class _Reader:
-    """Finds the memories in the lines of one document."""
+    """Finds the memories in one document, UTF-8 that ends in `PADDING`; its front matter ends at byte `front`.
 
-    def __init__(self, lines: Lines, front: int, generated: Generated, default: Kind | None) -> None:
-        self._lines, self._default = lines, default
+    `default` is the kind of bullets without one. `heads` are the lines (from 1) that begin a scoped item, so that no
+    memory above continues there.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        front: int,
+        generated: Generated,
+        default: Kind | None = None,
+        heads: frozenset[int] = frozenset(),
+    ) -> None:
+        lines = tabulate(without_copies(generated.blanked(data)))
+        self._lines, self._default, self._heads = lines, default, heads
         # plain lists: every line is accessed, and one array element takes ten times as long as one of a list
         self._text_starts: list[int] = lines.text.tolist()
         self._ends: list[int] = lines.ends().tolist()
         self._numbers: list[int] = (lines.numbers + 1).tolist()
         self._structure = analyse(lines, front)
         self._doubtful = generated.doubtful
-        self.heads: frozenset[int] = frozenset()
-        """Lines (from 1) that begin a scoped item, so that no memory above continues there."""
 
     def read(self) -> Iterator[PlacedLine | MalformedLine]:
         """Yield the memories and malformed lines of the sections, in order."""
@@ -361,7 +368,7 @@ class _Reader:
         for row in self._rows():
             indent, is_bullet = indents[row], self._is_bullet(row)
             follows = row == last + 1 and self._numbers[row] == self._numbers[last] + 1
-            begins_scope = self._numbers[row] in self.heads
+            begins_scope = self._numbers[row] in self._heads
             if first >= 0 and follows and not begins_scope and indent >= depth + (2 if is_bullet else 1):
                 last = row
                 continue
@@ -385,8 +392,7 @@ class _Reader:
         open_to &= ~table.code & (table.levels == 0)
         for start, end in np.searchsorted(table.lines.starts, self._doubtful).tolist():
             open_to[start:end] = False
-        rows: list[int] = np.flatnonzero(open_to).tolist()
-        return rows
+        return np.flatnonzero(open_to).tolist()
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Yield the first and last text line of each Retain section, 1-based."""

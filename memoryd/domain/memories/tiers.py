@@ -201,7 +201,7 @@ def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Ti
         return (Tier.WORKING, TierReason.AGAIN) if is_used_again else (tier, TierReason.STAYS)
     if (reason := _fading_reason(facts, settings)) is not None:
         return Tier.PERIPHERAL, reason
-    was_core = tier is Tier.CORE or _use_reason(facts, settings.promotion) is not None
+    was_core = tier is Tier.CORE or _use_reason(facts, settings) is not None
     return Tier.WORKING, TierReason.UNUSED if was_core else TierReason.STAYS
 
 
@@ -231,10 +231,11 @@ def _core_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
         return TierReason.PINNED
     if facts.importance >= settings.promotion.importance_only:
         return TierReason.IMPORTANCE
-    return None if _is_unused(facts, settings) else _use_reason(facts, settings.promotion)
+    return None if _is_unused(facts, settings) else _use_reason(facts, settings)
 
 
-def _use_reason(facts: TierFacts, promotion: Promotion) -> TierReason | None:
+def _use_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
+    promotion = settings.promotion
     if facts.access_count >= promotion.access_only:
         return TierReason.ACCESS
     is_used = facts.access_count >= promotion.both_access
@@ -246,8 +247,8 @@ def _is_unused(facts: TierFacts, settings: TierSettings) -> bool:
 
 
 def _days_in_core(facts: TierFacts, settings: TierSettings) -> float | None:
-    is_held = facts.is_pinned or facts.starts_core or facts.importance >= settings.promotion.importance_only
-    return None if is_held else max(0.0, settings.demotion.core_days - facts.age_days)
+    stays = facts.is_pinned or facts.starts_core or facts.importance >= settings.promotion.importance_only
+    return None if stays else max(0.0, settings.demotion.core_days - facts.age_days)
 
 
 def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:

@@ -25,7 +25,7 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
 from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Network, ShortId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 
@@ -202,7 +202,7 @@ class KnownVersions(Struct, frozen=True, eq=False, dict=True):
             {group: keys for group, keys in groups.items() if keys},
             {group: related for group, related in relations.items() if related},
             frozenset(key for key in self._naming if key in memories and key not in changed)
-            | {key for key in changed if _names_others(memories[key].line)},
+            | {key for key in changed if _names_others(memories[key].line.attributes)},
         )
 
 
@@ -246,9 +246,8 @@ def _groups_of(memory: Dated, parts: tuple[_Part | None, _Part | None]) -> list[
     return [(network, bool(at), part) for at, part in enumerate(parts) if part is not None]
 
 
-def _names_others(line: RetainedLine) -> bool:
-    own = line.attributes
-    return bool(own.supersedes or own.superseded or own.contradicts)
+def _names_others(attributes: Attributes) -> bool:
+    return bool(attributes.supersedes or attributes.superseded or attributes.contradicts)
 
 
 def _explicit(memories: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Relation]:
@@ -413,7 +412,12 @@ def _succession(
             are_both_valid = (is_same_day and newer.recorded in tables) or _are_both_valid(newer, older)
             if are_both_valid or not differ(value, earlier):
                 remaining.append((older, earlier))
-            elif _is_succession(newer, older) and may_replace(value, earlier, is_same_day):
+            elif (
+                _is_same_voice(newer, older)
+                and _may_supersede(newer, older)
+                and _is_order_known(newer, older)
+                and may_replace(value, earlier, is_same_day)
+            ):
                 yield newer.id, older.id
             else:
                 doubted += _disagreement(newer, older, Doubt.UNSURE)
@@ -421,10 +425,6 @@ def _succession(
         current = [*reversed(remaining), (newer, value)][-_MAX_CURRENT:]
     current_ids = {memory.id for memory, _ in current}
     yield from (pair for pair in doubted if pair.newer in current_ids and pair.older in current_ids)
-
-
-def _is_succession(newer: Dated, older: Dated) -> bool:
-    return _is_same_voice(newer, older) and _may_supersede(newer, older) and _is_order_known(newer, older)
 
 
 def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:

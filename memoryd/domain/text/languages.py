@@ -175,7 +175,7 @@ def _by_words(text: str) -> str:
     if not (text.isascii() and _CAPITALS.isdisjoint(words)):
         # a single capital is the mark of a retained line, or part of a name
         words = [word for word in words if len(word) > 1 or not word.isupper()]
-    by_word, by_letter = _counts_by_word(), _counts_by_letter()
+    by_word, by_letter = _counts()
     counted = sum(map(by_word.get, " ".join(words).lower().split(), repeat(0)))
     if not text.isascii():
         counted += sum(map(by_letter.__getitem__, by_letter.keys() & set(text.lower())))
@@ -191,13 +191,9 @@ _LETTERS_ALONE = bytes(byte if chr(byte).isascii() and chr(byte).isalpha() else 
 
 
 @cache
-def _counts_by_word() -> Mapping[str, int]:
-    return _counts_by((code, words.split()) for code, words in _FUNCTION_WORDS.items())
-
-
-@cache
-def _counts_by_letter() -> Mapping[str, int]:
-    return _counts_by(_LETTERS.items())
+def _counts() -> tuple[Mapping[str, int], Mapping[str, int]]:
+    by_word = ((code, words.split()) for code, words in _FUNCTION_WORDS.items())
+    return _counts_by(by_word), _counts_by(_LETTERS.items())
 
 
 def _counts_by(languages: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, int]:

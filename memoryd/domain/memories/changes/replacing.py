@@ -118,10 +118,8 @@ class MemoryReplacement(Struct, frozen=True):
         If the log states it already, that line is removed first, so that the new one is last.
         """
         edited = with_lines(text, path, self.of)
-        return retained_in(with_lines(edited, path, self._without_new), path, [self.line])
-
-    def _without_new(self, line: RetainedLine) -> RetainedLine | None:
-        return None if line.id == self.new else line
+        without_new = with_lines(edited, path, lambda line: None if line.id == self.new else line)
+        return retained_in(without_new, path, [self.line])
 
 
 def with_missing_parts(statement: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:

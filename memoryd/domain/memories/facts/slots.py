@@ -301,7 +301,7 @@ def _slot(
     takes_plain: bool = False,
     is_sure: bool = True,
 ) -> FactKey | None:
-    """Return the slot if the value is a name; `takes_things`: or a thing (`the cellar`); `takes_plain`: or any value."""
+    """Return the slot if the value is a name; `takes_things`: or a thing, `the cellar`; `takes_plain`: or any value."""
     clause, comma, after_comma = rest.partition(",")
     tail = _TAIL.search(clause)
     value = clause[: tail.start()] if tail else clause

@@ -170,16 +170,15 @@ class OpinionLabels:
     @cached_property
     def _explicit(self) -> tuple[LabelledEvidence, ...]:
         """The evidence from attributes; a short id of several memories is ignored."""
-        return tuple(self._by_attributes())
-
-    def _by_attributes(self) -> Iterator[LabelledEvidence]:
+        labels: list[LabelledEvidence] = []
         named = grouped((short_id(memory_id), memory_id) for memory_id in self._book.memories)
         for memory in self._book.memories.values():
             for short, (label, rule) in _sides(memory).items():
                 opinion, *others = named.get(short, [MemoryId("")])
                 day = None if others else self._day(opinion, memory, is_later=False)
                 if day is not None:
-                    yield LabelledEvidence(opinion, memory.id, label, rule, day)
+                    labels.append(LabelledEvidence(opinion, memory.id, label, rule, day))
+        return tuple(labels)
 
     def _repetitions(self) -> Iterator[LabelledEvidence]:
         for opinion in self._opinions.values():

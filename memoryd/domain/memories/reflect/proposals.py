@@ -285,12 +285,9 @@ def recurrences(
         for slug in memory.slugs:
             for word in words:
                 by_entity[slug][word].setdefault(memory.first_recorded, memory)
-    candidates = [_of_entity(names[slug], words, since) for slug, words in sorted(by_entity.items())]
-    return tuple(
-        sorted(filter(None, candidates), key=lambda recurrence: (-len(recurrence.memories), recurrence.entity))[
-            :MAX_OBSERVATIONS
-        ]
-    )
+    candidates = (_of_entity(names[slug], words, since) for slug, words in sorted(by_entity.items()))
+    ranked = sorted(filter(None, candidates), key=lambda candidate: (-len(candidate.memories), candidate.entity))
+    return tuple(ranked[:MAX_OBSERVATIONS])
 
 
 def _of_entity(name: str, words: dict[str, dict[date, Memory]], since: date) -> Recurrence | None:
@@ -308,12 +305,11 @@ def _words(memory: Memory, is_common: Callable[[str], bool]) -> list[str]:
     return [
         term
         for term in query_terms(memory.text, limit=MAX_TERMS)
-        if term not in names and not term.isdigit() and not is_common(term) and _is_significant(term)
+        if term not in names
+        and not term[0].isdigit()
+        and not is_common(term)
+        and len(term) >= (2 if is_unspaced(term) else _MIN_LETTERS)
     ]
-
-
-def _is_significant(term: str) -> bool:
-    return len(term) >= (2 if is_unspaced(term) else _MIN_LETTERS) and not term[0].isdigit()
 
 
 MAX_NOTE_CHARS = 2_000_000

@@ -204,14 +204,14 @@ class MessageEvidence:
     def of(self, items: Sequence[Item]) -> list[Worth]:
         """Return the evidence for each of the candidate items, in their order."""
         # a concept that both state with the same word is already counted as that word
-        spoken = [self._shared(item.text) for item in items]
+        spoken: list[frozenset[Concept]] = [
+            concepts_in(item.text, beside=self._significant) & self._concepts if self._concepts else frozenset()
+            for item in items
+        ]
         rarity = {concept: self._rarity(concept, spoken) for concept in self._concepts}
         worths = [self._worth(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
         least = max((worth.score for worth in worths if worth.is_included), default=0.0) - FURTHER
         return [replace(worth, is_included=worth.is_included and worth.score >= least) for worth in worths]
-
-    def _shared(self, text: str) -> frozenset[Concept]:
-        return concepts_in(text, beside=self._significant) & self._concepts if self._concepts else frozenset()
 
     def _rarity(self, concept: Concept, spoken: Sequence[Collection[Concept]]) -> float:
         holding = sum(concept in concepts for concepts in spoken)
