@@ -390,7 +390,7 @@ class CitationCheck(Struct, frozen=True):
     note: str = ""
 
 
-MAYBE_GONE = "what was cited stands nowhere: it was edited, or taken out and something else moved up"
+MAYBE_MOVED = "what was cited stands nowhere: it was edited, or taken out and something else moved up"
 NO_MARK = "the citation has no mark, so that nothing says what stood there"
 
 
@@ -401,15 +401,17 @@ def verified(book: Book, citation: Citation, total_lines: int | None) -> Citatio
     # the memory named by the mark takes precedence
     match = min(on_lines, key=lambda pair: (short_id(pair[0].id) != citation.mark, pair[1].start_line), default=None)
     memory, now = (match[0], cite(match[1])) if match else (None, None)
-    marked = [memory for memory in book.memories.values() if short_id(memory.id) == citation.mark]
+    marked = [stored for stored in book.memories.values() if short_id(stored.id) == citation.mark]
     if memory is not None and memory in marked:
         return CitationCheck(CitedState.VERIFIED, now, memory)
     if marked:
-        nearest = min(marked[0].sources, key=lambda one: (one.path != citation.path, abs(one.start_line - line)))
+        nearest = min(
+            marked[0].sources, key=lambda source: (source.path != citation.path, abs(source.start_line - line))
+        )
         return CitationCheck(CitedState.MOVED, cite(nearest), marked[0])
     if total_lines is None or line > total_lines:
         return CitationCheck(CitedState.GONE)
-    state, note = (CitedState.EDITED, MAYBE_GONE) if citation.mark else (CitedState.VERIFIED, NO_MARK)
+    state, note = (CitedState.EDITED, MAYBE_MOVED) if citation.mark else (CitedState.VERIFIED, NO_MARK)
     return CitationCheck(state, now, memory, note)
 
 

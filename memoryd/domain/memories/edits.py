@@ -54,7 +54,7 @@ class RetainedText(Struct, frozen=True):
 def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -> RetainedText:
     """Add the memories that a log does not state already; raise NoPlaceError if there is no place for them."""
     before = memory_sections(padded(text), path)
-    known = {one.line.id for one in before.lines}
+    known = {placed.line.id for placed in before.lines}
     new = list({line.id: line for line in wanted if line.id not in known}.values())
     if not new:
         return RetainedText(text, _find_lines(before, wanted), frozenset())
@@ -104,7 +104,7 @@ def _states_besides(before: MemorySections, added: Sequence[RetainedLine], after
 def _other_content(sections: MemorySections) -> tuple[list[str], list[int]]:
     """Return what else must not change in a note: malformed memories, and the sizes of generated blocks."""
     # a line that only looks like a memory may be part of the new text
-    misses = [miss.reason for miss in sections.misses if miss.is_meant]
+    misses = [miss.reason for miss in sections.misses if miss.is_intended]
     return misses, [end - start for start, end in sections.generated]
 
 
@@ -281,7 +281,7 @@ def parse_statement(draft: MemoryDraft) -> RetainedLine:
     """Return the line of a draft; raise ValueError with what is wrong and what may be intended."""
     line = parse_line(draft.text)
     if isinstance(line, MalformedLine):
-        if line.is_meant or draft.kind is None:
+        if line.is_intended or draft.kind is None:
             raise ValueError(f"this is nearly a memory, but not quite: {line.reason}")
         line = None
     is_plain = line is None

@@ -244,7 +244,7 @@ def cut(entries: Sequence[PageEntry], most: int) -> tuple[tuple[PageEntry, ...],
 
 
 _HAN_SIGN = expression("[\u4e00-\u9fff]")
-_SAID_OF = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
+_MESSAGE_ABOUT = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
 """A message about a line, as stored; a message that ends like this by itself is not recognised."""
 
 
@@ -256,13 +256,13 @@ def said_of(message: str, line: str) -> str:
 
 def line_said_of(text: str) -> str:
     """Return the line that a stored message is about; empty if there is none."""
-    match = _SAID_OF.match(text)
+    match = _MESSAGE_ABOUT.match(text)
     return "" if match is None else match["line"] or match["han_line"]
 
 
 def typed_part(text: str) -> str:
     """Return a stored message without the line that it is about."""
-    match = _SAID_OF.match(text)
+    match = _MESSAGE_ABOUT.match(text)
     return text if match is None else match["message"]
 
 

@@ -444,7 +444,7 @@ def _parse_headless(body: str, kind: Kind) -> RetainedLine | MalformedLine | Non
     if not body.strip(_RULE_CHARS + "\r\n"):
         return None
     miss = nearly_line(body)
-    return miss if miss and miss.is_meant else _line(kind, body, body)
+    return miss if miss and miss.is_intended else _line(kind, body, body)
 
 
 def _joined_lines(text: str) -> str:

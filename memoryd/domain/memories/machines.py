@@ -163,25 +163,24 @@ def _step_order(timed: TimedStep) -> tuple[object, ...]:
     return timed.at, step.run, step.day, step.evidence, step.label, step.labelled_by, step.base
 
 
-class OwedLines(Struct, frozen=True):
+class MissingEntries(Struct, frozen=True):
     """The entries missing from a machine's own journal, or all of them if it must be rewritten (`is_anew`)."""
 
     entries: Sequence[MachineEntry]
     is_anew: bool
 
 
-def owed(state: Iterable[MachineEntry], stated: Merged) -> OwedLines:
+def owed(state: Iterable[MachineEntry], stated: Merged) -> MissingEntries:
     """Return what a journal lacks of a state; a change of only the time of a use is not worth an entry."""
     wanted = {entry.key: entry for entry in state}
-    reportedtributed = {entry.key: entry for valid_entry in stated.values() if (entry := valid_entry.unattributed)}
-    if reportedtributed.keys() - wanted.keys():
-        return OwedLines(list(wanted.values()), is_anew=True)
-    return OwedLines(
-        [entry for key, entry in wanted.items() if not _is_reported(entry, reportedtributed.get(key))], is_anew=False
-    )
+    reported = {entry.key: entry for entry in (valid.unattributed for valid in stated.values())}
+    if reported.keys() - wanted.keys():
+        return MissingEntries(list(wanted.values()), is_anew=True)
+    missing = [entry for key, entry in wanted.items() if not _is_reported(entry, reported.get(key))]
+    return MissingEntries(missing, is_anew=False)
 
 
-def _is_reported(wanted: MachineEntry, reportedtributed: MachineEntry | None) -> bool:
-    if reportedtributed is None or wanted.verb != "used":
-        return wanted == reportedtributed
-    return wanted.count == reportedtributed.count
+def _is_reported(wanted: MachineEntry, reported: MachineEntry | None) -> bool:
+    if reported is None or wanted.verb != "used":
+        return wanted == reported
+    return wanted.count == reported.count

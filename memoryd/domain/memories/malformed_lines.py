@@ -9,7 +9,7 @@ from memoryd.domain.memories.kinds import Kind, kind_named
 
 SHOWN = 120
 """Characters of a bullet that a report quotes."""
-_LOOKS_LIKE = dict(zip("0586ＷＢＯＳОВ", "OSBBWBOSOB", strict=True))
+_SIMILAR_LETTERS = dict(zip("0586ＷＢＯＳОВ", "OSBBWBOSOB", strict=True))
 """Characters that look like a letter: digits, wide letters, Cyrillic ones."""
 _FIRST = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\[{@＠:：]?)")
 _LETTER = expression(r"[WBOS](?:\s|[(（])")
@@ -29,7 +29,7 @@ class MalformedLine(Struct, frozen=True):
     text: str
     """Its beginning."""
     reason: str
-    is_meant: bool = False
+    is_intended: bool = False
     """Whether it has brackets or an entity like a head."""
     line: int = 0
     """The line of its note, from 1; 0 if only the bullet is known."""
@@ -37,7 +37,7 @@ class MalformedLine(Struct, frozen=True):
 
 def nearly(body: str, reason: str) -> MalformedLine:
     """Return the malformed line of a bullet with a head."""
-    return MalformedLine(_beginning(body), reason, is_meant=True)
+    return MalformedLine(_beginning(body), reason, is_intended=True)
 
 
 def nearly_line(body: str) -> MalformedLine | None:
@@ -46,17 +46,17 @@ def nearly_line(body: str) -> MalformedLine | None:
     if first is None:
         return None
     head = body[: len(_beginning(body))]
-    is_meant = first["next"] not in ("", ":", "：")
+    is_intended = first["next"] not in ("", ":", "：")
     is_kind = kind_named(first["word"]) is not None
     reason = _wrong_after_kind(head, first) if is_kind else _wrong_kind(first)
-    return MalformedLine(_beginning(body), reason, is_meant) if reason else None
+    return MalformedLine(_beginning(body), reason, is_intended) if reason else None
 
 
 def _wrong_kind(first: TextMatch) -> str:
     word, following = first["word"], first["next"]
     if not following or (first["blank"] and following in "[{"):
         return ""
-    if intended := _LOOKS_LIKE.get(word):
+    if intended := _SIMILAR_LETTERS.get(word):
         return f"did you mean {intended}?"
     if len(word) < _SHORTEST or following in "[{":
         return ""

@@ -205,7 +205,7 @@ _ALL = caseless(
     r"|\W*关于我你?[都还]*(?:知道|记住|记得|了解)[了些]*(?:什么|哪些|啥|多少)[了呢啊呀]?\W*"
 )
 """A question about everything that is known: *what do you know about me*, 你都记住我什么了."""
-_WAS_SAID = expression(
+_CONVERSED = expression(
     r"\b(?:did|have|had|were|was) (?:i|we|you|they|he|she) (?:talk|discuss|sp[eo]ak|spoke|chat|mention|tell|told|ask)"
     r"(?:ed|ted|en|ing|ting)?\b|聊|谈|談|讨论|討論|提到"
 )
@@ -272,7 +272,7 @@ def _has_other_words(question: str, names: Collection[str], *, has_days: bool) -
         text = _without(text, name) if name.strip() else text
     question_words = _QUESTION_WORDS
     if has_days:
-        text, question_words = _WAS_SAID.sub(" ", text), _DAY_QUESTION_WORDS
+        text, question_words = _CONVERSED.sub(" ", text), _DAY_QUESTION_WORDS
     text = _EASTERN_QUESTION_WORDS.sub(" ", _APOSTROPHE.sub(" ", text))
     words = (word for word in _WORD.findall(text) if not word[0].isdigit())
     return any(word not in question_words for word in words) or UNSPACED_RUN.search(text) is not None

@@ -87,18 +87,18 @@ class RankedCandidate(Struct, frozen=True):
 def boosts_of(
     memory: Memory,
     sources: Sequence[MemorySource],
-    asking: QueryIntent,
+    intent: QueryIntent,
     aliases: Mapping[EntitySlug, EntitySlug],
 ) -> dict[str, float]:
     """Return the lifts of a memory, by name; `sources` are those that may answer, `aliases` map to entities."""
     lifts: dict[str, float] = {}
-    if shared := asking.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
-        lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
+    if shared := intent.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
+        lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(intent.entities)
     # plans for some days were not written on these days
-    dated = (source for source in sources if source.event or not asking.is_ahead)
-    if (nearness := max((nearness_of(source, asking.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
+    dated = (source for source in sources if source.event or not intent.is_ahead)
+    if (nearness := max((nearness_of(source, intent.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
         lifts[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
-    if asking.is_of_opinion and is_belief(memory.kind):
+    if intent.is_of_opinion and is_belief(memory.kind):
         lifts[Boosts.OPINION] = OPINION_LIFT
     return lifts
 
@@ -117,17 +117,17 @@ def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
     return Nearness.INSIDE if is_dated and is_most else Nearness.NEAR
 
 
-def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: QueryIntent) -> Verdict:
+def verdict_of(verdict: Verdict, lifts: Mapping[str, float], intent: QueryIntent) -> Verdict:
     """Return the verdict on a memory: that of its evidence, or better if the question names it otherwise.
 
     Everything that a bare question asks for is an answer; in other questions an entity counts as a matching word.
     """
-    if asking.is_bare and _has_all(lifts, asking):
+    if intent.is_bare and _has_all(lifts, intent):
         return Verdict.ANSWERABLE
     return Verdict.WEAK if verdict is Verdict.NONE and Boosts.ENTITY in lifts else verdict
 
 
-def sort_key(candidate: RankedCandidate, asking: QueryIntent) -> tuple[bool, float, float, float, float, int]:
+def sort_key(candidate: RankedCandidate, intent: QueryIntent) -> tuple[bool, float, float, float, float, int]:
     """Return the sort key of a candidate; the least key comes first.
 
     Noise is last. In a question about days, candidates within these days come first, but those with no evidence except
@@ -136,19 +136,19 @@ def sort_key(candidate: RankedCandidate, asking: QueryIntent) -> tuple[bool, flo
     """
     day = 0 if candidate.day is None else -candidate.day.toordinal()
     distance = -candidate.lifts.get(Boosts.TEMPORAL, 0.0)
-    if asking.is_bare:
+    if intent.is_bare:
         # a question for a preference has words of opinions; names and days alone do not measure quality
-        worth = -round(candidate.worth, 2) if asking.is_of_opinion else 0.0
+        worth = -round(candidate.worth, 2) if intent.is_of_opinion else 0.0
         return False, distance, -len(candidate.lifts), worth, 0.0, day
     is_alone = candidate.is_noise and not candidate.lifts
-    if not asking.is_of_days:
+    if not intent.is_of_days:
         return is_alone, 0, 0.0, float(candidate.is_noise), -candidate.worth, day
-    return is_alone, _days_rank(candidate, asking), distance, float(candidate.is_noise), -candidate.worth, day
+    return is_alone, _days_rank(candidate, intent), distance, float(candidate.is_noise), -candidate.worth, day
 
 
-def _days_rank(candidate: RankedCandidate, asking: QueryIntent) -> int:
+def _days_rank(candidate: RankedCandidate, intent: QueryIntent) -> int:
     """Return 0 for evidence of the named days and words or meaning, 1 for answers on other days, else 2."""
-    if asking.span is None or (Boosts.TEMPORAL in candidate.lifts and not candidate.is_noise):
+    if intent.span is None or (Boosts.TEMPORAL in candidate.lifts and not candidate.is_noise):
         return 0
     return 1 if candidate.verdict is Verdict.ANSWERABLE else 2
 
@@ -219,10 +219,10 @@ def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]
     return tops
 
 
-def _has_all(lifts: Mapping[str, float], asking: QueryIntent) -> bool:
+def _has_all(lifts: Mapping[str, float], intent: QueryIntent) -> bool:
     wanted = {
-        Boosts.ENTITY: bool(asking.entities),
-        Boosts.TEMPORAL: asking.span is not None,
-        Boosts.OPINION: asking.is_of_opinion,
+        Boosts.ENTITY: bool(intent.entities),
+        Boosts.TEMPORAL: intent.span is not None,
+        Boosts.OPINION: intent.is_of_opinion,
     }
     return all(name in lifts for name, is_wanted in wanted.items() if is_wanted)

@@ -329,12 +329,12 @@ def _in_scope(item: PlacedLine | MalformedLine, scoped: Sequence[ScopedSpan]) ->
     if at < 0 or item.start >= scoped[at].end or scoped[at].scope == item.line.attributes.scope:
         return item
     shown = item.line.text[:SHOWN].split("\n", 1)[0]
-    return MalformedLine(shown, _SCOPED, is_meant=True, line=item.start_line)
+    return MalformedLine(shown, _SCOPED, is_intended=True, line=item.start_line)
 
 
 def _doubts(generated: Generated) -> Iterator[MalformedLine]:
     for line, reason in generated.doubts:
-        yield MalformedLine("", reason, is_meant=True, line=line)
+        yield MalformedLine("", reason, is_intended=True, line=line)
 
 
 class _Reader:
@@ -418,7 +418,7 @@ class _Reader:
     def _is_memory(self, row: int) -> bool:
         """Return whether a bullet's first line is intended as a memory, so that lines indented below belong to it."""
         parsed = parse_line(self._text(row, row), default_kind=self._default)
-        return isinstance(parsed, RetainedLine) or (parsed is not None and parsed.is_meant)
+        return isinstance(parsed, RetainedLine) or (parsed is not None and parsed.is_intended)
 
     def _misses(self, row: int, is_bullet: bool) -> Iterator[MalformedLine]:
         """Yield what is wrong with a line that states no memory."""

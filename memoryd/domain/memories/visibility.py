@@ -31,14 +31,14 @@ class WithheldFromGroups(Struct, frozen=True):
     """Memories hidden in groups: pins with their texts, numbers and addresses; and summaries and ends of sessions."""
 
     memories: frozenset[MemoryId]
-    said: tuple[TextMatcher, ...]
+    texts: tuple[TextMatcher, ...]
     identifiers: frozenset[str]
 
     def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
         """Return whether a text must be hidden: a pin, its words, text of a core file, or of a session."""
         if memory in self.memories or original_of(path) in CORE_FILES:
             return True
-        return any(matcher.occurs_in(text) for matcher in self.said) or not self.identifiers.isdisjoint(
+        return any(matcher.occurs_in(text) for matcher in self.texts) or not self.identifiers.isdisjoint(
             _identifiers(text)
         )
 
@@ -99,7 +99,7 @@ def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
     return "\n".join(lines)
 
 
-def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> frozenset[int]:
+def hidden_generated_lines(data: bytes, may_show: Callable[[ShortId], bool]) -> frozenset[int]:
     """Return the numbers (from 1) of the hidden generated lines of a page, UTF-8 that ends in `PADDING`.
 
     A line that cites memories is shown if all of them may be shown. A line without citations was generated from all
@@ -109,13 +109,13 @@ def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> 
     for start, end in generated_in(data, front_matter_bytes(data)).ranges:
         first = data.count(b"\n", 0, start) + 1
         lines = data[start:end].decode("utf-8", "replace").rstrip("\n").split("\n")
-        hidden |= {first + at for at in _hidden(lines, may_tell)}
+        hidden |= {first + at for at in _hidden(lines, may_show)}
     return frozenset(hidden)
 
 
-def _hidden(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
+def _hidden(lines: list[str], may_show: Callable[[ShortId], bool]) -> set[int]:
     named = {at: [memory for memory, _ in citations_in(line)] for at, line in enumerate(lines)}
-    hidden = {at for at, memories in named.items() if not all(may_tell(memory) for memory in memories)}
+    hidden = {at for at, memories in named.items() if not all(may_show(memory) for memory in memories)}
     if hidden:
         hidden |= {at for at, memories in named.items() if not memories and not lines[at].startswith(("#", "<!--"))}
     return hidden

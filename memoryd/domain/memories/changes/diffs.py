@@ -315,7 +315,7 @@ def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
             break
     else:
         # the neighbours were edited; lines that were unique are still the ones that were written
-        places = _beside_one_neighbour(lines, hunk) if not hunk.added else everywhere if hunk.is_unique else []
+        places = _positions_by_neighbour(lines, hunk) if not hunk.added else everywhere if hunk.is_unique else []
     if len(places) == 1:
         return places[0]
     if hunk.added:
@@ -327,7 +327,7 @@ def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
     raise MovedOnError(f"what it took out at line {hunk.line} may belong in {len(places)} places")
 
 
-def _beside_one_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:
+def _positions_by_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:
     """Return the possible positions for removed lines whose neighbours above and below are no longer adjacent.
 
     The side with more lines left decides; a side that occurs several times is ignored if the other side is unique.

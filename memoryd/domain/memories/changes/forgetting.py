@@ -27,7 +27,7 @@ _ID = expression(r"[0-9a-fA-F]{4,8}(?:-[0-9a-fA-F-]*)?\Z")
 _WORDS = expression(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+(?:[.,:][0-9][^\W{UNSPACED}]*)*")
 """Words; `2.5`, `9:30` and `v1.2` are one word each, so that `5` does not match within them."""
 _SHOWN = 5
-_WHOLE_SHORT_ID = 8
+_SHORT_ID_CHARS = 8
 """Characters of an id as commands print it: an input of this length is always an id."""
 MOST = 50
 """Most memories forgotten at once; more are hardly intended."""
@@ -50,7 +50,7 @@ def target(book: Book, name: str) -> ForgetTarget:
     citation = citation_in(query)
     if citation is not None and (citation.start_line is not None or citation.path.endswith(".md")):
         return _by_citation(book, citation)
-    return ForgetTarget(_one_meaning(book, query))
+    return ForgetTarget(_by_words(book, query))
 
 
 def _by_id(book: Book, query: str) -> tuple[Memory, ...]:
@@ -60,8 +60,8 @@ def _by_id(book: Book, query: str) -> tuple[Memory, ...]:
     except ValueError:
         if not saying(book, query):
             raise
-        return _one_meaning(book, query)
-    if len(query) >= _WHOLE_SHORT_ID:
+        return _by_words(book, query)
+    if len(query) >= _SHORT_ID_CHARS:
         return (named,)
     if others := [memory for memory in saying(book, query) if memory.id != named.id]:
         raise ValueError(
@@ -78,7 +78,7 @@ def saying(book: Book, words: str) -> tuple[Memory, ...]:
     return newest_first(matches)
 
 
-def _one_meaning(book: Book, query: str) -> tuple[Memory, ...]:
+def _by_words(book: Book, query: str) -> tuple[Memory, ...]:
     """Return the memories that words mean: those with this text, or the words in this order, or a single one.
 
     In another order the words say something else, so several memories that merely contain them are never the target.
@@ -153,7 +153,7 @@ _AFTER = rf"[{re.escape(END_MARKS)}]*(?:[ \t]*$|\")"
 class Traces(Struct, frozen=True, dict=True):
     """Recognises memories by the words of their texts, and by their ids, as links on pages name them."""
 
-    said: tuple[TextMatcher, ...]
+    texts: tuple[TextMatcher, ...]
     ids: Set[ShortId] = frozenset()
 
     def are_in(self, text: str) -> bool:
@@ -166,7 +166,7 @@ class Traces(Struct, frozen=True, dict=True):
 
     def are_mentioned_in(self, line: str) -> bool:
         """Return whether a generated line links to one of the memories, or contains its text."""
-        return self.are_named_in(line) or any(words.occurs_in(line) for words in self.said)
+        return self.are_named_in(line) or any(words.occurs_in(line) for words in self.texts)
 
     def are_named_in(self, text: str) -> bool:
         """Return whether a link in a text names one of the memories."""
@@ -174,12 +174,12 @@ class Traces(Struct, frozen=True, dict=True):
 
     @cached_property
     def _pieces(self) -> tuple[str, ...]:
-        lines = (line.strip() for words in self.said for line in words.text.split("\n"))
+        lines = (line.strip() for words in self.texts for line in words.text.split("\n"))
         return tuple(dict.fromkeys(filter(None, lines)))
 
     @cached_property
     def _long(self) -> tuple[TextMatcher, ...]:
-        return (*self.said, *(TextMatcher(piece) for piece in self._pieces if not _is_short(piece)))
+        return (*self.texts, *(TextMatcher(piece) for piece in self._pieces if not _is_short(piece)))
 
     @cached_property
     def _short(self) -> re.Pattern[str] | None:

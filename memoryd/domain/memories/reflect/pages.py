@@ -319,21 +319,21 @@ def why_refused(block: str, page: GeneratedPage, stated: Mapping[ShortId, frozen
     if missing_files:
         others = f" and {len(missing_files) - 1} more" if len(missing_files) > 1 else ""
         return f"it cites {min(missing_files)}{others}, which is no longer there"
-    lost = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
-    count = len(lost) - _count_edited(lost, cited, page)
+    lost_ids = [memory for memory, paths in cited.items() if memory not in stated and not paths & files.private]
+    count = len(lost_ids) - _count_edited(lost_ids, cited, page)
     if count > max(LOSSES_ALWAYS_ALLOWED, MAX_LOST_SHARE * len(cited)):
         return f"it would lose {count} of its {len(cited)} entries"
     return ""
 
 
-def _count_edited(lost: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
+def _count_edited(lost_ids: list[ShortId], cited: dict[ShortId, set[str]], page: GeneratedPage) -> int:
     """Count the lost entries whose files have a new line, which the page did not have before."""
     new: Counter[str] = Counter()
     for entry in page.entries:
         if short_id(entry.memory) not in cited:
             new.update(source.path for source in entry.sources[:1])
     edited = 0
-    for memory in lost:
+    for memory in lost_ids:
         path = next((path for path in sorted(cited[memory]) if new[path]), None)
         if path is not None:
             new[path] -= 1

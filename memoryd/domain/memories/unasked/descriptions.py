@@ -47,7 +47,7 @@ _IS = caseless(
 _BEHIND_NOUN = caseless(
     r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
 )
-_OF_SOME = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
+_ONE_OF_GROUP = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
 _NAME = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"
 _NOUN_IS_NAME = expression(
     rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}(?: [a-z-]{{2,20}}){{0,2}}) is (?P<name>{_NAME})"
@@ -97,7 +97,7 @@ class Descriptions(Struct, frozen=True):
 
     def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
         """Return the entities that a message means, with the certainty; `named` are those that it names in full."""
-        meant = dict.fromkeys(named, NAMED)
+        certainties = dict.fromkeys(named, NAMED)
         roots = {root_of(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS}
         kin = [concept for concept in concepts_in(text) if is_of_people(concept)]
         narrow = [concept for concept in kin if width_weight(concept) >= NARROW_KIN]
@@ -108,8 +108,8 @@ class Descriptions(Struct, frozen=True):
             (OF_A_KIND, _few_of(self.concepts, kin)),
         ):
             for entity in entities:
-                meant.setdefault(entity, sure)
-        return meant
+                certainties.setdefault(entity, sure)
+        return certainties
 
     def _nouns_in(self, text: str) -> list[str]:
         return [word for word in self.words if not word.isascii() and word in text]
@@ -175,7 +175,7 @@ def _describe(entity: EntitySlug, noun: str) -> _Description:
         last = noun.rsplit("的", 1)[-1]
         return entity, (last,), concepts_in(last)
     # "the elder of the twins" is a twin
-    words = WORD.findall(_BEHIND_NOUN.sub("", _OF_SOME.sub(" ", f" {noun.lower()}")))
+    words = WORD.findall(_BEHIND_NOUN.sub("", _ONE_OF_GROUP.sub(" ", f" {noun.lower()}")))
     own = entity.split("-")
     roots = tuple(root_of(word) for word in words if len(word) > 2 and word not in own and word not in _NO_NOUNS)
     return entity, roots, concepts_in(words[-1]) if words else frozenset()

@@ -57,7 +57,7 @@ LEAST_EVIDENCE, LEAST_RISE = 1.4, 3.0
 """Least evidence of an item whatever the message is; or least cosine, in deviations of the model's noise."""
 FURTHER = 1.8
 """Greatest distance of any item from the best one, in log-odds."""
-USUAL_NOTES = 100
+MANY_NOTES = 100
 """In more chunks, words weigh less by half of the logarithm of the ratio, because chance matches increase."""
 FEW_NOTES = 30
 """In at most so many chunks, a word in two of them weighs less than it would among more chunks."""
@@ -189,7 +189,7 @@ class MessageEvidence:
         }
         self._doings = [verb for pair in _OWN_DOING.findall(small) for verb in pair if verb]
         self._total = sum(self._weights.values())
-        self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
+        self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / MANY_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
         self._concepts = concepts_in(self._text)
