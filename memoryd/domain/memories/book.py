@@ -390,8 +390,8 @@ class CitationCheck(Struct, frozen=True):
     note: str = ""
 
 
-MAYBE_MOVED = "what was cited stands nowhere: it was edited, or taken out and something else moved up"
-NO_MARK = "the citation has no mark, so that nothing says what stood there"
+MAYBE_MOVED = "what was cited is nowhere: it was edited, or deleted and other lines moved up"
+NO_MARK = "the citation has no mark, so that nothing says what was there"
 
 
 def verified(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:

@@ -64,7 +64,7 @@ def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -
         if _states_besides(before, new, after) and _other_content(before) == _other_content(after):
             return RetainedText(candidate, _find_lines(after, wanted), frozenset(line.id for line in new))
     if not text:
-        raise NoPlaceError("a line of it looks like a memory of its own, and would not be read as it is meant")
+        raise NoPlaceError("a line of it looks like a memory of its own, and would not be read as intended")
     # fails as well if the lines themselves are the reason
     retained_in("", path, new)
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
@@ -381,7 +381,7 @@ _TYPED = caseless(
 )
 _NAMES = caseless(_NAMING_KEY)
 _BETWEEN = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
-RULE = "attributes stand behind the kind, as in W({})"
+RULE = "attributes belong after the kind, as in W({})"
 
 
 class Stray(Struct, frozen=True):
@@ -427,11 +427,11 @@ def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
         return line, ""
     if not stray.names_memories:
         raise ValueError(
-            f"{stray.written!r} stands behind the text, where nothing is read: {stray.fault or stray.rule}"
+            f"{stray.written!r} is after the text, where attributes are not read: {stray.fault or stray.rule}"
         )
     text = line.text[: stray.start].rstrip(" \t\n,，;；")
     read = replace(line, text=text, attributes=line.attributes.with_more(stray.attributes))
-    return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
+    return read, f"{stray.written} was read, although it is after the text: {stray.rule}"
 
 
 def strays_in(sections: MemorySections) -> list[MalformedLine]:

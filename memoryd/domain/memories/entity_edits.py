@@ -297,7 +297,7 @@ def _check_name(name: str) -> str:
     except ValueError as exc:
         raise ValueError(f"{name[:MAX_NAME]!r} is no name: {exc}") from exc
     if not plain.isprintable():
-        raise ValueError(f"{name[:MAX_NAME]!r} is no name: it holds signs that nobody sees")
+        raise ValueError(f"{name[:MAX_NAME]!r} is no name: it holds invisible characters")
     return plain
 
 

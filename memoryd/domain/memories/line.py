@@ -131,7 +131,7 @@ def parse_attributes(text: str) -> Attributes:
             values_by_key.setdefault(key, []).append(value)
     twice = [key for key, values in values_by_key.items() if len(values) > 1 and key not in _MANY]
     if twice:
-        raise ValueError(f"{twice[0]} stands twice")
+        raise ValueError(f"{twice[0]} occurs twice")
     fields: dict[str, object] = {
         _KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in values_by_key.items()
     }
@@ -195,7 +195,7 @@ def _parse_attribute(part: str) -> tuple[str, str]:
     if key == _PIN and len(pieces) == 1:
         return _PIN, ""
     if key not in _KEYS or key == _PIN:
-        raise ValueError(_suggest(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
+        raise ValueError(_suggest(key, _KEYS) if key != _PIN else "pin has no value")
     if len(pieces) == 1 or not pieces[1].strip():
         raise ValueError(f"{key} has no value, as in {key}=…")
     return key, pieces[1].strip()
@@ -313,7 +313,7 @@ class RetainedLine(Struct, frozen=True):
         force_setattr(self, "text", _joined_lines(self.text))
         force_setattr(self, "entities", tuple(" ".join(name.split()) for name in self.entities))
         if not self.text:
-            raise ValueError("nothing is said behind the colon")
+            raise ValueError("there is no text after the colon")
         if len(self.text) > MAX_TEXT:
             raise ValueError(f"a memory has {MAX_TEXT:,} signs at most; what is longer is prose")
         if len(self.entities) > MAX_ENTITIES:

@@ -15,8 +15,8 @@ _FIRST = expression(r"(?P<word>[^\W_][\w-]{0,30}+)(?P<blank>\s*+)(?P<next>[(（\
 _LETTER = expression(r"[WBOS](?:\s|[(（])")
 _COLON = expression("[:：]")
 _CLOSES = expression("[)）]")
-_ONLY_ENTITIES = "between the kind and the colon stand entities, as @Name or @[Two Words], and nothing else"
-_BEHIND_KIND = "attributes stand behind the kind and before the entities, as in W(i=0.9) @Name: …"
+_ONLY_ENTITIES = "only entities belong between the kind and the colon, as @Name or @[Two Words]"
+_AFTER_KIND = "attributes belong after the kind and before the entities, as in W(i=0.9) @Name: …"
 _ATTRIBUTE = caseless(r"[\s(（](?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]")
 _NEAR = 0.75
 """Least similarity of a misspelt word to a kind, by difflib, 0 to 1."""
@@ -68,7 +68,7 @@ def _wrong_after_kind(head: str, first: TextMatch) -> str:
     """Return what is wrong after a kind; common words ("World peace …") are prose unless a sign follows them."""
     following, letter = first["next"], _LETTER.match(head)
     if following in ("[", "{") and not first["blank"]:
-        return "attributes stand in round brackets, as in O(c=0.9)"
+        return "attributes belong in round brackets, as in O(c=0.9)"
     if following in ("(", "（") and not _CLOSES.search(head):
         return "the bracket is not closed"
     if following in (":", "：") or not (following or letter):
@@ -76,7 +76,7 @@ def _wrong_after_kind(head: str, first: TextMatch) -> str:
     colon = _COLON.search(head)
     if colon is None:
         return "a colon is missing before the text"
-    return _BEHIND_KIND if _ATTRIBUTE.search(head, 0, colon.end()) else _ONLY_ENTITIES
+    return _AFTER_KIND if _ATTRIBUTE.search(head, 0, colon.end()) else _ONLY_ENTITIES
 
 
 def _beginning(body: str) -> str:

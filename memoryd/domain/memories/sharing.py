@@ -47,7 +47,7 @@ A_COLLEAGUES = "it is a colleague's already"
 A_SECRET = "it holds what looks like a secret"
 REPLACED = "it was replaced: promote what holds now"
 A_LOG = "a daily log is not shared by its path: promote its memories one by one"
-SCOPED_LINES = "it states memories that are for somebody else than the whole workspace"
+SCOPED_LINES = "it states memories that are not for the whole workspace"
 NO_NAME = "only notes below memory/ with plain and short names are shared"
 TOO_LARGE = "it is larger than a shared note may be"
 CONFLICT = "it holds the marks of a merge that was not finished"
@@ -245,7 +245,7 @@ class TeamPeople(Struct, frozen=True):
         if not isinstance(name, str) or not _NAME.fullmatch(name) or len(members) > MAX_PEOPLE:
             raise ValueError(f"{TEAM_FILE} names no team")
         if not all(map(_NAME.fullmatch, members)) or not all(map(_MAIL.fullmatch, mails)):
-            raise ValueError(f"{TEAM_FILE} names somebody in a way that cannot be read")
+            raise ValueError(f"{TEAM_FILE} has a name or an address that cannot be read")
         return cls(name, members)
 
     def write(self) -> bytes:

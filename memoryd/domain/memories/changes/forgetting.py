@@ -97,7 +97,7 @@ def _by_words(book: Book, query: str) -> tuple[Memory, ...]:
         named = ", ".join(short_id(memory.id) for memory in matches[:_SHOWN]) + (", …" if len(matches) > _SHOWN else "")
         raise ValueError(
             f"{len(matches)} memories hold these words, none of them in this order: name one by its id ({named}), "
-            "or give its words as they stand"
+            "or give its exact words"
         )
     return matches
 
