@@ -114,9 +114,6 @@ def _find_lines(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tup
     return tuple(places[line.id] for line in wanted)
 
 
-_UNREADABLE = "the line that states it in {} would be read as another one: edit it yourself"
-
-
 class AttributeChange(Struct, frozen=True, kw_only=True):
     """A change of a line's attributes: whether it is pinned, and its importance, 0 to 1; None means no change.
 
@@ -189,7 +186,7 @@ def with_lines(text: str, path: RelativePath, wanted: LineEdit) -> str:
         is_as_intended = [placed.line for placed in result.lines] == [line for line in after if line is not None]
         if is_as_intended and _other_content(result) == _other_content(before):
             return edited
-    raise NoPlaceError(_UNREADABLE.format(path))
+    raise NoPlaceError(f"the line that states it in {path} would be read as another one: edit it yourself")
 
 
 def _rewrite(

@@ -245,7 +245,7 @@ def cut(entries: Sequence[PageEntry], most: int) -> tuple[tuple[PageEntry, ...],
 
 _HAN_SIGN = expression("[\u4e00-\u9fff]")
 _MESSAGE_ABOUT = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
-"""A message about a line, as stored; a message that ends like this by itself is not recognised."""
+"""A message about a line, as stored. A message that itself ends in such words is not stored in this form."""
 
 
 def said_of(message: str, line: str) -> str:

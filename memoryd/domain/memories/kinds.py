@@ -72,7 +72,6 @@ _IMPORTANCE: Mapping[Kind, float] = {
     Kind.PROCEDURE: 0.6,
     Kind.SESSION: 0.4,
 }
-_OTHERS_IMPORTANCE = 0.5
 
 
 def kind_named(text: str) -> Kind | None:
@@ -92,7 +91,7 @@ def network_of(kind: Kind) -> Network:
 
 def default_importance(kind: Kind) -> float:
     """Return the importance, 0 to 1, of a memory whose line has none."""
-    return _IMPORTANCE.get(kind, _OTHERS_IMPORTANCE)
+    return _IMPORTANCE.get(kind, 0.5)
 
 
 def is_belief(kind: Kind) -> bool:

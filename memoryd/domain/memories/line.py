@@ -58,7 +58,6 @@ _WORD = expression(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
 _COMMA = expression("[,，]")
 _EQUALS = expression("[=＝]")
 _BETWEEN_VALUES = expression(r"[\s;+]+")
-_RANGE = ".."
 NAMING = ("supports", "contradicts", "supersedes", "superseded", "beside")
 """Attributes that reference other memories, by the first eight characters of their ids."""
 Word = TypeVar("Word", bound=str)
@@ -168,7 +167,7 @@ def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> st
 
 def written_span(at: str) -> tuple[date, date]:
     """Return the first and last day of an event time in the form of `at=`; raise ValueError if it is invalid."""
-    first, has_end, last = at.partition(_RANGE)
+    first, has_end, last = at.partition("..")
     days = _days(first), _days(last if has_end else first)
     if days[1][1] < days[0][0]:
         raise ValueError(f"at={at} ends before it begins")

@@ -65,16 +65,13 @@ def shared_file(path: str) -> SharedPath | None:
     """Return the owner and shown path of a repository file; None if it is no log and no note of a person."""
     if len(path) > _MAX_PATH or _UNSHOWN.search(path):
         return None
-    if match := _LOG.fullmatch(path):
-        return (
-            SharedPath(match["person"], RelativePath(f"memory/{match['day']}.md"), True)
-            if _is_day(match["day"])
-            else None
-        )
-    match = _NOTE.fullmatch(path)
-    if match is None or not _is_plain(match["path"]) or is_daily_log(match["path"]):
+    if log := _LOG.fullmatch(path):
+        shown = RelativePath(f"memory/{log['day']}.md")
+        return SharedPath(log["person"], shown, True) if _is_day(log["day"]) else None
+    note = _NOTE.fullmatch(path)
+    if note is None or not _is_plain(note["path"]) or is_daily_log(note["path"]):
         return None
-    return SharedPath(match["person"], RelativePath(match["path"]), False)
+    return SharedPath(note["person"], RelativePath(note["path"]), False)
 
 
 def _is_day(text: str) -> bool:

@@ -285,7 +285,7 @@ def _disagreement(first: Dated, second: Dated, doubt: Doubt) -> Iterator[Disagre
         # a line has settled it
         return
     if not _is_same_voice(newer, older):
-        # the owner's word leads
+        # the owner's statement leads
         doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.COPY if _is_of_copies(older) else Doubt.PEOPLE
     elif not _may_supersede(newer, older) and not _is_source_unknown(newer, older):
         doubt = Doubt.AUTHORITY

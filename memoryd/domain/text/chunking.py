@@ -257,7 +257,7 @@ SMALL_PART = 0.4
 """Size below which a part is joined with a neighbour if both fit into the budget, as a share of the budget."""
 
 _EVEN_PART = 0.8
-"""Size of a part in text that repeats itself, as a share of the budget."""
+"""Size of a part in repetitive text, as a share of the budget."""
 
 _FREE_KEY = (Rank.GLUED + 1) << RANK_SHIFT
 """Least key of a place that does not separate a heading from its text."""

@@ -33,8 +33,6 @@ STANDINGS: Mapping[Flag, NoteStatus] = {
 """One row per flag; all output and ranking use it."""
 _STATUSES = {str(flag): flag for flag in STANDINGS if flag is not Flag.STALE}
 _STALE_AFTER = "stale after "
-_NO_DAY = "stale_after is no date"
-_NO_WORD = "status is no word"
 _STATED = expression(r"^(status|stale_after)[ \t]*:[ \t]*\S", re.MULTILINE)
 _SEPARATOR = ", "
 _KEYS = (b"status", b"stale_after")
@@ -58,7 +56,7 @@ def _marks(values: Mapping[str, object]) -> Iterator[str]:
     if isinstance(status, str) and status.strip().lower() in _STATUSES:
         yield status.strip().lower()
     elif status is not None and not isinstance(status, str):
-        yield _NO_WORD
+        yield "status is no word"
     if isinstance(after, str):
         with suppress(ValueError):
             after = datetime.fromisoformat(after.strip())
@@ -66,7 +64,7 @@ def _marks(values: Mapping[str, object]) -> Iterator[str]:
         # a datetime is also a date: its day counts, as written
         yield f"{_STALE_AFTER}{after.isoformat()[:10]}"
     elif after is not None:
-        yield _NO_DAY
+        yield "stale_after is no date"
 
 
 def standing_of(marks: str, today: date) -> tuple[Flag, ...]:

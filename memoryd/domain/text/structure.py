@@ -49,7 +49,7 @@ class Rank(IntEnum):
 
 
 class Structure(Struct, frozen=True):
-    """Per line of `lines`: its rank, its heading level (1 to 6, else 0), and whether it is no text at all."""
+    """Per line of `lines`: its rank, its heading level (1 to 6, else 0), and whether it is code."""
 
     lines: Lines
     ranks: RankArray

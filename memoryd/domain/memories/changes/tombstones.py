@@ -170,7 +170,7 @@ _QUOTED_WORDS = 200
 """Longer texts are not searched with quotation marks between their words: the pattern is slow to compile."""
 _QUOTE = "(?-i:[\"'*`«»]|[‘-‟]|[「-』])*"
 _LETTER = f"(?-i:[^\\W{UNSPACED}])"
-"""A letter of a script with spaces, where words have edges. `-i`: a class that ignores case is slow to compile."""
+"""A letter of a script with spaces, where words have edges. Case is not ignored here and in `_QUOTE`: that is slow."""
 _IS_LETTER = expression(_LETTER)
 
 

@@ -37,7 +37,7 @@ sunday sonntag sonntags | password passwort passworter kennwort | customer kunde
 """
 """German words of a concept, after the first word of its row in `concepts`; none is also English."""
 _ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort im")
-"""Words that count as German only in a German sentence."""
+"""Words that are also English; to determine the language, they count as German."""
 _TALK = word_set("""
 merk merke dir vergiss denk denke daran stell wieso worauf schon wieder bis beim vor seit ohne gegen durch unter
 zwischen wegen einem eines keinen meinen dein deine sein seine ihre dich uns euch ihm ihn ihnen seid hab hast habt
