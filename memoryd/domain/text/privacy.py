@@ -92,7 +92,7 @@ def why_private(text: str) -> str:
     comments, which may be headings above a ruler, only false values before the first blank line count.
     """
     raw = text[:HEAD_CHARS].replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
-    begin, is_behind_comment = _beginning(raw)
+    begin, follows_comment = _beginning(raw)
     opening = _loose(raw[begin : begin + _OPENING_CHARS])
     form = next((form for form in _CLOSINGS if form.match(opening)), None)
     if form is None:
@@ -100,34 +100,30 @@ def why_private(text: str) -> str:
     end, values = _json(raw, begin) if form is _JSON else (None, None)
     end = end or _end(raw, begin, _CLOSINGS[form])
     block = _loose(raw[begin : len(raw) if end is None else end]).lstrip("-+")
-    if is_behind_comment or (form is _JSON and end is None):
+    if follows_comment or (form is _JSON and end is None):
         is_declared = any(statement.is_false and statement.is_early for statement in _statements(block.strip()))
         return SkipReason.SAYS_PRIVATE if is_declared else ""
     statements = list(_statements(block))
     if any(statement.is_false for statement in statements):
         return SkipReason.SAYS_PRIVATE
     if any(
-        not statement.is_true and statement.is_top and not (end is None and statement.may_be_prose)
+        (statement.is_top and not statement.is_true and not (end is None and statement.may_be_prose))
+        or statement.value.startswith("*")
         for statement in statements
     ):
-        return SkipReason.MAY_BE_PRIVATE
-    if any(statement.value.startswith("*") for statement in statements):
         return SkipReason.MAY_BE_PRIVATE
     if form is _YAML and end is not None and len(block) < FRONT_MATTER_CHARS - 16:
         values = front_matter(f"---\n{block.strip()}\n---\n").values
     memory_values = list(_of_memory(values, is_top=True))
     if any(value is False or _bare(value) in _FALSE for _, value in memory_values):
         return SkipReason.SAYS_PRIVATE
-    return (
-        SkipReason.MAY_BE_PRIVATE
-        if any(is_top and _bare(value) not in _TRUE for is_top, value in memory_values)
-        else ""
-    )
+    may_be_private = any(is_top and _bare(value) not in _TRUE for is_top, value in memory_values)
+    return SkipReason.MAY_BE_PRIVATE if may_be_private else ""
 
 
 def _beginning(raw: str) -> tuple[int, bool]:
     """Return where the first block may begin, after directives and comments, and whether there are comments."""
-    at, is_behind_comment = _next_shown(raw, 0), False
+    at, follows_comment = _next_shown(raw, 0), False
     while at < _LEAD_CHARS:
         line = _loose(raw[at : at + _OPENING_CHARS])
         if line.startswith("<!--"):
@@ -139,8 +135,8 @@ def _beginning(raw: str) -> tuple[int, bool]:
         if end < 0:
             break
         at = _next_shown(raw, end + (3 if raw[end] == "-" else 1))
-        is_behind_comment |= not line.startswith("%")
-    return at, is_behind_comment
+        follows_comment |= not line.startswith("%")
+    return at, follows_comment
 
 
 def _next_shown(raw: str, begin: int) -> int:
