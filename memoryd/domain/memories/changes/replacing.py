@@ -174,8 +174,13 @@ def _in_place(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplace
         raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
     old_id, new_id = short_id(old.id), short_id(new)
     renamed = AttributeChange(renamed=((old_id, new_id),))
-    naming = [memory.id for memory in book.memories.values() if memory.id != old.id and _names(memory, old_id)]
-    changes = {memory_id: renamed for memory_id in naming if old_id != new_id}
+    changes = {
+        memory.id: renamed
+        for memory in book.memories.values()
+        if old_id != new_id
+        and memory.id != old.id
+        and any(old_id in getattr(source.line.attributes, key) for source in memory.sources for key in NAMING)
+    }
     return MemoryReplacement(old.id, new, statement, is_in_place=True, changes=changes)
 
 
@@ -217,10 +222,6 @@ def _naming(statement: RetainedLine, old: Memory, present: Memory | None) -> Ret
         provenance=statement.attributes.provenance,
     )
     return replace(statement, attributes=attributes)
-
-
-def _names(memory: Memory, short: ShortId) -> bool:
-    return any(short in getattr(source.line.attributes, key) for source in memory.sources for key in NAMING)
 
 
 class Keep(StrEnum):

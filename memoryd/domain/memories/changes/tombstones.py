@@ -209,7 +209,10 @@ class TextMatcher(Struct, frozen=True, dict=True):
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         words = composed(self.text).split()
-        first, last = words[0].strip(QUOTES) or words[0], _core(words[-1])
+        first, last = (
+            words[0].strip(QUOTES) or words[0],
+            words[-1].strip(QUOTES).rstrip(END_MARKS + QUOTES) or words[-1],
+        )
         if not _is_short(words, self.least) and _is_short([*words[:-1], last], self.least):
             last = words[-1]
         gap = rf"{_QUOTE}\s+{_QUOTE}" if len(words) <= _QUOTED_WORDS else r"\s+"
@@ -231,11 +234,6 @@ class TextMatcher(Struct, frozen=True, dict=True):
 
 def _is_short(words: Sequence[str], least: int) -> bool:
     return sum(map(len, words)) < least
-
-
-def _core(word: str) -> str:
-    """Return a word without surrounding quotation marks and end marks; a word of only such marks unchanged."""
-    return word.strip(QUOTES).rstrip(END_MARKS + QUOTES) or word
 
 
 def composed(text: str) -> str:

@@ -240,7 +240,8 @@ class MessageEvidence:
         concept_weight = _in_other_words(rarity, frozenset(shared) - excluded)
         if any(map(UNSPACED_RUN.match, matches)):
             concept_weight = 0.0  # 图书馆 contains the character for book
-        near = self._near(item.cosine)
+        rise = 0.0 if item.cosine is None else self._noise.rise(item.cosine)
+        near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         kinds = {
             "words": words,
             # a line about the speaker's own action is the answer
@@ -324,9 +325,6 @@ class MessageEvidence:
             if slug in item.slugs or ((names := self._named.get(slug)) and names.issubset(matches))
         ]
         return max(weights, default=0.0)
-
-    def _near(self, cosine: float | None) -> float:
-        return 0.0 if cosine is None else min(NEAR_MAX, max(0.0, self._noise.rise(cosine) - NEAR_FROM) * NEAR_WEIGHT)
 
 
 def _log_odds(kinds: Mapping[str, float]) -> float:
