@@ -20,7 +20,7 @@ from memoryd.domain.memories.generated import retells
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.domain.memories.versions import superseded
+from memoryd.domain.memories.versions import Older, superseded
 from memoryd.domain.text.sanitizing import Flag, path_flags
 from memoryd.domain.text.standing import is_over
 
@@ -143,7 +143,7 @@ class Book(Struct, frozen=True, dict=True):
     """The number of memories that use each spelling of an entity's name."""
 
     @cached_property
-    def superseded(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
+    def superseded(self) -> Older:
         """The memories that each memory supersedes, newer to older."""
         return superseded(self.memories.values())
 
@@ -162,7 +162,7 @@ class Book(Struct, frozen=True, dict=True):
         settled = [source for source in sources if not is_conflict_copy(source.path)]
         return self.own if len(settled) == len(sources) else book_of(settled, self.pages.values())
 
-    def note_superseded(self, older: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
+    def note_superseded(self, older: Older) -> None:
         """Store what each memory supersedes, for callers that derived it from the previous book, which is cheaper."""
         self.__dict__.setdefault("superseded", older)
 

@@ -196,12 +196,10 @@ def _rewrite(
     if new is None:
         return ""
     old, bullet = placed.line, data[placed.start : placed.end].decode("utf-8", "surrogatepass")
-    head = head_of(bullet, default_kind=default)
+    head, end = head_of(bullet, default_kind=default), bullet[len(bullet.rstrip("\n")) :]
     if (old.kind, old.entities) != (new.kind, new.entities) or not (as_written or old.text == new.text):
-        end = bullet[len(bullet.rstrip("\n")) :]
         return bullet[: head.start] + _indent(bullet, render(new)[len("- ") :]) + end
     if old.text != new.text:
-        end = bullet[len(bullet.rstrip("\n")) :]
         at = head.text_start
         blank = "" if head.kind is None or bullet[at - 1] == "：" else " "
         bullet = bullet[:at] + blank + _indent(bullet, new.text.replace("\n", f"\n{INDENT}")) + end

@@ -15,6 +15,7 @@ from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
+from memoryd.domain.text.sanitizing import blanked
 
 BEGIN = "<!-- memoryd:begin -->"
 END = "<!-- memoryd:end -->"
@@ -26,11 +27,10 @@ _MARKER_OR_FENCE = expression(
     rb"|(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$)",
     re.MULTILINE,
 )
-_NOT_A_LINE_END = expression(rb"[^\n]")
 _CODE_INDENT = 4
 
-_NOT_CLOSED = f"{BEGIN} is not closed; put {END} behind what was generated, or take it out"
-_NOT_OPENED = f"{END} closes nothing; put {BEGIN} before what was generated, or take it out"
+_NOT_CLOSED = f"{BEGIN} is not closed; put {END} after the generated text, or remove it"
+_NOT_OPENED = f"{END} closes nothing; put {BEGIN} before the generated text, or remove it"
 
 
 class Generated(Struct, frozen=True):
@@ -45,13 +45,7 @@ class Generated(Struct, frozen=True):
 
     def blanked(self, data: bytes) -> bytes:
         """Return the document with its generated blocks blanked; lines and offsets do not move."""
-        if not self.ranges:
-            return data
-        pieces, at = [], 0
-        for start, end in self.ranges:
-            pieces += [data[at:start], _NOT_A_LINE_END.sub(b" ", data[start:end])]
-            at = end
-        return b"".join([*pieces, data[at:]])
+        return blanked(data, self.ranges)
 
 
 def generated_in(data: bytes, front_matter_end: int) -> Generated:

@@ -8,7 +8,7 @@ Git writes two versions of a text between conflict marks: this side above `=====
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from msgspec import Struct
@@ -186,10 +186,14 @@ def marked_conflicts(data: bytes) -> Iterator[MarkedConflict]:
 
 def without_copies(data: bytes) -> bytes:
     """Return a text with the other side of each conflict blanked; lines and offsets do not move."""
+    return blanked(data, (conflict.copy for conflict in marked_conflicts(data)))
+
+
+def blanked(data: bytes, ranges: Iterable[tuple[int, int]]) -> bytes:
+    """Return a text with byte ranges, given in order, blanked; lines and offsets do not move."""
     pieces, at = list[bytes](), 0
-    for conflict in marked_conflicts(data):
-        begin, end = conflict.copy
-        pieces += [data[at:begin], _BYTE.sub(b" ", data[begin:end])]
+    for start, end in ranges:
+        pieces += [data[at:start], _BYTE.sub(b" ", data[start:end])]
         at = end
     return b"".join([*pieces, data[at:]]) if pieces else data
 
@@ -199,9 +203,8 @@ def settled_marks(text: str, keep: KeepVersion) -> str:
     data = text.encode()
     pieces, at = list[bytes](), 0
     for conflict in marked_conflicts(data):
-        sides = {KeepVersion.ORIGINAL: [conflict.original], KeepVersion.COPY: [conflict.copy]}.get(
-            keep, [conflict.copy, conflict.original]
-        )
+        original, copy = conflict.original, conflict.copy
+        sides = {KeepVersion.ORIGINAL: [original], KeepVersion.COPY: [copy], KeepVersion.BOTH: [copy, original]}[keep]
         pieces += [data[at : conflict.start], *(data[begin:end] for begin, end in sides)]
         at = conflict.end
     return b"".join([*pieces, data[at:]]).decode()

@@ -139,8 +139,7 @@ def _diff_position(lines: Sequence[str], place: DiffPlace, expected: int) -> int
     bare = [_bare(line) for line in lines]
     if bare[expected : expected + length] == wanted and expected >= 0:
         return expected
-    firsts = [at for at, line in enumerate(bare) if line == wanted[0]]
-    matches = [at for at in firsts if bare[at : at + length] == wanted]
+    matches = list(occurrences(bare, wanted))
     return matches[0] if len(matches) == 1 else None
 
 
@@ -255,7 +254,7 @@ def _slide(new: Sequence[str], gap: tuple[int, int, int, int], floor: int) -> tu
 
 def _hunk(new: Sequence[str], removed: tuple[str, ...], begin: int, end: int) -> Hunk:
     added = tuple(new[begin:end])
-    is_unique = any(map(str.strip, added)) and len(list(_occurrences(new, added))) == 1
+    is_unique = any(map(str.strip, added)) and len(list(occurrences(new, added))) == 1
     above, below = new[max(0, begin - CONTEXT) : begin], new[end : end + CONTEXT]
     return Hunk(begin + 1, removed, added, tuple(above), tuple(below), is_unique)
 
@@ -308,7 +307,7 @@ def _level(line: str) -> int:
 
 def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
     """Return the position of the lines that a hunk added; raise MovedOnError if it is not certain."""
-    everywhere = list(_occurrences(lines, hunk.added))
+    everywhere = list(occurrences(lines, hunk.added))
     for around in range(CONTEXT, 0, -1):
         places = [at for at in everywhere if _fits(lines, hunk, at, around)]
         if places:
@@ -337,14 +336,15 @@ def _positions_by_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:
         above, below = hunk.above[-around:], hunk.below[:around]
         for near, offset in ((above, len(above)), (below, 0)):
             if any(map(str.strip, near)):
-                places = [at + offset for at in _occurrences(lines, near)]
+                places = [at + offset for at in occurrences(lines, near)]
                 if len(places) == 1:
                     return places
                 several = several or places
     return several
 
 
-def _occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+def occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    """Yield the positions of consecutive lines among others; of no lines, every position."""
     count = len(wanted)
     for at in range(len(lines) - count + 1):
         if (not count or lines[at] == wanted[0]) and tuple(lines[at : at + count]) == tuple(wanted):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from memoryd.domain.documents import Citation, RelativePath, citation_in, is_conversation
 from memoryd.domain.expressions import expression
 from memoryd.domain.memories.book import Book, Memory, newest_first
-from memoryd.domain.memories.changes.diffs import Forgotten
+from memoryd.domain.memories.changes.diffs import Forgotten, occurrences
 from memoryd.domain.memories.changes.tombstones import END_MARKS, MIN_CHARS, TextMatcher, composed
 from memoryd.domain.memories.entities import ENTITY_PAGES
 from memoryd.domain.memories.generated import BEGIN, END, SUMMARY, block_in, citations_in, retells
@@ -248,10 +248,9 @@ def with_other_lines(text: str, first: int, lines: Sequence[str], replacement: S
     None if they are not found. If the text above was edited, they are located by their text, if it occurs once.
     """
     current = text.split("\n")
-    count = len(lines)
-    places = [at for at in range(len(current) - count + 1) if count and current[at : at + count] == list(lines)]
+    places = list(occurrences(current, lines)) if lines else []
     at = first - 1 if first - 1 in places else places[0] if len(places) == 1 else None
-    return None if at is None else "\n".join([*current[:at], *replacement, *current[at + count :]])
+    return None if at is None else "\n".join([*current[:at], *replacement, *current[at + len(lines) :]])
 
 
 def without_words(text: str, matchers: Collection[TextMatcher]) -> str | None:

@@ -49,12 +49,12 @@ class Tombstones(Struct, frozen=True):
 
     def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
         """Return the hashes of a memory: of its id, its text, and its bare words."""
-        text_hash = self._hash("text", normalized_statement(text))
-        return self.name(memory), text_hash, self._hash("words", _run(bare_words(text)))
+        text_hash = _hash(self.key, "text", normalized_statement(text))
+        return self.name(memory), text_hash, _hash(self.key, "words", _run(bare_words(text)))
 
     def name(self, memory: str) -> bytes:
         """Return the hash of a memory's id."""
-        return self._hash("id", memory)
+        return _hash(self.key, "id", memory)
 
     def hold(self, memory: str, text: str) -> bool:
         """Return whether this memory, or one with the same text, is forgotten."""
@@ -103,9 +103,6 @@ class Tombstones(Struct, frozen=True):
     def _has(self, kind: str, value: str) -> bool:
         keys = (self.key, *self.others) if self.hashes else ()
         return any(_hash(key, kind, value) in self.hashes for key in keys)
-
-    def _hash(self, kind: str, value: str) -> bytes:
-        return _hash(self.key, kind, value)
 
 
 def _hash(key: bytes, kind: str, value: str) -> bytes:

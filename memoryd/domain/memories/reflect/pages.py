@@ -25,7 +25,7 @@ from memoryd.domain.memories.entities import EntitySlug, entity_page
 from memoryd.domain.memories.generated import GeneratedPage, PageEntry, PageSection, citations_in, cut
 from memoryd.domain.memories.kinds import GLOBAL, MemoryId, Network, ShortId, is_belief, short_id
 from memoryd.domain.memories.reflect.opinions import OpinionState, Step
-from memoryd.domain.memories.versions import Disagreement, KnownVersions
+from memoryd.domain.memories.versions import Disagreement, KnownVersions, Older
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import Statement, statement_of
 
@@ -122,7 +122,7 @@ class SharedMemories(Struct, frozen=True):
     """The memories that all agents of a workspace may see, newest first, and which of them are outdated."""
 
     memories: Mapping[MemoryId, Memory]
-    predecessors: Mapping[MemoryId, tuple[MemoryId, ...]]
+    predecessors: Older
     """The memories that each memory supersedes, newer to older."""
     outdated: frozenset[MemoryId]
     beliefs: Mapping[MemoryId, OpinionState]
