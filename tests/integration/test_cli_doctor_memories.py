@@ -37,7 +37,7 @@ def test_near_misses_are_listed_with_their_lines(notes: Path, capsys: Captured) 
         (
             "look",
             "bank/world.md#L2: <!-- memoryd:begin --> is not closed; "
-            "put <!-- memoryd:end --> behind what was generated, or take it out",
+            "put <!-- memoryd:end --> after the generated text, or remove it",
         ),
         ("look", "memory/2025-11-27.md#L5: did you mean O?: 0(c=.9) @Peter: likes tea"),
     ]

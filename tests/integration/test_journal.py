@@ -196,10 +196,10 @@ async def test_a_file_that_a_change_made_goes_with_it(journal: Journal, workspac
 async def test_what_a_person_edited_is_not_taken_back(journal: Journal, workspace: Path) -> None:
     one = await added(journal, "- one")
     (workspace / PATH).write_text("- one, and more\n")
-    with pytest.raises(InvalidRequest, match="does not stand"):
+    with pytest.raises(InvalidRequest, match="no longer there"):
         await Undoing(journal).undo(one.id)
     (workspace / PATH).unlink()
-    with pytest.raises(InvalidRequest, match="does not stand"):
+    with pytest.raises(InvalidRequest, match="no longer there"):
         await Undoing(journal).undo(one.id, is_dry_run=True)
     with pytest.raises(NotFound):
         await Undoing(journal).undo(4711)
@@ -243,7 +243,7 @@ async def test_import_is_taken_back_but_for_what_was_edited(journal: Journal, wo
         assert [row.path for row, _ in undone] == ["memory/c.md"]
         assert [one.partition(":")[0] for one in left] == ["memory/a.md stays"]
     assert [one.name for one in (workspace / "memory").iterdir()] == ["a.md"]
-    with pytest.raises(InvalidRequest, match="does not stand"):
+    with pytest.raises(InvalidRequest, match="no longer there"):
         await Undoing(journal).undo_run("r1")
     (workspace / "memory" / "a.md").unlink()
     assert await Undoing(journal).undo_run("r1") == ([], [])

@@ -255,7 +255,7 @@ def test_an_agent_that_names_its_owners_words_only_disagrees(daemon: RunningDaem
 def test_attributes_behind_the_text_are_read_or_refused(daemon: RunningDaemon) -> None:
     client = daemon.client()
     for text in (f"W @NAS: Device A is fnOS supersedes={short(OLD)}", f"Device A is fnOS (supersedes={short(OLD)})"):
-        assert "behind the text" in " ".join(client.retain(text, entities=["NAS"])["notes"])
+        assert "after the text" in " ".join(client.retain(text, entities=["NAS"])["notes"])
     assert today(daemon).count(f"- W(supersedes={short(OLD)}) @NAS: Device A is fnOS\n") == 1
     for text in ("W: x (i=0.9)", "W @NAS supersedes=1a2b3c4d: x", "x (supersedes=no id)", "x scope=agent:main"):
         with pytest.raises(InvalidRequest):

@@ -1,1 +1,1 @@
-"""Memories: what a bullet states, how it is read and named, when it was so, and which of several is the newest."""
+"""Memories: parsing and rendering of their lines, ids, times, versions, and the order of recall."""

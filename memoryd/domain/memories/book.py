@@ -1,6 +1,6 @@
-"""All memories of a workspace, as its lines state them: by id, by chunk, by entity. Nothing here is stored.
+"""All memories of a workspace, as stated by its lines: by id, by chunk, by entity. The book is not stored.
 
-After a change the next book is made from the one before, so that a saved line does not cost a pass over all others.
+After a change the next book is derived from the previous one, so that a saved line does not cost a pass over all lines.
 """
 
 from bisect import bisect_left, bisect_right
@@ -20,13 +20,13 @@ from memoryd.domain.memories.generated import retells
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, ShortId, is_belief, short_id
 from memoryd.domain.memories.line import RetainedLine
 from memoryd.domain.memories.times.spans import DaySpan
-from memoryd.domain.memories.versions import superseded
+from memoryd.domain.memories.versions import Older, superseded
 from memoryd.domain.text.sanitizing import Flag, path_flags
 from memoryd.domain.text.standing import is_over
 
 
 class MemorySource(Struct, frozen=True):
-    """One line that states a memory, with its place and its own two times."""
+    """One line that states a memory, with its place, its record time and its event time."""
 
     path: str
     start_line: int
@@ -38,36 +38,39 @@ class MemorySource(Struct, frozen=True):
     chunk: int
     """The id of its chunk in the index."""
     standing: tuple[Flag, ...] = ()
-    """What its document says of whether it holds, on the day on which the book is made."""
+    """Flags for the validity of its document, as of the day on which the book is made."""
 
     @property
     def is_over(self) -> bool:
-        """Whether its document says that it holds no longer."""
+        """Whether the document is no longer valid."""
         return is_over(self.standing)
 
     @property
     def flags(self) -> tuple[Flag, ...]:
-        """What a reader of it is told of its document."""
+        """The flags of the document that a reader is shown."""
         return *path_flags(self.path), *self.standing
 
     @property
     def citation(self) -> Citation:
-        """The way to point at the line."""
+        """The citation of the line."""
         return Citation(self.path, self.start_line, self.end_line)
 
 
 class Memory(Struct, frozen=True):
-    """What one or several lines state. Kind and attributes are those of the newest line. A belief takes them from the
-    newest line that states it as a belief: repeating it as a fact does not take the opinion away."""
+    """A memory, stated by one or several lines.
+
+    Kind and attributes are those of the newest line. A belief takes them from the newest line that states it as a
+    belief, so that repeating it as a fact does not remove the opinion.
+    """
 
     id: MemoryId
     sources: tuple[MemorySource, ...]
-    """The newest first; of one day, the last line first; behind them lines of notes that hold no longer, and those in
+    """Newest first; of one day, the last line first; after them lines of notes that are no longer valid, then those in
     copies of a conflict."""
 
     @property
     def is_of_copies(self) -> bool:
-        """Whether copies of conflicts alone state it."""
+        """Whether only copies of conflicts state it."""
         return is_conflict_copy(self.sources[0].path)
 
     @property
@@ -104,17 +107,17 @@ class Memory(Struct, frozen=True):
 
 
 def newest_first(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Return memories by the day of their newest line, those of one day by their ids, of copies of conflicts last."""
+    """Return memories by the day of their newest line, newest first; of one day, conflict copies last."""
     return tuple(sorted(memories, key=place_of))
 
 
 def place_of(memory: Memory) -> str:
-    """Return its place in a list of the newest first; a memory that is gone by now does no harm."""
+    """Return the sort key of a memory in lists of the newest first; it stays valid if the memory is deleted."""
     return f"{date.max.toordinal() - memory.recorded.toordinal():07}:{int(memory.is_of_copies)}:{memory.id}"
 
 
 class EntityPage(Struct, frozen=True):
-    """The page of an entity: where it is, what it is called, and which other names its front matter gives."""
+    """The page of an entity: its path, its name, and the other names in its front matter."""
 
     path: str
     name: str
@@ -122,70 +125,73 @@ class EntityPage(Struct, frozen=True):
 
 
 class Book(Struct, frozen=True, dict=True):
-    """The memories of a workspace at one moment. Build it with `book_of`."""
+    """The memories of a workspace at one moment; made by `book_of` and `changed_book`."""
 
     memories: Mapping[MemoryId, Memory] = {}
     by_chunk: Mapping[int, MemoryId] = {}
     by_entity: Mapping[EntitySlug, frozenset[MemoryId]] = {}
-    """Those of an alias are those of the entity that it is another name of."""
+    """The memories about each entity; those of an alias count for its entity."""
     aliases: Mapping[EntitySlug, EntitySlug] = {}
-    """The slug of an alias, and the entity that it is another name of."""
+    """The entity of each alias, by slug."""
     pages: Mapping[EntitySlug, EntityPage] = {}
     scoped: Mapping[str, frozenset[MemoryId]] = {}
-    """Those that have a scope, by it."""
+    """The memories of each scope; memories without a scope are not included."""
     marked: frozenset[MemoryId] = frozenset()
-    """Those whose line is pinned, or names others: what it supersedes, supports, contradicts or is superseded by."""
+    """The memories whose line is pinned, or has a relation to others (supersedes, superseded, supports,
+    contradicts)."""
     written: Mapping[str, int] = {}
-    """How many memories name an entity so."""
+    """The number of memories that use each spelling of an entity's name."""
 
     @cached_property
-    def superseded(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
-        """What each memory supersedes, newer to older."""
+    def superseded(self) -> Older:
+        """The memories that each memory supersedes, newer to older."""
         return superseded(self.memories.values())
 
     @cached_property
     def own(self) -> "Book":
-        """The book of what is said here, without what others of a team share."""
+        """The book without what other members of a team share."""
         if TEAM not in self.scoped:
             return self
         sources = (source for memory in self.memories.values() for source in memory.sources)
-        return book_of((one for one in sources if not person_of(one.path)), self.pages.values())
+        return book_of((source for source in sources if not person_of(source.path)), self.pages.values())
 
     @cached_property
     def settled(self) -> "Book":
-        """The own book without what copies of conflicts say: what may be written anew."""
+        """The own book without copies of conflicts: the memories whose lines may be edited."""
         sources = [source for memory in self.own.memories.values() for source in memory.sources]
-        settled = [one for one in sources if not is_conflict_copy(one.path)]
+        settled = [source for source in sources if not is_conflict_copy(source.path)]
         return self.own if len(settled) == len(sources) else book_of(settled, self.pages.values())
 
-    def note_superseded(self, found: Mapping[MemoryId, tuple[MemoryId, ...]]) -> None:
-        """Store what each memory supersedes, if a caller derived it from the book before, which costs far less."""
-        self.__dict__.setdefault("superseded", found)
+    def note_superseded(self, older: Older) -> None:
+        """Store what each memory supersedes, for callers that derived it from the previous book, which is cheaper."""
+        self.__dict__.setdefault("superseded", older)
 
     @cached_property
     def by_day(self) -> tuple[Memory, ...]:
-        """The memories by the day on which they were said first, and by their ids."""
-        return tuple(sorted(self.memories.values(), key=lambda one: (one.first_recorded, one.id)))
+        """The memories sorted by the day on which they were first stated, then by id."""
+        return tuple(sorted(self.memories.values(), key=lambda memory: (memory.first_recorded, memory.id)))
 
     @cached_property
     def newest(self) -> tuple[Memory, ...]:
-        """The memories by the day of their newest line, the latest first, as `newest_first` has it."""
+        """The memories sorted as by `newest_first`."""
         return newest_first(self.memories.values())
 
     @cached_property
     def retelling(self) -> tuple[Memory, ...]:
-        """Those that say again what others say, as memoryd wrote it."""
-        return tuple(one for one in self.memories.values() if retells(one.line))
+        """The memories written by memoryd that only restate others."""
+        return tuple(memory for memory in self.memories.values() if retells(memory.line))
 
     @cached_property
     def stating(self) -> tuple[Memory, ...]:
-        """The memories that say that they speak for an opinion or against one, the oldest first."""
-        marked = (self.memories[one] for one in self.marked)
-        found = (one for one in marked if one.line.attributes.supports or one.line.attributes.contradicts)
-        return tuple(sorted(found, key=lambda one: (one.first_recorded, one.id)))
+        """The memories whose lines support or contradict an opinion, oldest first."""
+        marked = (self.memories[memory_id] for memory_id in self.marked)
+        evidence = (
+            memory for memory in marked if memory.line.attributes.supports or memory.line.attributes.contradicts
+        )
+        return tuple(sorted(evidence, key=lambda memory: (memory.first_recorded, memory.id)))
 
     def found(self, name: str) -> Memory:
-        """Return the memory of a full id, or of a beginning of one; raise ValueError if that is none, or several."""
+        """Return the memory with an id or the beginning of one; raise ValueError if there is none, or several."""
         prefix = name.strip().lower()
         exact = self.memories.get(MemoryId(prefix))
         if exact is not None:
@@ -201,7 +207,7 @@ class Book(Struct, frozen=True, dict=True):
         return self.memories[matches[0]]
 
     def sources_on(self, path: str, first: int, last: int) -> Iterator[tuple[Memory, MemorySource]]:
-        """Yield the memories that lines of a note state, each with its line there."""
+        """Yield the memories stated on lines `first` to `last` of a note, each with its line there."""
         for memory in self.memories.values():
             for source in memory.sources:
                 if source.path == path and source.start_line <= last and source.end_line >= first:
@@ -212,25 +218,25 @@ class Book(Struct, frozen=True, dict=True):
         return self._names.within(question)
 
     def of_short(self, short: ShortId) -> MemoryId | None:
-        """Return the memory whose id begins so, the last of several; None if there is none."""
+        """Return the memory with a short id, the last of several; None if there is none."""
         ids = self._sorted_ids
         at = bisect_right(ids, f"{short}~") - 1
         return ids[at] if at >= 0 and ids[at].startswith(short) else None
 
     def with_names_of(self, other: "Book") -> "Book":
-        """Return this book, with what was made of the names in another one if they are the same."""
+        """Return this book; if the names are the same as in another book, reuse that book's name index."""
         are_same = (self.written.keys(), self.aliases, self.pages) == (other.written.keys(), other.aliases, other.pages)
         if are_same and (names := other.__dict__.get("_names")) is not None:
             self.__dict__["_names"] = names
         return self
 
     def about(self, name: str) -> EntitySlug:
-        """Return the entity that a name, slug or alias means, known or not."""
+        """Return the entity that a name, slug or alias means, even if no memory is about it."""
         slug = slug_of(name)
         return self.aliases.get(slug, slug)
 
     def slugs_of(self, entities: Collection[EntitySlug]) -> list[EntitySlug]:
-        """Return entities and all slugs of their aliases."""
+        """Return entities together with the slugs of all their aliases."""
         return [*entities, *(alias for alias, entity in self.aliases.items() if entity in entities)]
 
     @cached_property
@@ -249,11 +255,11 @@ _SHORTEST_ID = 4
 
 
 def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -> Book:
-    """Make the book of all lines, and of the pages of entities. A line that occurs twice has two sources."""
+    """Return the book of all lines and entity pages. Lines with the same statement are sources of one memory."""
     stated = grouped((source.line.id, source) for source in sources)
     pages = tuple(pages)
     aliases = alias_table((page.name, page.aliases) for page in pages)
-    memories = {one: Memory(one, tuple(sorted(found, key=_source_order))) for one, found in stated.items()}
+    memories = {key: Memory(key, tuple(sorted(group, key=_source_order))) for key, group in stated.items()}
     scopes = ((memory.scope, memory.id) for memory in memories.values())
     return Book(
         memories=memories,
@@ -261,7 +267,7 @@ def book_of(sources: Iterable[MemorySource], pages: Iterable[EntityPage] = ()) -
         by_entity=about_entities(memories.values(), aliases),
         aliases=aliases,
         pages={slug_of(page.name): page for page in pages},
-        scoped={scope: frozenset(found) for scope, found in grouped(scopes).items() if scope},
+        scoped={scope: frozenset(ids) for scope, ids in grouped(scopes).items() if scope},
         marked=frozenset(memory.id for memory in memories.values() if _is_marked(memory)),
         written=names_in(memories.values()),
     )
@@ -274,19 +280,19 @@ def _source_order(source: MemorySource) -> tuple[bool, bool, int, str, int]:
 def about_entities(
     memories: Iterable[Memory], aliases: Mapping[EntitySlug, EntitySlug]
 ) -> Mapping[EntitySlug, frozenset[MemoryId]]:
-    """Return which of some memories are about each entity, by whichever of its names."""
+    """Return the memories about each entity, by any of its names."""
     by_slug = grouped((aliases.get(slug, slug), memory.id) for memory in memories for slug in memory.slugs)
     return {slug: frozenset(about) for slug, about in by_slug.items()}
 
 
 def spelling(slug: EntitySlug, memories: Iterable[Memory], default: str) -> str:
-    """Return the name of an entity as most of some memories write it, else `default`."""
+    """Return the most frequent spelling of an entity's name in some memories, or `default`."""
     names = Counter(name for memory in memories for name in memory.line.entities if slug_of(name) == slug)
     return min(names, key=lambda name: (-names[name], name), default=default)
 
 
 def names_in(memories: Iterable[Memory]) -> Counter[str]:
-    """Count how many of some memories name an entity so."""
+    """Count the memories that use each spelling of an entity's name."""
     return Counter(name for memory in memories for name in set(memory.line.entities))
 
 
@@ -300,20 +306,24 @@ Key = TypeVar("Key", bound=str)
 
 
 def changed_book(
-    book: Book, gone: Collection[MemorySource], come: Collection[MemorySource], pages: Iterable[EntityPage]
+    book: Book, removed: Collection[MemorySource], added: Collection[MemorySource], pages: Iterable[EntityPage]
 ) -> Book:
-    """Return the book without the sources that are gone, with those that came, and with these pages.
+    """Return the book without the removed sources, with the added ones, and with these pages.
 
-    Its memories are in the order of their ids, whatever was read first.
+    Its memories are sorted by id, in whatever order they were read.
     """
-    removed = {(source.path, source.chunk) for source in gone}
-    touched = {book.by_chunk[source.chunk] for source in gone} | {source.line.id for source in come}
-    before = [book.memories[one] for one in touched if one in book.memories]
-    unchanged = [one for memory in before for one in memory.sources if (one.path, one.chunk) not in removed]
-    part = book_of([*unchanged, *come], pages)
-    memories = {one: memory for one, memory in book.memories.items() if one not in touched} | dict(part.memories)
-    chunks = {source.chunk for source in gone}
-    by_chunk = {chunk: one for chunk, one in book.by_chunk.items() if chunk not in chunks} | dict(part.by_chunk)
+    removed_places = {(source.path, source.chunk) for source in removed}
+    touched = {book.by_chunk[source.chunk] for source in removed} | {source.line.id for source in added}
+    before = [book.memories[key] for key in touched if key in book.memories]
+    sources = (source for memory in before for source in memory.sources)
+    unchanged = [source for source in sources if (source.path, source.chunk) not in removed_places]
+    part = book_of([*unchanged, *added], pages)
+    memories = {key: memory for key, memory in book.memories.items() if key not in touched} | dict(part.memories)
+    chunks = {source.chunk for source in removed}
+    by_chunk = {chunk: key for chunk, key in book.by_chunk.items() if chunk not in chunks} | dict(part.by_chunk)
+    written = Counter(book.written)
+    written.subtract(names_in(before))
+    written.update(part.written)
     changed = Book(
         memories=dict(sorted(memories.items())),
         by_chunk=by_chunk,
@@ -322,15 +332,15 @@ def changed_book(
         pages=part.pages,
         scoped=_update_index(book.scoped, before, part.scoped, lambda memory: (memory.scope,)),
         marked=(book.marked - touched) | part.marked,
-        written=_update_names(book.written, before, part.written),
+        written=+written,
     )
     return changed.with_names_of(book)
 
 
 def changed_memories(book: Book, after: Book) -> frozenset[MemoryId]:
-    """Return the memories that a later book has otherwise, or one of both lacks."""
+    """Return the ids of memories that differ between two books, or are only in one of them."""
     old, new = book.memories, after.memories
-    return frozenset(one for one, memory in new.items() if old.get(one) is not memory) | (old.keys() - new.keys())
+    return frozenset(key for key, memory in new.items() if old.get(key) is not memory) | (old.keys() - new.keys())
 
 
 def _update_entities(
@@ -340,7 +350,7 @@ def _update_entities(
     if aliases != book.aliases:
         return about_entities(memories, aliases)
     return _update_index(
-        book.by_entity, before, part.by_entity, lambda one: [aliases.get(slug, slug) for slug in one.slugs]
+        book.by_entity, before, part.by_entity, lambda memory: [aliases.get(slug, slug) for slug in memory.slugs]
     )
 
 
@@ -350,36 +360,29 @@ def _update_index(
     part: Mapping[Key, frozenset[MemoryId]],
     keys: Callable[[Memory], Iterable[Key]],
 ) -> Mapping[Key, frozenset[MemoryId]]:
-    # once for each key: of a set one memory after the other would cost the square of them
-    gone = grouped((key, memory.id) for memory in before for key in keys(memory))
-    index_now = dict(index)
-    for key in gone.keys() | part.keys():
-        index_now[key] = index_now.get(key, frozenset()).difference(gone.get(key, ())) | part.get(key, frozenset())
-    return {key: memories for key, memories in index_now.items() if memories}
-
-
-def _update_names(names: Mapping[str, int], before: Iterable[Memory], part: Mapping[str, int]) -> Mapping[str, int]:
-    counts = Counter(names)
-    counts.subtract(names_in(before))
-    counts.update(part)
-    return +counts
+    # one set operation per key: removing the memories one by one would take quadratic time
+    removed = grouped((key, memory.id) for memory in before for key in keys(memory))
+    updated = dict(index)
+    for key in removed.keys() | part.keys():
+        updated[key] = updated.get(key, frozenset()).difference(removed.get(key, ())) | part.get(key, frozenset())
+    return {key: memories for key, memories in updated.items() if memories}
 
 
 class CitedState(StrEnum):
-    """What became of cited lines."""
+    """The result of checking a citation."""
 
     VERIFIED = "verified"
-    """They say what they said; without a mark, there are such lines."""
+    """The lines state the cited memory; without a mark: the lines exist."""
     MOVED = "moved"
     """The memory is on other lines."""
     EDITED = "edited"
-    """These lines state another memory, or none, and no line states the cited one."""
+    """The lines state another memory, or none, and no line states the cited one."""
     GONE = "gone"
-    """There are no such lines."""
+    """The lines do not exist."""
 
 
 class CitationCheck(Struct, frozen=True):
-    """What became of a citation; `now` cites the memory where it is, or what is on the lines."""
+    """The result of checking a citation; `now` cites the memory where it is now, or what is on the lines."""
 
     state: CitedState
     now: Citation | None = None
@@ -387,26 +390,28 @@ class CitationCheck(Struct, frozen=True):
     note: str = ""
 
 
-MAYBE_GONE = "what was cited stands nowhere: it was edited, or taken out and something else moved up"
-NO_MARK = "the citation has no mark, so that nothing says what stood there"
+MAYBE_MOVED = "what was cited is nowhere: it was edited, or deleted and other lines moved up"
+NO_MARK = "the citation has no mark, so that nothing says what was there"
 
 
 def verified(book: Book, citation: Citation, total_lines: int | None) -> CitationCheck:
-    """Hold a citation against the memories of now; `total_lines` are those of its document, None if it is gone."""
+    """Check a citation against the current memories; `total_lines` is the length of its document, None if deleted."""
     line = citation.start_line or 1
     on_lines = book.sources_on(citation.path, line, citation.end_line or citation.start_line or 2**31)
-    # what the mark names comes before others
-    first = min(on_lines, key=lambda one: (short_id(one[0].id) != citation.mark, one[1].start_line), default=None)
-    memory, now = (first[0], cite(first[1])) if first else (None, None)
-    marked = [one for one in book.memories.values() if short_id(one.id) == citation.mark]
+    # the memory named by the mark takes precedence
+    match = min(on_lines, key=lambda pair: (short_id(pair[0].id) != citation.mark, pair[1].start_line), default=None)
+    memory, now = (match[0], cite(match[1])) if match else (None, None)
+    marked = [stored for stored in book.memories.values() if short_id(stored.id) == citation.mark]
     if memory is not None and memory in marked:
         return CitationCheck(CitedState.VERIFIED, now, memory)
     if marked:
-        nearest = min(marked[0].sources, key=lambda one: (one.path != citation.path, abs(one.start_line - line)))
+        nearest = min(
+            marked[0].sources, key=lambda source: (source.path != citation.path, abs(source.start_line - line))
+        )
         return CitationCheck(CitedState.MOVED, cite(nearest), marked[0])
     if total_lines is None or line > total_lines:
         return CitationCheck(CitedState.GONE)
-    state, note = (CitedState.EDITED, MAYBE_GONE) if citation.mark else (CitedState.VERIFIED, NO_MARK)
+    state, note = (CitedState.EDITED, MAYBE_MOVED) if citation.mark else (CitedState.VERIFIED, NO_MARK)
     return CitationCheck(state, now, memory, note)
 
 

@@ -1,7 +1,7 @@
-"""Memories as documents, which a program lists, counts, gets by id, edits and exports. A view over lines.
+"""Memories as documents, which a program lists, counts, gets by id, edits and exports. Documents are views of lines.
 
-A preview says how their tiers will change in the next days if no one accesses them. An export gives what a line says,
-and the days on which it was said.
+A preview shows how their tiers will change in the next days if they are not accessed. An export has the content of a
+line, and the days on which it was said.
 """
 
 from bisect import bisect_right
@@ -27,44 +27,44 @@ from memoryd.replies.memories import MemoryAheadReply, MemoryStatsReply
 class MemoryDocument(Struct, frozen=True, kw_only=True):
     """A memory as a program sees it; times are Unix seconds.
 
-    `scope` is as it is told (`shown_scope`), `terms` what its relevance is made of now. `score` is None where nothing
-    was asked.
+    `scope` is as returned by `shown_scope`; `terms` are the current terms of its relevance. `score` is None without a
+    query.
     """
 
     memory: Memory
     scope: str
     created_at: float
-    """The beginning of the day on which it was written first."""
+    """The start of the day on which it was first written."""
     accessed_at: float
-    """When it was used last; when it was created, if it never was."""
+    """The time of the last use; the time of creation if it was never used."""
     accessed_day: date
-    """The day of `accessed_at`, as the owner's calendar has it."""
+    """The day of `accessed_at` in the owner's calendar."""
     terms: RelevanceTerms
     superseded_by: tuple[MemoryId, ...] = ()
     score: float | None = None
 
 
 def shown_scope(scope: str, agent: str, *, is_alone: bool, team: str = "") -> str:
-    """Return how the scope of a memory is told: without one it is the workspace's, or of the one agent that has it."""
+    """Return the scope of a memory for display: without one it is the workspace's, or its only agent's."""
     if scope == TEAM:
         return f"{TEAM}:{team}"
     return scope or (f"agent:{agent}" if is_alone else WORKSPACE)
 
 
 def within(book: Book, visibility: Visibility) -> list[Memory]:
-    """Return the memories that somebody may know of, the newest first."""
-    return [one for one in book.newest if visibility.admits(one.scope)]
+    """Return the memories that are visible to a client, newest first."""
+    return [memory for memory in book.newest if visibility.admits(memory.scope)]
 
 
 def named(memories: Iterable[Memory], name: str) -> Memory:
-    """Return the memory of a full id, or of a beginning of at least eight signs; raise ValueError.
+    """Return the memory with an id, or the beginning of one of at least eight characters; raise ValueError.
 
-    Give it only what the asker may know of: then another's id reads as one that there is not.
+    Pass only memories visible to the client, so that ids of others look like unknown ones.
     """
     prefix = name.strip().lower()
     if len(prefix) < ID_PREFIX_CHARS:
         raise ValueError(f"there is no memory {name!r}: give at least {ID_PREFIX_CHARS} signs of its id")
-    matches = [one for one in memories if one.id.startswith(prefix)]
+    matches = [memory for memory in memories if memory.id.startswith(prefix)]
     if not matches:
         raise ValueError(f"there is no memory {name!r}")
     if len(matches) > 1:
@@ -73,7 +73,7 @@ def named(memories: Iterable[Memory], name: str) -> Memory:
 
 
 def beginning_of(day: date, zone: tzinfo | None) -> float:
-    """Return when a day begins in a zone, in Unix seconds; 0 for a day before the zone can tell."""
+    """Return the start of a day in a zone, in Unix seconds; 0 for a day that the platform cannot represent."""
     try:
         return datetime.combine(day, time.min, tzinfo=zone).timestamp()
     except (OverflowError, ValueError, OSError):
@@ -85,7 +85,7 @@ _UNIT_DAYS: Mapping[str, int] = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class DecayedDocument(Struct, frozen=True):
-    """A memory, and what its relevance will be made of if nobody touches it until then."""
+    """A memory, and the terms of its relevance at a later time if it is not accessed until then."""
 
     document: MemoryDocument
     then: RelevanceTerms
@@ -99,15 +99,20 @@ class DecayedDocument(Struct, frozen=True):
         return self.document.terms.relevance - self.then.relevance
 
 
-def decay_of(found: Iterable[DecayedDocument], limit: int) -> tuple[list[DecayedDocument], int, int]:
-    """Return what goes to another tier, then what loses most; how many change, and how many of them their tier."""
-    changing = [one for one in found if one.changes_tier or one.loss]
-    first = sorted(changing, key=lambda one: (not one.changes_tier, -one.loss, one.document.memory.id))
-    return first[:limit], len(first), sum(one.changes_tier for one in first)
+def decay_of(documents: Iterable[DecayedDocument], limit: int) -> tuple[list[DecayedDocument], int, int]:
+    """Return at most `limit` documents that change, the number of changes, and the number of tier changes.
+
+    Tier changes come first, then the greatest losses of relevance.
+    """
+    changing = [document for document in documents if document.changes_tier or document.loss]
+    ordered = sorted(
+        changing, key=lambda document: (not document.changes_tier, -document.loss, document.document.memory.id)
+    )
+    return ordered[:limit], len(ordered), sum(document.changes_tier for document in ordered)
 
 
 def days_of(text: str) -> float:
-    """Read how many days somebody means: `90d`, `12w`, `6m`, `1y`, or a bare number; raise ValueError."""
+    """Parse a number of days: `90d`, `12w`, `6m`, `1y`, or a bare number; raise ValueError."""
     duration = _DURATION.fullmatch(text.strip().lower())
     if duration is None:
         raise ValueError(f"{text!r} is no number of days, such as 90d, 12w, 6m or 1y")
@@ -115,11 +120,11 @@ def days_of(text: str) -> float:
 
 
 class DocumentFilters(Struct, frozen=True, kw_only=True):
-    """Which documents are listed: all given ones must hold; None, and an empty text, admit all.
+    """Filters of a list of documents: all given ones must match; None and an empty text match all.
 
-    `scope` is as documents tell it, or `workspace` for all that name none. `query` holds words that text, entities
-    or tags all hold, in any case. `since` and `until` are days of the newest line, both included. `after` is where a
-    list goes on: the `place_of` the last one shown.
+    `scope` is as displayed, or `workspace` for memories without one. `query` has words that must all occur in text,
+    entities or tags, in any case. `since` and `until` are days of the newest line, inclusive. `after` continues a list:
+    the `place_of` the last memory shown.
     """
 
     scope: str = ""
@@ -137,7 +142,7 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
     after: str = ""
 
     def admits(self, memory: Memory, scope: str) -> bool:
-        """Tell whether a memory, whose scope is told so, is among those that are asked for, but for its tier."""
+        """Return whether a memory, with its displayed scope, matches all filters except the tier."""
         attributes = memory.line.attributes
         return (
             (self.scope in ("", scope, attributes.scope) or (self.scope == WORKSPACE and not attributes.scope))
@@ -147,17 +152,17 @@ class DocumentFilters(Struct, frozen=True, kw_only=True):
             and (self.entities is None or not self.entities.isdisjoint(memory.slugs))
             and self.author in (None, author_of(memory))
             and self.since <= memory.recorded <= self.until
-            and (not self.query or _holds_words(memory, self.query))
+            and (not self.query or _contains_words(memory, self.query))
         )
 
 
 def author_of(memory: Memory) -> Provenance:
-    """Return who said what a memory states; what does not tell was written by a person."""
+    """Return who said what a memory states; without provenance it is the user."""
     return memory.line.attributes.provenance or Provenance.USER
 
 
 class DocumentPage(Struct, frozen=True):
-    """Some of the documents that were asked for, how many there are, and where the list goes on, if it does."""
+    """One page of matching documents, the number of all matches, and the cursor of the next page, empty if none."""
 
     documents: tuple[MemoryDocument, ...] = ()
     total: int = 0
@@ -170,13 +175,13 @@ def page_of(
     document: Callable[[Memory], MemoryDocument],
     tier_of: Callable[[Memory], Tier],
 ) -> DocumentPage:
-    """Return the documents of memories that filters admit, given the newest first, and how many there are.
+    """Return one page of the memories, given newest first, that filters admit, and the number of all matches.
 
-    Tiers cost more to know than all else, so that they are asked for only where they are filtered by.
+    Tiers are expensive to compute, and only requested if they are filtered by.
     """
     memories = tuple(admitted)
     if filters.tier is not None:
-        memories = tuple(one for one in memories if tier_of(one) is filters.tier)
+        memories = tuple(memory for memory in memories if tier_of(memory) is filters.tier)
     start = filters.offset + (bisect_right(memories, filters.after, key=place_of) if filters.after else 0)
     shown = memories[start : start + filters.limit]
     is_last = start + filters.limit >= len(memories)
@@ -185,12 +190,12 @@ def page_of(
 
 AHEAD_DAYS = 365
 DIGITS = 4
-"""Of a relevance that is told."""
+"""Decimals of a relevance in replies."""
 _AHEAD_STEP = 5
 
 
 def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
-    """Return what lies ahead of a memory, whose terms in so many days are given: every fifth day of a year."""
+    """Return the forecast for a memory over a year, every five days; `terms_in` returns its terms in some days."""
     days = [terms_in(day) for day in range(AHEAD_DAYS + 1)]
     leaves = next((day for day, terms in enumerate(days) if terms.tier is not days[0].tier), None)
     return MemoryAheadReply(
@@ -201,22 +206,22 @@ def ahead_of(terms_in: Callable[[float], RelevanceTerms]) -> MemoryAheadReply:
 
 
 def stats_of(documents: Sequence[MemoryDocument]) -> MemoryStatsReply:
-    """Count documents, and name pairs of which one may be unnecessary."""
-    memories = [one.memory for one in documents]
+    """Count documents, and list pairs that may be redundant."""
+    memories = [document.memory for document in documents]
     across = copies_across_scopes(memories)
     return MemoryStatsReply(
         total=len(documents),
-        by_tier=_count_by(documents, lambda one: one.terms.tier),
-        by_kind=_count_by(documents, lambda one: one.memory.kind.value),
-        by_scope=_count_by(documents, lambda one: one.scope),
-        pinned=sum(one.memory.line.attributes.is_pinned for one in documents),
+        by_tier=_count_by(documents, lambda document: document.terms.tier),
+        by_kind=_count_by(documents, lambda document: document.memory.kind.value),
+        by_scope=_count_by(documents, lambda document: document.scope),
+        pinned=sum(document.memory.line.attributes.is_pinned for document in documents),
         near_copies=[pair for pair in near_copies(memories) if pair not in across],
         across_scopes=across,
     )
 
 
-def _holds_words(memory: Memory, query: str) -> bool:
-    """Tell whether text, entities or tags hold each word of a query, in any case."""
+def _contains_words(memory: Memory, query: str) -> bool:
+    """Return whether each word of a query occurs in text, entities or tags, in any case."""
     line = memory.line
     text = normalised(" ".join([line.text, *line.entities, *line.attributes.tags])).casefold()
     return all(word in text for word in normalised(query).casefold().split())
@@ -227,11 +232,11 @@ def _count_by(documents: Iterable[MemoryDocument], part: Callable[[MemoryDocumen
 
 
 PAGE_CHARS = 200_000
-"""Characters of the texts of one page of an export, so that it fits into a reply."""
+"""Most characters of the texts on one page of an export, so that it fits into a reply."""
 
 
 class TransferPage(Struct, frozen=True):
-    """Some memories, the cursor of the last of them (empty: there are no more), and how many there are in all."""
+    """One page of an export, the cursor of its last memory (empty on the last page), and the number of all memories."""
 
     memories: tuple[Memory, ...]
     cursor: str
@@ -239,34 +244,37 @@ class TransferPage(Struct, frozen=True):
 
 
 def days_of_memory(memory: Memory) -> tuple[date, ...]:
-    """Return the days on which a memory was said, the earliest first."""
+    """Return the days on which a memory was said, earliest first."""
     return tuple(sorted({source.day for source in memory.sources}))
 
 
 def page_behind(book: Book, admits: Callable[[Memory], bool], cursor: str, limit: int) -> TransferPage:
-    """Return what is admitted behind a cursor, what was said first before the others; what comes meanwhile is told too.
+    """Return the admitted memories after a cursor, ordered by the day they were first said.
 
-    The cursor names a place and no memory: one that is gone by now does no harm.
+    The cursor is a position, so it stays valid if its memory is deleted, and memories added later are included.
     """
     ordered = book.by_day
-    behind = bisect_right(ordered, cursor, key=cursor_of) if cursor else 0
-    least = list(islice(filter(admits, islice(ordered, behind, None)), limit + 1))
-    signs = accumulate(len(one.text) for one in least)
-    page = [one for at, (one, so_far) in enumerate(zip(least, signs, strict=True)) if not at or so_far <= PAGE_CHARS]
-    page = page[:limit]
-    return TransferPage(tuple(page), cursor_of(page[-1]) if len(page) < len(least) else "", sum(map(admits, ordered)))
+    begin = bisect_right(ordered, cursor, key=cursor_of) if cursor else 0
+    following = list(islice(filter(admits, islice(ordered, begin, None)), limit + 1))
+    sizes = accumulate(len(memory.text) for memory in following)
+    fitting = [
+        memory for at, (memory, size) in enumerate(zip(following, sizes, strict=True)) if not at or size <= PAGE_CHARS
+    ]
+    page = fitting[:limit]
+    next_cursor = cursor_of(page[-1]) if len(page) < len(following) else ""
+    return TransferPage(tuple(page), next_cursor, sum(map(admits, ordered)))
 
 
 def cursor_of(memory: Memory) -> str:
-    """Return its place in the order of an export."""
+    """Return the position of a memory in the order of an export."""
     return f"{memory.first_recorded.isoformat()}:{memory.id}"
 
 
 def missing_days(wanted: Sequence[date], memory: Memory | None, today: date) -> tuple[date, ...]:
-    """Return the days on which a memory is yet to be stated: those that no line of it is of; none to come."""
+    """Return the days for which a memory has no line; days in the future count as today."""
     past = tuple(dict.fromkeys(min(day, today) for day in sorted(wanted))) or (today,)
     if memory is None:
         return past
     known = set(days_of_memory(memory))
-    # without a day it is enough that it is known at all
+    # if no days are wanted, any existing line is sufficient
     return tuple(day for day in past if day not in known) if wanted else ()

@@ -1,12 +1,11 @@
-"""Edits of the memories in a note: add lines to a daily log, change attributes, remove lines; all else keeps its bytes.
+"""Edits of the memories in a note: add lines to a log, change attributes, remove lines; other bytes do not change.
 
-A line is found by the id of what it states, wherever it is now. The result of each edit is read back: only a text that
-states just what it stated before, but for the memory in question, is an answer. So no open fence and no marker can
-swallow a line.
+A line is located by the id of its statement, wherever it is. The result of each edit is parsed again and only accepted
+if it states exactly the same memories, except the edited one. So no open fence and no marker can swallow a line.
 
-Attributes behind a text instead of its kind, as in `- W @NAS: Device A is fnOS supersedes=1a2b3c4d`, are read if they
-name memories by their ids, which was never meant for text, and somebody can be told. What else reads as an attribute
-may be either, and is refused; what is none, as in `(c=299792458)` or `(from=Paris)`, is text.
+Attributes after a text instead of its kind, as in `- W @NAS: Device A is fnOS supersedes=1a2b3c4d`, are accepted with a
+notice if they name memories by their ids, which cannot be ordinary text. Other attributes there are ambiguous, and
+refused; anything that is not a valid attribute, as in `(c=299792458)` or `(from=Paris)`, is text.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,11 +40,11 @@ HEADING = "## Retain"
 
 
 class NoPlaceError(Exception):
-    """Whatever is added would not be read as a memory, or would change what others say."""
+    """An added line would not be parsed as a memory, or would change what other lines state."""
 
 
 class RetainedText(Struct, frozen=True):
-    """A log with its memories; `placed` are those that were asked for, `added` the ids of the new ones."""
+    """A log after adding memories; `placed` are the requested lines, `added` the ids of the new memories."""
 
     text: str
     placed: tuple[PlacedLine, ...]
@@ -53,33 +52,33 @@ class RetainedText(Struct, frozen=True):
 
 
 def retained_in(text: str, path: RelativePath, wanted: Sequence[RetainedLine]) -> RetainedText:
-    """Add the memories that a log does not state already; raise NoPlaceError."""
+    """Add the memories that a log does not state already; raise NoPlaceError if there is no place for them."""
     before = memory_sections(padded(text), path)
-    known = {one.line.id for one in before.lines}
-    fresh = list({line.id: line for line in wanted if line.id not in known}.values())
-    if not fresh:
+    known = {placed.line.id for placed in before.lines}
+    new = list({line.id: line for line in wanted if line.id not in known}.values())
+    if not new:
         return RetainedText(text, _find_lines(before, wanted), frozenset())
-    bullets = "\n".join(map(render, fresh)).split("\n")
-    for tried in _candidate_texts(text, before, bullets):
-        after = memory_sections(padded(tried), path)
-        if _states_besides(before, fresh, after) and _other_content(before) == _other_content(after):
-            return RetainedText(tried, _find_lines(after, wanted), frozenset(line.id for line in fresh))
+    bullets = "\n".join(map(render, new)).split("\n")
+    for candidate in _candidate_texts(text, before, bullets):
+        after = memory_sections(padded(candidate), path)
+        if _states_besides(before, new, after) and _other_content(before) == _other_content(after):
+            return RetainedText(candidate, _find_lines(after, wanted), frozenset(line.id for line in new))
     if not text:
-        raise NoPlaceError("a line of it looks like a memory of its own, and would not be read as it is meant")
-    # where they have no place of their own the note is not why
-    retained_in("", path, fresh)
+        raise NoPlaceError("a line of it looks like a memory of its own, and would not be read as intended")
+    # fails as well if the lines themselves are the reason
+    retained_in("", path, new)
     raise NoPlaceError(f"no place for a memory in {path}: a fence or a marker in it is not closed")
 
 
 def _candidate_texts(text: str, before: MemorySections, bullets: Sequence[str]) -> Iterator[str]:
-    """Yield the text with the bullets in each place that may do, the best first."""
+    """Yield the text with the bullets at each possible place, the best first."""
     lines = text.split("\n")
     sections = retain_sections(padded(text))
     for heading, last in reversed(sections):
-        within = [one.end_line for one in before.lines if heading < one.end_line <= last]
+        within = [placed.end_line for placed in before.lines if heading < placed.end_line <= last]
         for place in dict.fromkeys((last, *within[-1:], heading)):
             yield _insert(lines, place, bullets)
-    # the last line is empty where the text ends in a line break
+    # the last line is empty if the text ends with a line break
     end = len(lines) - (lines[-1] == "")
     yield _insert(lines, end, [*_gap(lines, end), HEADING, *bullets])
     front = front_matter_bytes(padded(text))
@@ -95,34 +94,31 @@ def _gap(lines: Sequence[str], place: int) -> list[str]:
     return [""] if place and lines[place - 1].strip() else []
 
 
-def _states_besides(before: MemorySections, fresh: Sequence[RetainedLine], after: MemorySections) -> bool:
-    """Tell whether a text states what it stated before, in that order, with the new memories in a row among it."""
-    old, new = [one.line for one in before.lines], [one.line for one in after.lines]
+def _states_besides(before: MemorySections, added: Sequence[RetainedLine], after: MemorySections) -> bool:
+    """Return whether a text states the same memories as before, in the same order, plus the new ones in a row."""
+    old, new = [placed.line for placed in before.lines], [placed.line for placed in after.lines]
     at = next((at for at, (was, now) in enumerate(zip(old, new, strict=False)) if was != now), len(old))
-    return new == [*old[:at], *fresh, *old[at:]]
+    return new == [*old[:at], *added, *old[at:]]
 
 
 def _other_content(sections: MemorySections) -> tuple[list[str], list[int]]:
-    """Return what else a note holds that must stay what it is: what was meant for memories, and what was generated."""
-    # a line that only looks like a memory may be within the new one, too
-    misses = [one.reason for one in sections.misses if one.is_meant]
+    """Return what else must not change in a note: malformed memories, and the sizes of generated blocks."""
+    # a line that only looks like a memory may be part of the new text
+    misses = [miss.reason for miss in sections.misses if miss.is_intended]
     return misses, [end - start for start, end in sections.generated]
 
 
 def _find_lines(sections: MemorySections, wanted: Sequence[RetainedLine]) -> tuple[PlacedLine, ...]:
-    """Return the lines of the wanted memories: the last of several."""
-    places = {one.line.id: one for one in sections.lines}
+    """Return the placed lines of the requested memories, the last one if there are several."""
+    places = {placed.line.id: placed for placed in sections.lines}
     return tuple(places[line.id] for line in wanted)
 
 
-_UNREADABLE = "the line that states it in {} would be read as another one: edit it yourself"
-
-
 class AttributeChange(Struct, frozen=True, kw_only=True):
-    """What is to become of a line: whether it is pinned, and its importance, 0 to 1; None leaves it as it is.
+    """A change of a line's attributes: whether it is pinned, and its importance, 0 to 1; None means no change.
 
-    `superseded` is added to what it says supersedes it. What is `dropped` goes from there, and from what it supersedes
-    itself. `renamed` gives memories that it names, in any way, the beginnings of other ids.
+    `superseded` is added to the ids that supersede the line. `dropped` ids are removed from there, and from those that
+    it supersedes. `renamed` replaces ids in all of its relations.
     """
 
     is_pinned: bool | None = None
@@ -132,34 +128,34 @@ class AttributeChange(Struct, frozen=True, kw_only=True):
     renamed: tuple[tuple[ShortId, ShortId], ...] = ()
 
     def of(self, line: RetainedLine) -> RetainedLine:
-        """Return a line as it is to be."""
-        attributes_now, names = line.attributes, dict(self.renamed)
-        ids: dict[str, list[ShortId]] = {key: list(getattr(attributes_now, key)) for key in NAMING}
+        """Return the line with the change applied."""
+        current, names = line.attributes, dict(self.renamed)
+        ids: dict[str, list[ShortId]] = {key: list(getattr(current, key)) for key in NAMING}
         for key in ("supersedes", "superseded"):
-            ids[key] = [one for one in ids[key] if one not in self.dropped]
+            ids[key] = [short for short in ids[key] if short not in self.dropped]
         ids["superseded"] += self.superseded
         attributes = replace(
-            attributes_now,
-            is_pinned=attributes_now.is_pinned if self.is_pinned is None else self.is_pinned,
-            importance=attributes_now.importance if self.importance is None else self.importance,
-            **{key: tuple(dict.fromkeys(names.get(one, one) for one in each)) for key, each in ids.items()},
+            current,
+            is_pinned=current.is_pinned if self.is_pinned is None else self.is_pinned,
+            importance=current.importance if self.importance is None else self.importance,
+            **{key: tuple(dict.fromkeys(names.get(short, short) for short in shorts)) for key, shorts in ids.items()},
         )
         return replace(line, attributes=attributes)
 
 
 def stating(text: str, path: RelativePath, memory: MemoryId) -> tuple[PlacedLine, ...]:
     """Return the lines of a note that state a memory."""
-    return tuple(one for one in memory_sections(padded(text), path).lines if one.line.id == memory)
+    return tuple(placed for placed in memory_sections(padded(text), path).lines if placed.line.id == memory)
 
 
 LineEdit = Callable[[RetainedLine], RetainedLine | None]
-"""What a line is to state, None: it goes."""
+"""Returns the new statement of a line, or None to remove it."""
 
 
 def with_memory(text: str, path: RelativePath, memory: MemoryId, wanted: LineEdit) -> str | None:
-    """Return a note whose lines that state a memory state what is wanted of them; None if no line states it.
+    """Return a note with the lines of a memory edited; None if no line states it.
 
-    Raise NoPlaceError as `with_lines` does.
+    Raises NoPlaceError as `with_lines` does.
     """
     if not stating(text, path, memory):
         return None
@@ -167,45 +163,43 @@ def with_memory(text: str, path: RelativePath, memory: MemoryId, wanted: LineEdi
 
 
 def with_lines(text: str, path: RelativePath, wanted: LineEdit) -> str:
-    """Return a note each line of which states what is wanted of it, in its place, or goes.
+    """Return a note with each memory line edited in its place, or removed.
 
-    Of a line with other attributes the kind and its brackets are written anew, of one with another text that text,
-    and all of it only where that does not do. Raise NoPlaceError where it would not be read as it is meant.
+    If only the attributes or the text change, only these are rewritten; the full line is rewritten if that is not
+    sufficient. Raises NoPlaceError if the result would be parsed differently.
     """
     data = padded(text)
     before = memory_sections(data, path)
-    after = [wanted(one.line) for one in before.lines]
-    edits = [(one, line) for one, line in zip(before.lines, after, strict=True) if line != one.line]
+    after = [wanted(placed.line) for placed in before.lines]
+    edits = [(placed, line) for placed, line in zip(before.lines, after, strict=True) if line != placed.line]
     if not edits:
         return text
     for as_written in (True, False):
-        made = spliced(
+        edited = spliced(
             text,
             (
-                (one.start, one.end, _rewrite(data, one, line, PAGES.get(path), as_written=as_written))
-                for one, line in edits
+                (placed.start, placed.end, _rewrite(data, placed, line, PAGES.get(path), as_written=as_written))
+                for placed, line in edits
             ),
         )
-        read = memory_sections(padded(made), path)
-        is_as_meant = [one.line for one in read.lines] == [line for line in after if line is not None]
-        if is_as_meant and _other_content(read) == _other_content(before):
-            return made
-    raise NoPlaceError(_UNREADABLE.format(path))
+        result = memory_sections(padded(edited), path)
+        is_as_intended = [placed.line for placed in result.lines] == [line for line in after if line is not None]
+        if is_as_intended and _other_content(result) == _other_content(before):
+            return edited
+    raise NoPlaceError(f"the line that states it in {path} would be read as another one: edit it yourself")
 
 
 def _rewrite(
     data: bytes, placed: PlacedLine, new: RetainedLine | None, default: Kind | None, *, as_written: bool
 ) -> str:
-    """Return the bullet of a line as it is to be; what need not be another stays as it is written."""
+    """Return the new bullet of a line; with `as_written`, unchanged parts are not rewritten."""
     if new is None:
         return ""
     old, bullet = placed.line, data[placed.start : placed.end].decode("utf-8", "surrogatepass")
-    head = head_of(bullet, default_kind=default)
+    head, end = head_of(bullet, default_kind=default), bullet[len(bullet.rstrip("\n")) :]
     if (old.kind, old.entities) != (new.kind, new.entities) or not (as_written or old.text == new.text):
-        end = bullet[len(bullet.rstrip("\n")) :]
         return bullet[: head.start] + _indent(bullet, render(new)[len("- ") :]) + end
     if old.text != new.text:
-        end = bullet[len(bullet.rstrip("\n")) :]
         at = head.text_start
         blank = "" if head.kind is None or bullet[at - 1] == "：" else " "
         bullet = bullet[:at] + blank + _indent(bullet, new.text.replace("\n", f"\n{INDENT}")) + end
@@ -215,12 +209,12 @@ def _rewrite(
 
 
 def _indent(bullet: str, text: str) -> str:
-    """Return a text with all lines but the first indented as the bullet is."""
+    """Return a text with all lines but the first indented like the bullet."""
     return text.replace("\n", "\n" + bullet[: len(bullet) - len(bullet.lstrip(" \t"))])
 
 
 def _replace_head(text: str, head: LineHead, kind: Kind, before: Attributes, after: Attributes) -> str:
-    """Return a bullet with other attributes behind its kind, which is written where it was not and must be."""
+    """Return a bullet with other attributes after its kind, which is added if it is needed for them."""
     named = text[head.start : head.end]
     opens, closes = head.inside or (head.end, head.end)
     inner = rewritten_attributes(text[opens:closes], before, after)
@@ -238,24 +232,24 @@ def _replace_head(text: str, head: LineHead, kind: Kind, before: Attributes, aft
 
 REMEMBERED_IMPORTANCE = 0.8
 OWN_CHANNELS = frozenset({"cron", "heartbeat", "system"})
-"""What is stated there is for that channel alone, unless it says otherwise."""
+"""Channels whose statements have the scope of the channel by default."""
 _BULLET = expression(r"[-*+][ \t]")
 _SCOPE = expression(r"agent:(?P<agent>[a-z0-9][a-z0-9_-]{0,63})(?::(?P<channel>[^\s,，()（）=＝]{1,100}))?\Z")
 
 
 class MemoryDraft(Struct, frozen=True, kw_only=True):
-    """What is to be retained: a bullet, or plain text, and what is said about it beside.
+    """A memory to retain: a bullet, or plain text, and separate properties.
 
-    `kind` is for text that names none; what the text says of itself already must not be said otherwise beside it.
+    `kind` is for text that has none; properties in the text must not differ from the separate ones.
     """
 
     text: str
     kind: Kind | None = None
     default_kind: Kind = Kind.WORLD
-    """Of text that is no bullet, where no kind is given."""
+    """The kind of text that is no bullet, if `kind` is None."""
     importance: float | None = None
     default_importance: float | None = None
-    """Of a memory that names none; None: by its kind."""
+    """The importance of a memory that has none; None means that of its kind."""
     scope: str = ""
     entities: tuple[str, ...] = ()
     at: str = ""
@@ -265,7 +259,7 @@ class MemoryDraft(Struct, frozen=True, kw_only=True):
 
 
 class Stater(Struct, frozen=True):
-    """Who states: the owner, or what an agent does in one of its channels."""
+    """The source of a statement: the owner, or an agent in one of its channels."""
 
     agent: str
     channel: str | None = None
@@ -273,48 +267,48 @@ class Stater(Struct, frozen=True):
 
     @property
     def own_scopes(self) -> tuple[str, ...]:
-        """The scopes that a session may name: its agent's, and that of its own channel."""
-        whole = f"agent:{self.agent}"
-        return (whole, f"{whole}:{self.channel}") if self.channel else (whole,)
+        """The scopes that a session may use: its agent's, and that of its own channel."""
+        agent_scope = f"agent:{self.agent}"
+        return (agent_scope, f"{agent_scope}:{self.channel}") if self.channel else (agent_scope,)
 
 
-def parse_statement(said: MemoryDraft) -> RetainedLine:
-    """Return the line of a statement; raise ValueError, which says what is wrong and what may be meant."""
-    line = parse_line(said.text)
+def parse_statement(draft: MemoryDraft) -> RetainedLine:
+    """Return the line of a draft; raise ValueError with what is wrong and what may be intended."""
+    line = parse_line(draft.text)
     if isinstance(line, MalformedLine):
-        if line.is_meant or said.kind is None:
+        if line.is_intended or draft.kind is None:
             raise ValueError(f"this is nearly a memory, but not quite: {line.reason}")
         line = None
     is_plain = line is None
     if line is None:
-        line = parse_line(said.text, default_kind=said.kind or said.default_kind)
+        line = parse_line(draft.text, default_kind=draft.kind or draft.default_kind)
     if not isinstance(line, RetainedLine):
         raise ValueError(line.reason if line else "nothing is said: no sign of it can be seen")
-    if not is_plain and said.kind not in (None, line.kind):
-        raise ValueError(f"the text says {line.kind.value}, and beside it {said.kind.value if said.kind else ''}")
-    return replace(line, entities=_all_entities(line, said.entities), attributes=_attributes(line.attributes, said))
+    if not is_plain and draft.kind not in (None, line.kind):
+        raise ValueError(f"the text says {line.kind.value}, and beside it {draft.kind.value if draft.kind else ''}")
+    return replace(line, entities=_all_entities(line, draft.entities), attributes=_attributes(line.attributes, draft))
 
 
-def not_taken(wanted: RetainedLine, standing: RetainedLine) -> tuple[str, ...]:
-    """Return what of a statement the line that states the same already does not say: its kind, or keys of attributes.
+def not_taken(wanted: RetainedLine, existing: RetainedLine) -> tuple[str, ...]:
+    """Return what an existing line of the same statement lacks of a new one: its kind, or keys of attributes.
 
-    Who said it first does not matter.
+    The provenance does not matter.
     """
-    wanted_attributes, present = wanted.attributes, standing.attributes
+    wanted_attributes, current = wanted.attributes, existing.attributes
     lacking = {
-        "kind": wanted.kind is not standing.kind,
-        "c": wanted_attributes.confidence not in (None, present.confidence),
-        "i": wanted_attributes.importance not in (None, present.importance),
-        "pin": wanted_attributes.is_pinned and not present.is_pinned,
+        "kind": wanted.kind is not existing.kind,
+        "c": wanted_attributes.confidence not in (None, current.confidence),
+        "i": wanted_attributes.importance not in (None, current.importance),
+        "pin": wanted_attributes.is_pinned and not current.is_pinned,
     }
     lacking |= {
-        key: not set(getattr(wanted_attributes, key)) <= set(getattr(present, key)) for key in (*NAMING, "tags")
+        key: not set(getattr(wanted_attributes, key)) <= set(getattr(current, key)) for key in (*NAMING, "tags")
     }
     return tuple(key for key, is_lacking in lacking.items() if is_lacking)
 
 
 def each_statement(text: str) -> list[str]:
-    """Return the bullets of a text, each with the lines below it; the whole text where it does not begin with one."""
+    """Return the bullets of a text with their continuation lines, or all of it if it does not begin with a bullet."""
     pieces: list[list[str]] = []
     for line in text.strip("\n").split("\n"):
         if _BULLET.match(line):
@@ -327,13 +321,13 @@ def each_statement(text: str) -> list[str]:
 
 
 def admitted_scope(scope: str, stater: Stater) -> str:
-    """Return the scope of a memory that somebody states; raise ValueError for one that is none, or not theirs.
+    """Return the scope of a statement; raise ValueError if it is invalid, or not allowed for its source.
 
-    What a channel says to itself alone, such as a cron job, is for that channel where nothing else is said.
+    Without a scope, statements in a machine's channel, such as a cron job, are for that channel alone.
     """
     if not scope:
-        is_apart = not stater.is_owner and stater.channel in OWN_CHANNELS
-        return f"agent:{stater.agent}:{stater.channel}" if is_apart else ""
+        is_own_channel = not stater.is_owner and stater.channel in OWN_CHANNELS
+        return f"agent:{stater.agent}:{stater.channel}" if is_own_channel else ""
     named = _SCOPE.match(scope)
     if scope != GLOBAL and named is None:
         raise ValueError(f"{scope[:80]!r} is no scope: give agent:ID, agent:ID:CHANNEL or global")
@@ -348,26 +342,26 @@ def _all_entities(line: RetainedLine, names: Sequence[str]) -> tuple[str, ...]:
     return (*line.entities, *beside)
 
 
-def _attributes(own: Attributes, said: MemoryDraft) -> Attributes:
+def _attributes(own: Attributes, draft: MemoryDraft) -> Attributes:
     for name in ("importance", "at", "scope"):
-        stated, beside = getattr(own, name), getattr(said, name)
-        # an importance of 0 is stated, too
+        stated, beside = getattr(own, name), getattr(draft, name)
+        # an importance of 0 counts as stated
         if stated not in (None, "") and beside not in (None, "") and stated != beside:
             raise ValueError(f"the text says {name}={stated}, and beside it {name} is {beside}")
-    importance = own.importance if said.importance is None else said.importance
+    importance = own.importance if draft.importance is None else draft.importance
     return replace(
         own,
-        importance=said.default_importance if importance is None else importance,
-        at=own.at or said.at,
-        scope=own.scope or said.scope,
-        provenance=own.provenance or said.provenance,
-        tags=joined(own.tags, said.tags),
-        is_pinned=own.is_pinned or said.is_pinned,
+        importance=draft.default_importance if importance is None else importance,
+        at=own.at or draft.at,
+        scope=own.scope or draft.scope,
+        provenance=own.provenance or draft.provenance,
+        tags=joined(own.tags, draft.tags),
+        is_pinned=own.is_pinned or draft.is_pinned,
     )
 
 
-_LOOKED = 400
-"""Signs at the end of a text in which attributes are looked for."""
+_TAIL_CHARS = 400
+"""Characters at the end of a text in which attributes are searched."""
 _NAMING_KEY = rf"(?:{'|'.join(NAMING)})\s*+[=＝]"
 _KEY = rf"(?:{'|'.join(NAMING)}|scope|at|from|tags|c|i)\s*+[=＝]"
 _BRACKETS = caseless(rf"[(（](?P<written>(?:pin\s*+[,，]\s*+)?{_KEY}[^()（）]{{1,300}})[)）][.。]?\s*\Z")
@@ -382,11 +376,11 @@ _TYPED = caseless(
 )
 _NAMES = caseless(_NAMING_KEY)
 _BETWEEN = caseless(rf"(?<![\s,，])\s+(?={_KEY})")
-RULE = "attributes stand behind the kind, as in W({})"
+RULE = "attributes belong after the kind, as in W({})"
 
 
 class Stray(Struct, frozen=True):
-    """Attributes as written behind a text, which ends at `start` without them; `fault` says what is wrong with them."""
+    """Attributes written after a text, which ends at `start`; `fault` is the error if they cannot be parsed."""
 
     start: int
     written: str
@@ -395,56 +389,56 @@ class Stray(Struct, frozen=True):
 
     @property
     def rule(self) -> str:
-        """Where they would be read."""
+        """How to write them in the right place."""
         return RULE.format(_separate(self.written))
 
     @property
     def names_memories(self) -> bool:
-        """Whether they name memories by their ids and say nothing else."""
+        """Whether they consist only of ids of memories."""
         named = {key: getattr(self.attributes, key) for key in NAMING}
         return any(named.values()) and self.attributes == Attributes(**named)
 
 
 def stray_of(text: str) -> Stray | None:
-    """Return the attributes behind a text, None if there are none."""
-    looked = max(0, len(text) - _LOOKED)
-    found = next(filter(None, (one.search(text, looked) for one in (_BRACKETS, _BARE, _TYPED))), None)
-    if found is None:
+    """Return the attributes after a text, None if there are none."""
+    tail = max(0, len(text) - _TAIL_CHARS)
+    match = next(filter(None, (pattern.search(text, tail) for pattern in (_BRACKETS, _BARE, _TYPED))), None)
+    if match is None:
         return None
-    written = found["written"].strip()
+    written = match["written"].strip()
     try:
-        return Stray(found.start(), written, parse_attributes(_separate(written)))
+        return Stray(match.start(), written, parse_attributes(_separate(written)))
     except ValueError as exc:
-        return Stray(found.start(), written, fault=str(exc)) if _NAMES.search(written) else None
+        return Stray(match.start(), written, fault=str(exc)) if _NAMES.search(written) else None
 
 
 def with_stray_read(line: RetainedLine) -> tuple[RetainedLine, str]:
-    """Return a line with the ids behind its text read as attributes, and what is to be said of that, empty if nothing.
+    """Return a line with the ids after its text parsed as attributes, and a notice about it, empty if there are none.
 
-    Raises ValueError for other attributes there, for ids that are none, and where no text is left.
+    Raises ValueError for other attributes there, for invalid ids, and if no text would be left.
     """
     stray = stray_of(line.text)
     if stray is None:
         return line, ""
     if not stray.names_memories:
         raise ValueError(
-            f"{stray.written!r} stands behind the text, where nothing is read: {stray.fault or stray.rule}"
+            f"{stray.written!r} is after the text, where attributes are not read: {stray.fault or stray.rule}"
         )
     text = line.text[: stray.start].rstrip(" \t\n,，;；")
     read = replace(line, text=text, attributes=line.attributes.with_more(stray.attributes))
-    return read, f"{stray.written} was read, though it stands behind the text: {stray.rule}"
+    return read, f"{stray.written} was read, although it is after the text: {stray.rule}"
 
 
 def strays_in(sections: MemorySections) -> list[MalformedLine]:
-    """Return the memories of a note with attributes behind their text, and what is wrong with them."""
-    found = ((one, stray_of(one.line.text)) for one in sections.lines)
+    """Return the lines of a note with attributes after their text, and what is wrong with them."""
+    strays = ((placed, stray_of(placed.line.text)) for placed in sections.lines)
     return [
         MalformedLine(
-            " ".join(one.line.text.split())[:SHOWN],
+            " ".join(placed.line.text.split())[:SHOWN],
             f"{stray.written!r} is read as text: {stray.rule}",
-            line=one.start_line,
+            line=placed.start_line,
         )
-        for one, stray in found
+        for placed, stray in strays
         if stray is not None
     ]
 

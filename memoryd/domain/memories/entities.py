@@ -1,6 +1,6 @@
-"""Entities: what a memory is about, by the names that people write and the slugs that these compare by.
+"""Entities, which memories are about: the names that people write, and the slugs by which names are compared.
 
-A text names an entity by name or alias, letter for letter but for case and hyphens, never by similarity.
+A text names an entity by name or alias, literally except for case and hyphens, never by similarity.
 """
 
 import unicodedata
@@ -13,24 +13,24 @@ from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 EntitySlug = NewType("EntitySlug", str)
-"""How the name of an entity compares, and the name of its page: `bank/entities/<slug>.md`."""
+"""The normalised name of an entity, and the name of its page: `bank/entities/<slug>.md`."""
 
 ENTITY_PAGES = "bank/entities/"
 MAX_SLUG_BYTES = 120
-"""In UTF-8; a file name has room for 255, of which a temporary copy takes some."""
+"""In UTF-8; a file name has room for 255 bytes, some of which a temporary copy needs."""
 _HASH_CHARS = 8
 _UNSAFE = frozenset('/\\:*?"<>|')
 _JOINERS = frozenset("\u200c\u200d")
 _LEADING = frozenset(".#~")
-"""What a file name may not begin with that is to be indexed."""
+"""Characters at the beginning of file names that are not indexed."""
 
 
 def slug_of(name: str) -> EntitySlug:
-    """Return the slug of an entity: its name without case, in NFC, with hyphens for white space.
+    """Return the slug of an entity: its name in NFC, with case folded, and hyphens for white space.
 
-    Different names keep different slugs, so no sign is left out: one that a file name cannot have is written by its
-    bytes, `%2f` for a slash. What is longer than `MAX_SLUG_BYTES` is cut, and ends in a hash of all of it. The slug
-    of a slug is itself.
+    Different names have different slugs, so no character is dropped: one that is not allowed in a file name is escaped
+    by its bytes, `%2f` for a slash. A slug longer than `MAX_SLUG_BYTES` is truncated, and ends in a hash of all of it.
+    The slug of a slug is itself.
     """
     if name.isascii() and name.isalnum():
         return EntitySlug(_short(name.lower()))
@@ -40,12 +40,12 @@ def slug_of(name: str) -> EntitySlug:
 
 
 def entity_page(slug: EntitySlug) -> str:
-    """Return the path of the page of an entity, relative to the workspace."""
+    """Return the path of an entity's page, relative to the workspace."""
     return f"{ENTITY_PAGES}{slug}.md"
 
 
 def _without_case(sign: str) -> str:
-    """Fold the case of a letter, unless that would make two of it: Weiß is not Weiss."""
+    """Fold the case of a letter, unless it would become two letters: Weiß is not Weiss."""
     folded = sign.casefold()
     return folded if len(folded) == 1 else sign.lower()
 
@@ -62,12 +62,12 @@ def _short(slug: str) -> str:
     written = slug.encode()
     if len(written) <= MAX_SLUG_BYTES:
         return slug
-    kept = written[: MAX_SLUG_BYTES - _HASH_CHARS - 1].decode("utf-8", "ignore")
-    return f"{kept}-{sha256(written).hexdigest()[:_HASH_CHARS]}"
+    prefix = written[: MAX_SLUG_BYTES - _HASH_CHARS - 1].decode("utf-8", "ignore")
+    return f"{prefix}-{sha256(written).hexdigest()[:_HASH_CHARS]}"
 
 
 MAX_CHARS = 20_000
-"""Of a text that are looked at."""
+"""Characters of a text that are searched for names."""
 _WORD = expression(r"[^\W_]+")
 _MENTION = expression(
     r"[@＠](?:[\[［](?P<words>[^\[\]［］\n]{1,200}+)[\]］]|(?P<name>[^\s@＠:：,，、()（）\[\]［］?？!！。;；]{1,200}+))"
@@ -78,13 +78,13 @@ may will mark march april june august bill rose grace hope sun sat can might art
 rob sue pat
 """
 _ALSO_WORDS = STOP_WORDS | frozenset(_NAMES_AND_WORDS.split())
-"""Names that are words too: meant only where they stand capitalised, and not because a sentence begins."""
+"""Names that are also words: they only count if capitalised within a sentence."""
 
 _Words = tuple[str, ...]
 
 
 class EntityNames:
-    """The names that entities go by; of two that begin at one place the longer one is meant."""
+    """Finds the names of entities in texts; of two names that begin at the same place the longer one counts."""
 
     def __init__(self, names: Iterable[tuple[str, EntitySlug]]) -> None:
         self._slugs: dict[EntitySlug, EntitySlug] = {}
@@ -92,19 +92,19 @@ class EntityNames:
         self._unspaced: dict[str, EntitySlug] = {}
         for name, slug in names:
             self._add(name, slug)
-        for found in self._phrases.values():
-            found.sort(key=lambda one: -len(one[0]))
+        for phrases in self._phrases.values():
+            phrases.sort(key=lambda phrase: -len(phrase[0]))
         self._lengths = sorted({len(name) for name in self._unspaced}, reverse=True)
 
     def within(self, text: str) -> tuple[EntitySlug, ...]:
-        """Return the distinct entities that a text names, in order; one by `@Name` is meant without doubt.
+        """Return the distinct entities that a text names, in order; `@Name` always names one.
 
-        Names in scripts without spaces are found within words if they have two characters or more; of others whole
-        words count. A name of one letter or sign needs its `@`.
+        Names of two characters or more in scripts without spaces also match within words; other names only match
+        complete words. A name of one letter or character needs `@`.
         """
         plain = unicodedata.normalize("NFC", text[:MAX_CHARS])
-        found = sorted([*self._by_mention(plain), *self._by_words(plain), *self._by_characters(plain)])
-        return tuple(dict.fromkeys(slug for _, slug in found))
+        places = sorted([*self._by_mention(plain), *self._by_words(plain), *self._by_characters(plain)])
+        return tuple(dict.fromkeys(slug for _, slug in places))
 
     def _add(self, name: str, slug: EntitySlug) -> None:
         plain = unicodedata.normalize("NFC", name)
@@ -126,26 +126,26 @@ class EntityNames:
 
     def _by_words(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         words = [(match[0].lower(), match) for match in _WORD.finditer(text)]
-        behind = 0
+        end = 0
         for at, (word, match) in enumerate(words):
-            if at < behind:
+            if at < end:
                 continue
             for phrase, slug, is_word in self._phrases.get(word, ()):
-                here = tuple(one for one, _ in words[at : at + len(phrase)])
+                here = tuple(lower for lower, _ in words[at : at + len(phrase)])
                 if here == phrase and (not is_word or _is_name(match, text)):
                     yield match.start(), slug
-                    behind = at + len(phrase)
+                    end = at + len(phrase)
                     break
 
     def _by_characters(self, text: str) -> Iterator[tuple[int, EntitySlug]]:
         small, at = text.lower(), 0
         while self._lengths and at < len(small):
-            found = next(
+            name = next(
                 (small[at : at + size] for size in self._lengths if small[at : at + size] in self._unspaced), ""
             )
-            if found:
-                yield at, self._unspaced[found]
-            at += len(found) or 1
+            if name:
+                yield at, self._unspaced[name]
+            at += len(name) or 1
 
 
 def _is_name(match: TextMatch, text: str) -> bool:
@@ -154,9 +154,9 @@ def _is_name(match: TextMatch, text: str) -> bool:
 
 
 def alias_table(pages: Iterable[tuple[str, Iterable[str]]]) -> Mapping[EntitySlug, EntitySlug]:
-    """Return the slug of each alias with the entity that it is another name of, given names and aliases of the pages.
+    """Return the entity of each alias, from the names and aliases of the pages.
 
-    An alias that two pages claim, or that has a page of its own, is nobody's: entities are never merged in doubt.
+    An alias on two pages, or with a page of its own, has no entity: in doubt entities are not merged.
     """
     known = [(slug_of(name), [slug_of(alias) for alias in aliases]) for name, aliases in pages]
     own = {slug for slug, _ in known}

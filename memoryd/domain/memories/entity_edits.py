@@ -1,8 +1,7 @@
-"""Pages of entities, `bank/entities/<slug>.md`: the names that are merged or split, and aliases in the front matter.
+"""Pages of entities, `bank/entities/<slug>.md`: merging and splitting of names, and aliases in the front matter.
 
-Names and pages decide to which entity a name belongs, never similarity. The list of aliases is edited in place, in the
-style it has: `[Pete, P]`, or an item on each line. YAML that a person would read in another way, and lists that cannot
-be edited safely, are refused.
+Names and pages decide which entity a name belongs to, never similarity. The list of aliases is edited in place, in its
+own style: `[Pete, P]`, or one item per line. Ambiguous YAML, and lists that cannot be edited safely, are refused.
 """
 
 import json
@@ -23,20 +22,20 @@ from memoryd.domain.text.markdown import FRONT_MATTER_CHARS, front_matter, front
 
 KEY = "aliases"
 MAX_BRACKETS = 200
-"""Deeply nested lists take YAML long to read."""
+"""Parsing deeply nested lists takes YAML very long."""
 _PLAIN = expression(r"[^\W\d_](?:[\w .'-]*\w)?\Z")
 _WORDS = word_set("y n yes no on off true false null")
-"""What YAML takes for no text."""
+"""Words that YAML does not parse as text."""
 _ITEM = expression(r" *-[ \t]+\Z")
 _BARE_KEY = expression(rf"(?m)^(?:{KEY}|\"{KEY}\"|'{KEY}')[ \t]*:[ \t]*\n\Z")
 
 
 class AliasEditError(ValueError):
-    """The front matter cannot be edited safely; the text says what to do."""
+    """The front matter cannot be edited safely; the message says what to do."""
 
 
 class _Name(Struct, frozen=True):
-    """A name, or null, and where it stands in the front matter."""
+    """A name, or null, and its place in the front matter."""
 
     text: str
     start: int
@@ -44,9 +43,9 @@ class _Name(Struct, frozen=True):
 
 
 class _FrontMatter(Struct, frozen=True):
-    """The front matter of a page: its text, and where it stands; from `key_end` on what the key says, 0: it has none.
+    """The front matter of a page: its text and its start; `key_end` is the end of the key, 0 if there is none.
 
-    That is null, one name, or a list of names, which `is_flow` if it has brackets.
+    The value is null, one name, or a list of names, which `is_flow` if it is in brackets.
     """
 
     body: str
@@ -60,40 +59,40 @@ class _FrontMatter(Struct, frozen=True):
 
 
 def with_alias(text: str | None, name: str, alias: str) -> str:
-    """Return the page of the entity `name` with one more alias, a new page for None; raise AliasEditError."""
+    """Return the page of the entity `name` with a new alias, a new page if `text` is None; raise AliasEditError."""
     block = f"---\n{_lines(alias)}---\n"
     if text is None:
         edited = f"{block}# {name}\n"
     elif not front_matter(text).end:
         edited = f"{block}\n{text}"
     else:
-        found = _read_front_matter(text)
-        body = _add(found, alias)
-        edited = text[: found.start] + body + text[found.start + len(found.body) :]
+        front = _read_front_matter(text)
+        body = _add(front, alias)
+        edited = text[: front.start] + body + text[front.start + len(front.body) :]
     _check(edited, [*aliases_in(text or ""), alias])
     return edited
 
 
 def without_alias(text: str, alias: str) -> str:
-    """Return the page without an alias, however its case is written; empty if it says nothing but its name.
+    """Return the page without an alias, in any case; empty if nothing but the name would remain.
 
-    Raise AliasEditError.
+    Raises AliasEditError.
     """
-    found, slug = _read_front_matter(text), slug_of(alias)
-    body = _remove(found, slug)
-    behind = text[found.start + len(found.body) :]
-    edited = text[: found.start] + body + behind if body else _without_block(behind)
-    _check(edited, [one for one in aliases_in(text) if slug_of(one) != slug])
+    front, slug = _read_front_matter(text), slug_of(alias)
+    body = _remove(front, slug)
+    rest = text[front.start + len(front.body) :]
+    edited = text[: front.start] + body + rest if body else _without_block(rest)
+    _check(edited, [name for name in aliases_in(text) if slug_of(name) != slug])
     return edited
 
 
 def aliases_in(text: str) -> tuple[str, ...]:
-    """Return the aliases that the front matter of a page gives."""
+    """Return the aliases in the front matter of a page."""
     return aliases_of(front_matter(text).values)
 
 
 def is_made_for(text: str, alias: str) -> bool:
-    """Tell whether a page is as one is made for this alias alone: without it, nothing but a name would be left."""
+    """Return whether a page was created for this alias alone: without it, only a name would remain."""
     title = text.rstrip("\n").rpartition("\n")[2]
     return title.startswith("# ") and text == f"---\n{_lines(alias)}---\n{title}\n"
 
@@ -109,7 +108,7 @@ def _read_front_matter(text: str) -> _FrontMatter:
     body = text[start:close]
     if body.count("[") + body.count("{") > MAX_BRACKETS:
         raise AliasEditError("the front matter has too many brackets: edit its aliases by hand")
-    import yaml  # here: who reads a page, as the index does, needs none of it
+    import yaml  # here: readers of pages, such as the index, do not need it
 
     try:
         root = yaml.compose(body, Loader=yaml.SafeLoader)
@@ -127,46 +126,46 @@ def _read_front_matter(text: str) -> _FrontMatter:
     key, value = values[0]
     is_list = isinstance(value, yaml.SequenceNode)
     items = value.value if is_list else [value]
-    if not all(isinstance(one, yaml.ScalarNode) for one in items):
+    if not all(isinstance(item, yaml.ScalarNode) for item in items):
         raise AliasEditError(f"{KEY} is no list of names: mend it by hand")
     return _FrontMatter(
         body,
         start,
         key_end=key.end_mark.index,
         value_start=value.start_mark.index,
-        names=[_Name(one.value, one.start_mark.index, one.end_mark.index) for one in items],
+        names=[_Name(item.value, item.start_mark.index, item.end_mark.index) for item in items],
         is_list=is_list,
         is_flow=is_list and bool(value.flow_style),
         is_null=value.tag.endswith(":null"),
     )
 
 
-def _add(found: _FrontMatter, alias: str) -> str:
-    """Return the front matter with one more alias, in the style that its list has."""
-    body, names = found.body, found.names
-    if not found.key_end:
+def _add(front: _FrontMatter, alias: str) -> str:
+    """Return the front matter with a new alias, in the style of its list."""
+    body, names = front.body, front.names
+    if not front.key_end:
         return body + _lines(alias)
-    if found.is_null:
-        colon = body.index(":", found.key_end) + 1
+    if front.is_null:
+        colon = body.index(":", front.key_end) + 1
         return f"{body[:colon]} [{_quote(alias)}]{body[colon:]}"
-    if not found.is_list:
+    if not front.is_list:
         return f"{body[: names[0].start]}[{_quote(names[0].text)}, {_quote(alias)}]{body[names[0].end :]}"
-    if found.is_flow:
-        at = names[-1].end if names else found.value_start + 1
+    if front.is_flow:
+        at = names[-1].end if names else front.value_start + 1
         return f"{body[:at]}{', ' if names else ''}{_quote(alias)}{body[at:]}"
     at = body.find("\n", names[-1].end) + 1
     return f"{body[:at]}{_dash(body, names[-1])}{_quote(alias)}\n{body[at:]}"
 
 
-def _remove(found: _FrontMatter, slug: EntitySlug) -> str:
-    body, names = found.body, found.names
-    going = [number for number, one in enumerate(names) if slug_of(one.text) == slug]
-    if going and not found.is_list:
+def _remove(front: _FrontMatter, slug: EntitySlug) -> str:
+    body, names = front.body, front.names
+    removed = [number for number, name in enumerate(names) if slug_of(name.text) == slug]
+    if removed and not front.is_list:
         return f"{body[: names[0].start]}[]{body[names[0].end :]}"
-    for number in reversed(going):
-        body = _without_item(body, names, number) if found.is_flow else _without_line(body, names[number])
-    is_left = len(going) < len(names)
-    return body if is_left or found.is_flow or not going else _without_key(body, found.key_end)
+    for number in reversed(removed):
+        body = _without_item(body, names, number) if front.is_flow else _without_line(body, names[number])
+    is_left = len(removed) < len(names)
+    return body if is_left or front.is_flow or not removed else _without_key(body, front.key_end)
 
 
 def _without_item(body: str, names: Sequence[_Name], number: int) -> str:
@@ -175,14 +174,14 @@ def _without_item(body: str, names: Sequence[_Name], number: int) -> str:
         start = names[number - 1].end
     elif len(names) > 1:
         end = names[1].start
-    # a name may hold the sign of a comment
+    # only the separators are checked, because a name may contain `#`
     if "#" in body[start:begin] + body[stop:end] or "\n" in body[start:end]:
         raise AliasEditError("the list of aliases goes over several lines: take it out by hand")
     return body[:start] + body[end:]
 
 
 def _without_line(body: str, name: _Name) -> str:
-    """Take a name out of its line; a comment behind it stays."""
+    """Remove a name with its line; a comment after it remains."""
     dash = _dash(body, name)
     start, end = name.start - len(dash), body.find("\n", name.end) + 1
     rest = body[name.end : end]
@@ -194,9 +193,9 @@ def _without_key(body: str, key_end: int) -> str:
     return body[:start] + body[end:] if _BARE_KEY.match(body[start:end]) else body
 
 
-def _without_block(behind: str) -> str:
-    """Return what follows a front matter that is empty now: as it was before one was put before it."""
-    text = behind.partition("\n")[2]
+def _without_block(body: str) -> str:
+    """Return the text after a removed front matter; empty if it is only the name."""
+    text = body.partition("\n")[2]
     if text.startswith("\n"):
         return text[1:]
     is_name = text.startswith("# ") and text.count("\n") == 1 and text.endswith("\n")
@@ -204,7 +203,7 @@ def _without_block(behind: str) -> str:
 
 
 def _dash(body: str, name: _Name) -> str:
-    """Return what stands before a name on its line."""
+    """Return the text before a name on its line."""
     dash = body[body.rfind("\n", 0, name.start) + 1 : name.start]
     if not _ITEM.match(dash):
         raise AliasEditError("the list of aliases is written unusually: edit it by hand")
@@ -221,24 +220,24 @@ def _quote(alias: str) -> str:
 
 
 _HEADING_BYTES = 4096
-"""So far behind the front matter the first heading is looked for."""
+"""Bytes after the front matter in which the first heading is searched."""
 
 
 def is_entity_page(path: str) -> bool:
-    """Tell whether a document is the page of an entity."""
+    """Return whether a document is the page of an entity."""
     return path.startswith(ENTITY_PAGES) and "/" not in path[len(ENTITY_PAGES) :] and not is_conflict_copy(path)
 
 
 def entity_page_of(data: bytes, path: RelativePath) -> EntityPage | None:
-    """Read the page of an entity, UTF-8 that ends in `PADDING`; None for any other document.
+    """Return the page of an entity from UTF-8 that ends in `PADDING`; None for any other document.
 
-    Its name is its first heading, else that of the file.
+    Its name is its first heading, or else that of the file.
     """
     if not is_entity_page(path):
         return None
     front, size = front_matter_bytes(data), len(data) - len(PADDING)
     values = front_matter(data[: min(4 * FRONT_MATTER_CHARS, size)].decode("utf-8", "replace")).values
-    # a heading that reflect wrote is no name
+    # generated headings do not count
     own = generated_in(data, front).blanked(data)
     body = own[front : min(front + _HEADING_BYTES, size)].decode("utf-8", "replace")
     return EntityPage(path, _heading(body) or path[len(ENTITY_PAGES) : -len(SUFFIX)], aliases_of(values))
@@ -253,7 +252,7 @@ def _heading(body: str) -> str:
 
 
 class AliasPlace(Struct, frozen=True):
-    """A name that is, or is to be, an alias of an entity, whose page is at `path`."""
+    """An existing or new alias of an entity, whose page is at `path`."""
 
     alias: str
     entity: str
@@ -261,7 +260,7 @@ class AliasPlace(Struct, frozen=True):
 
 
 def merging(book: Book, name: str, into: str) -> AliasPlace:
-    """Return where `name` becomes an alias of `into`; raise ValueError, which says what is in the way."""
+    """Return the place for `name` as an alias of `into`; raise ValueError with the reason if it cannot be one."""
     alias, entity = _check_name(name), _check_name(into)
     slug, target = slug_of(alias), slug_of(entity)
     if slug == target:
@@ -281,7 +280,7 @@ def merging(book: Book, name: str, into: str) -> AliasPlace:
 
 
 def splitting(book: Book, name: str) -> AliasPlace:
-    """Return of which entity a name is an alias; raise LookupError if of none, ValueError if of several."""
+    """Return the place of an alias; raise LookupError if it belongs to no entity, ValueError if to several."""
     alias = _check_name(name)
     claimed = _claims(book, slug_of(alias))
     if not claimed:
@@ -298,19 +297,21 @@ def _check_name(name: str) -> str:
     except ValueError as exc:
         raise ValueError(f"{name[:MAX_NAME]!r} is no name: {exc}") from exc
     if not plain.isprintable():
-        raise ValueError(f"{name[:MAX_NAME]!r} is no name: it holds signs that nobody sees")
+        raise ValueError(f"{name[:MAX_NAME]!r} is no name: it holds invisible characters")
     return plain
 
 
 def _claims(book: Book, slug: EntitySlug) -> list[EntitySlug]:
-    """Return the entities whose pages give a name as an alias, in order."""
+    """Return the entities whose pages list a name as an alias, in order."""
     return sorted(
-        of for of, page in book.pages.items() if of != slug and slug in {slug_of(one) for one in page.aliases}
+        entity
+        for entity, page in book.pages.items()
+        if entity != slug and slug in {slug_of(alias) for alias in page.aliases}
     )
 
 
 def _place(book: Book, alias: str, slug: EntitySlug, written: str) -> AliasPlace:
-    """Name the entity as its page does; where there is none, as most lines write it, or as it is `written` now."""
+    """Return the place with the entity's name from its page, else its most frequent spelling, else `written`."""
     if page := book.pages.get(slug):
         return AliasPlace(alias, page.name, RelativePath(page.path))
     memories = (book.memories[one] for one in book.by_entity.get(slug, ()))

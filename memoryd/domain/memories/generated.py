@@ -1,6 +1,6 @@
-"""Generated text in a page: the lines between reflect's markers, rendered and read. The rest belongs to the person.
+"""Generated text in a page: rendering and reading of the block between reflect's markers. The rest is the person's.
 
-What is between the markers is never read back as memories.
+Text between the markers is never read as memories.
 """
 
 import re
@@ -15,53 +15,49 @@ from memoryd.domain.memories.kinds import MemoryId, ShortId, short_id
 from memoryd.domain.memories.line import RetainedLine, is_of_session
 from memoryd.domain.text.lines import PADDING
 from memoryd.domain.text.markdown import front_matter_bytes
+from memoryd.domain.text.sanitizing import blanked
 
 BEGIN = "<!-- memoryd:begin -->"
 END = "<!-- memoryd:end -->"
 SUMMARY = "> Summary by "
-"""The beginning of the paragraph that a text model wrote about all entries below."""
+"""The beginning of the paragraph in which a text model summarises all entries."""
 _SIGN = b"memoryd:"
 _MARKER_OR_FENCE = expression(
     rb"^(?P<indent>[ \t]{0,32}+)(?:<!--[ \t]{0,9}+memoryd:(?P<marker>begin|end)[ \t]{0,9}+-->[ \t\r]*+$"
     rb"|(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+)$)",
     re.MULTILINE,
 )
-_NOT_A_LINE_END = expression(rb"[^\n]")
 _CODE_INDENT = 4
 
-_NOT_CLOSED = f"{BEGIN} is not closed; put {END} behind what was generated, or take it out"
-_NOT_OPENED = f"{END} closes nothing; put {BEGIN} before what was generated, or take it out"
+_NOT_CLOSED = f"{BEGIN} is not closed; put {END} after the generated text, or remove it"
+_NOT_OPENED = f"{END} closes nothing; put {BEGIN} before the generated text, or remove it"
 
 
 class Generated(Struct, frozen=True):
-    """The byte ranges of whole lines between the markers, markers included; and those where a marker has no partner,
-    with line (1-based) and reason of each: what stands there may be a person's or not."""
+    """Byte ranges of complete lines: generated blocks with their markers, and doubtful ranges with an unpaired marker.
+
+    `doubts` has the line (1-based) and the reason of each doubtful range, whose text may be a person's.
+    """
 
     ranges: tuple[tuple[int, int], ...] = ()
     doubtful: tuple[tuple[int, int], ...] = ()
     doubts: tuple[tuple[int, str], ...] = ()
 
     def blanked(self, data: bytes) -> bytes:
-        """Return the document with blanks for what was generated; lines and offsets stay."""
-        if not self.ranges:
-            return data
-        pieces, at = [], 0
-        for start, end in self.ranges:
-            pieces += [data[at:start], _NOT_A_LINE_END.sub(b" ", data[start:end])]
-            at = end
-        return b"".join([*pieces, data[at:]])
+        """Return the document with its generated blocks blanked; lines and offsets do not move."""
+        return blanked(data, self.ranges)
 
 
 def generated_in(data: bytes, front_matter_end: int) -> Generated:
-    """Find what was generated in a document, UTF-8 that ends in `PADDING`.
+    """Return the generated blocks of a document, UTF-8 that ends in `PADDING`.
 
-    A marker is alone on its line, outside of front matter and of a person's fenced code. Fences between markers
-    count for nothing there: what a memory quotes cannot hide the end.
+    A marker is alone on its line, outside of front matter and of fenced code. Fences between markers are ignored, so
+    that a quotation in a memory cannot hide the end marker.
     """
     if _SIGN not in data:
         return Generated()
     ranges, doubtful, doubts = [], [], []
-    opened, behind = -1, front_matter_end
+    opened, after = -1, front_matter_end
     size = len(data) - len(PADDING)
     for start, end, is_begin in _markers(data, front_matter_end):
         if opened >= 0 and not is_begin:
@@ -70,9 +66,9 @@ def generated_in(data: bytes, front_matter_end: int) -> Generated:
             doubtful.append((opened, start))
             doubts.append((opened, _NOT_CLOSED))
         elif not is_begin:
-            doubtful.append((behind, end))
+            doubtful.append((after, end))
             doubts.append((start, _NOT_OPENED))
-        opened, behind = start if is_begin else -1, end
+        opened, after = start if is_begin else -1, end
     if opened >= 0:
         doubtful.append((opened, size))
         doubts.append((opened, _NOT_CLOSED))
@@ -80,7 +76,7 @@ def generated_in(data: bytes, front_matter_end: int) -> Generated:
 
 
 def _markers(data: bytes, front: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of each line that is a marker, and whether it begins what was generated."""
+    """Yield start and end of each marker line, and whether it begins a block."""
     fence, width, is_open = b"", 0, False
     for match in _MARKER_OR_FENCE.finditer(data, front, len(data) - len(PADDING)):
         indent = len(match["indent"].expandtabs(4))
@@ -105,7 +101,7 @@ def _number_lines(data: bytes, doubts: list[tuple[int, str]]) -> Iterator[tuple[
 
 MAX_ENTRY_CHARS = 500
 MAX_SOURCES = 3
-"""Citations of one entry; of the others the entry has the number."""
+"""Most citations in one entry; the others are only counted."""
 _UNSAFE = expression(r'[\x00-\x20"<>()\\%\x7f]')
 _ENTRY = expression(r"\]\((?:\.\./)*([^\s()#]{1,2000})#L[0-9]{1,9}(?:-L[0-9]{1,9})? \"([0-9a-f]{8})\"\)")
 _COMMENT = expression(r"<!--|-->")
@@ -113,7 +109,7 @@ _COMMENT_AS_TEXT = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
 class PageEntry(Struct, frozen=True):
-    """One memory on a page; `label` goes before its text (a date, a confidence), `below` are lines under it."""
+    """One memory on a page; `label` precedes its text (a date, a confidence), `below` are subordinate lines."""
 
     memory: MemoryId
     label: str
@@ -123,7 +119,7 @@ class PageEntry(Struct, frozen=True):
 
 
 class PageSection(Struct, frozen=True):
-    """Entries below a heading; `left_out` counts those for which there was no room."""
+    """Entries below a heading; `left_out` is the number of entries that were omitted."""
 
     heading: str
     entries: tuple[PageEntry, ...]
@@ -131,7 +127,7 @@ class PageSection(Struct, frozen=True):
 
 
 class GeneratedPage(Struct, frozen=True):
-    """The wanted content of a page; `title` heads a new file, and `about` the part between the markers."""
+    """The intended content of a page; `title` heads a new file, `about` is the first paragraph of the block."""
 
     path: RelativePath
     title: str
@@ -142,11 +138,11 @@ class GeneratedPage(Struct, frozen=True):
     def entries(self) -> tuple[PageEntry, ...]:
         """All entries, in order."""
         tops = [entry for section in self.sections for entry in section.entries]
-        return tuple(one for top in tops for one in (top, *top.below))
+        return tuple(entry for top in tops for entry in (top, *top.below))
 
 
 def block_of(page: GeneratedPage, summary: str = "") -> str:
-    """Return the text between the markers, with the markers: the same bytes for the same page."""
+    """Return the block with its markers: the same bytes for the same page."""
     parts = [page.about] if page.about else []
     parts += [summary] if summary else []
     for section in page.sections:
@@ -158,23 +154,23 @@ def block_of(page: GeneratedPage, summary: str = "") -> str:
 
 
 def with_block(text: str | None, page: GeneratedPage, block: str) -> str:
-    """Return the text of a page with a block in place of the one that it has; of a new one for None.
+    """Return a page with its block replaced; a new page if `text` is None.
 
-    Raises ValueError, which says what to do, where it has no such place, or where nobody can tell which it is.
+    Raises ValueError, which says what to do, if the page has no place for a block, or several.
     """
     if text is None:
         return f"# {page.title}\n\n{block}\n"
     data = text.encode("utf-8", "surrogatepass")
     start, end = _place(data)
     ending = "\r\n" if b"\r\n" in data[start:end] else "\n"
-    # the last marker's own line end stays as it is
+    # the line end of the last marker is not changed
     tail = data[start:end][len(data[start:end].rstrip(b"\r\n")) :]
     ours = block.replace("\n", ending).encode("utf-8", "surrogatepass")
     return (data[:start] + ours + tail + data[end:]).decode("utf-8", "surrogatepass")
 
 
 def block_in(text: str) -> str | None:
-    """Return the text between the markers of a page, with the markers; None where it is unclear."""
+    """Return the block of a page with its markers; None if it is missing or ambiguous."""
     data = text.encode("utf-8", "surrogatepass")
     try:
         start, end = _place(data)
@@ -184,13 +180,13 @@ def block_in(text: str) -> str | None:
 
 
 def has_no_marker(text: str) -> bool:
-    """Tell whether a page never had a place for a block, or lost all of it."""
-    found = _read_blocks(text.encode("utf-8", "surrogatepass"))
-    return not found.ranges and not found.doubts
+    """Return whether a page has no marker at all."""
+    blocks = _read_blocks(text.encode("utf-8", "surrogatepass"))
+    return not blocks.ranges and not blocks.doubts
 
 
 def citations_in(block: str) -> list[tuple[ShortId, str]]:
-    """Return the memories that the entries of a block name, in order, each with the path of a file that states it."""
+    """Return the memories that the entries of a block cite, in order, each with the path of a file that states it."""
     return [(ShortId(memory), unquote(path)) for path, memory in _ENTRY.findall(block)]
 
 
@@ -200,15 +196,15 @@ def _read_blocks(data: bytes) -> Generated:
 
 
 def _place(data: bytes) -> tuple[int, int]:
-    found = _read_blocks(data)
-    if found.doubts:
-        line, reason = found.doubts[0]
+    blocks = _read_blocks(data)
+    if blocks.doubts:
+        line, reason = blocks.doubts[0]
         raise ValueError(f"line {line}: {reason}")
-    if not found.ranges:
+    if not blocks.ranges:
         raise ValueError(f"it has no lines {BEGIN} and {END}; put them where memoryd may write")
-    if len(found.ranges) > 1:
-        raise ValueError(f"{BEGIN} stands there {len(found.ranges)} times; leave one, with its {END}")
-    return found.ranges[0]
+    if len(blocks.ranges) > 1:
+        raise ValueError(f"it has {len(blocks.ranges)} lines {BEGIN}; leave one, with its {END}")
+    return blocks.ranges[0]
 
 
 def _entry(entry: PageEntry, page: RelativePath, indent: str = "") -> Iterable[str]:
@@ -229,7 +225,7 @@ def _link(source: Citation, memory: MemoryId, page: RelativePath) -> str:
 
 
 def as_text(text: str) -> str:
-    """Return a text on one line that opens no comment, and closes none; a long one is cut."""
+    """Return a text as one line that neither opens nor closes a comment; a long text is truncated."""
     line = " ".join(text.split())
     if len(line) > MAX_ENTRY_CHARS:
         line = f"{line[:MAX_ENTRY_CHARS].rstrip()} …"
@@ -237,34 +233,36 @@ def as_text(text: str) -> str:
 
 
 def cut(entries: Sequence[PageEntry], most: int) -> tuple[tuple[PageEntry, ...], int]:
-    """Return the first entries, and how many are left out."""
+    """Return at most `most` entries, and the number of omitted ones."""
     return tuple(entries[:most]), max(len(entries) - most, 0)
 
 
 _HAN_SIGN = expression("[\u4e00-\u9fff]")
-_SAID_OF = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
-"""A message that has such words of its own is not kept so."""
+_MESSAGE_ABOUT = expression(r"(?P<message>.*)(?:\s\(said of: (?P<line>.*)\)|（说的是：(?P<han_line>.*)）)\Z", re.DOTALL)
+"""A message about a line, as stored. A message that itself ends in such words is not stored in this form."""
 
 
 def said_of(message: str, line: str) -> str:
-    """Return a message with the line that it was said of, as it is kept; of a line that is kept so with its own."""
+    """Return a message together with the line that it is about, as stored; a nested message is replaced by its line."""
     line = " ".join((line_said_of(line) or line).split())
     return f"{message}（说的是：{line}）" if _HAN_SIGN.search(message) else f"{message} (said of: {line})"
 
 
 def line_said_of(text: str) -> str:
-    """Return the line of which a kept message was said; empty if it names none."""
-    found = _SAID_OF.match(text)
-    return "" if found is None else found["line"] or found["han_line"]
+    """Return the line that a stored message is about; empty if there is none."""
+    match = _MESSAGE_ABOUT.match(text)
+    return "" if match is None else match["line"] or match["han_line"]
 
 
 def typed_part(text: str) -> str:
-    """Return a kept message without the line of which it was said."""
-    found = _SAID_OF.match(text)
-    return text if found is None else found["message"]
+    """Return a stored message without the line that it is about."""
+    match = _MESSAGE_ABOUT.match(text)
+    return text if match is None else match["message"]
 
 
 def retells(line: RetainedLine) -> bool:
-    """Tell whether memoryd wrote into a line what others say: the end or a summary of a session, or what was said of
-    another line."""
+    """Return whether memoryd wrote a line that only restates others.
+
+    That is the end or a summary of a session, or a message about another line.
+    """
     return is_of_session(line) or bool(line_said_of(line.text))

@@ -1,10 +1,10 @@
-"""The kinds of memories, their networks, ids and scopes, who writes them, and how much history a workspace keeps.
+"""Kinds, networks, ids, scopes and visibility of memories; writers of changes; and the length of the history.
 
 The same statement about the same entities has the same id, wherever and however often it is written. Kind, confidence
-and the other attributes are no part of it: they may be corrected in place.
+and most other attributes are not part of the id, so that they can be corrected in place.
 
-A scope says which agents, and which of their channels, may see a memory. In doubt no one may. Every question is asked
-by an agent, in a channel, or by the owner for an agent.
+A scope says which agents, and which of their channels, may see a memory. In doubt no one may. Every query comes from an
+agent, in a channel or not, or from the owner on behalf of an agent.
 """
 
 import json
@@ -21,7 +21,7 @@ from memoryd.domain.memories.entities import EntitySlug
 
 
 class Network(StrEnum):
-    """What is so, what was done, what is believed, and what was summed up."""
+    """The four networks: facts, experiences, beliefs, and summaries."""
 
     WORLD = "world"
     EXPERIENCE = "experience"
@@ -30,7 +30,7 @@ class Network(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a retained line says it is."""
+    """The kind of a memory, as stated by its line."""
 
     WORLD = "world"
     EXPERIENCE = "experience"
@@ -72,7 +72,6 @@ _IMPORTANCE: Mapping[Kind, float] = {
     Kind.PROCEDURE: 0.6,
     Kind.SESSION: 0.4,
 }
-_OTHERS_IMPORTANCE = 0.5
 
 
 def kind_named(text: str) -> Kind | None:
@@ -81,7 +80,7 @@ def kind_named(text: str) -> Kind | None:
 
 
 def written_kind(kind: Kind) -> str:
-    """Return how a line begins that is of this kind: its letter, or its full word where it has none."""
+    """Return the kind as written in a line: its letter, or its full name if it has no letter."""
     return _WRITTEN.get(kind, kind.value)
 
 
@@ -91,117 +90,117 @@ def network_of(kind: Kind) -> Network:
 
 
 def default_importance(kind: Kind) -> float:
-    """Return the importance, 0 to 1, of a memory whose line names none."""
-    return _IMPORTANCE.get(kind, _OTHERS_IMPORTANCE)
+    """Return the importance, 0 to 1, of a memory whose line has none."""
+    return _IMPORTANCE.get(kind, 0.5)
 
 
 def is_belief(kind: Kind) -> bool:
-    """Tell whether a memory of this kind has a confidence that evidence moves: opinions and preferences."""
+    """Return whether a memory of this kind has a confidence that evidence changes: opinions and preferences."""
     return network_of(kind) is Network.OPINION
 
 
 MemoryId = NewType("MemoryId", str)
-"""A UUIDv5 in its usual spelling."""
+"""A UUIDv5 as a string."""
 ShortId = NewType("ShortId", str)
-"""The first eight signs of an id, by which lines name each other."""
+"""The first eight characters of an id, by which lines reference each other."""
 
 ID_PREFIX_CHARS = 8
 _NAMESPACE = UUID("8c704803-bde9-420e-82d8-13e1bceabffd")
-"""Drawn once; another one would give every memory another id."""
+"""A random constant; changing it would change every id."""
 _as_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def memory_id(*, scope: str, slugs: Iterable[EntitySlug], at: str, text: str) -> MemoryId:
     """Return the UUIDv5 (RFC 9562) of scope, sorted slugs, event time as written, and the text.
 
-    The text counts in NFC with its white space folded. The parts are joined as JSON, so that no sign in one of them
-    can be taken for the end of it.
+    The text is in NFC with its white space folded. The parts are joined as JSON, so that their boundaries are
+    unambiguous.
     """
     folded = " ".join(unicodedata.normalize("NFC", text).split())
     return MemoryId(str(uuid5(_NAMESPACE, _as_json([scope, sorted(set(slugs)), at, folded]))))
 
 
 def short_id(memory: MemoryId) -> ShortId:
-    """Return the beginning of an id that lines, citations and people use."""
+    """Return the beginning of an id that is used in lines, citations and commands."""
     return ShortId(memory[:ID_PREFIX_CHARS])
 
 
 CHANGES_MAX = 10_000
 CHANGE_BYTES_MAX = 64 * 2**20
-"""Of the lines of all changes, which undoing them takes."""
+"""Most bytes of the lines of all changes, which undoing requires."""
 PROPOSALS_MAX = 5_000
-"""The oldest that were decided go; open ones stay."""
+"""The oldest decided proposals are deleted; open ones are not."""
 RUNS_MAX = 400
-"""Of reflect: a year of daily ones."""
+"""Runs of reflect: a year of daily ones."""
 
 
 class WrittenBy(StrEnum):
-    """What part of memoryd made a change; `changes --by` takes these names."""
+    """The part of memoryd that made a change; also the values of `changes --by`."""
 
     RETAIN = "retain"
-    """A memory that somebody stated."""
+    """A memory was stated."""
     CORE = "core"
     """An explicit edit of the core file."""
     REFLECT = "reflect"
-    """What reflect writes between its markers."""
+    """Reflect wrote a generated block."""
     PROPOSAL = "proposal"
-    """A proposal that a person accepted."""
+    """A person accepted a proposal."""
     FORGET = "forget"
-    """A memory that is to be forgotten."""
+    """A memory was forgotten."""
     ENTITIES = "entities"
-    """Entities that a person merged or split."""
+    """A person merged or split entities."""
     LINES = "lines"
-    """Lines of a note that its owner corrected by their place."""
+    """The owner corrected lines of a note by their place."""
     MEMORIES = "memories"
-    """A memory that was pinned, weighed or deleted by its id."""
+    """A memory was pinned, weighted or deleted by its id."""
     CAPTURE = "capture"
-    """What a turn of a conversation said."""
+    """A statement in a turn of a conversation was captured."""
     TIERS = "tiers"
-    """Tiers that rested on touches which are no uses."""
+    """Tiers that were based on accesses other than uses were corrected."""
     IMPORT = "import"
-    """Memories of another workspace, by `memoryctl import`."""
+    """Memories of another workspace were imported by `memoryctl import`."""
     UNDO = "undo"
-    """A change that was taken back."""
+    """A change was reverted."""
 
 
 GLOBAL = "global"
 TEAM = "team"
-"""Of what others of a team share. No line can name it: what is under it lies in the notes of the team."""
+"""The scope of shared memories of a team. No line can have it: it follows from the place in the team's notes."""
 _AGENT = "agent"
 
 
 def scope_admits(scope: str, agent: str, channel: str | None) -> bool:
-    """Tell whether a memory of this scope is for an agent that asks in a channel (None: in none).
+    """Return whether a memory of this scope is visible to an agent in a channel (None: in no channel).
 
-    No scope is the workspace's, and reaches every agent on it, as `global` does, and what its team shares. `agent:ID`
-    reaches that agent, and `agent:ID:CHANNEL` only what it asks in that channel. Anything else reaches no agent.
+    An empty scope, `global` and `team` are visible to every agent of the workspace. `agent:ID` is visible to that
+    agent, and `agent:ID:CHANNEL` only in that channel. Any other scope is visible to no agent.
     """
     return scope in ("", GLOBAL, TEAM) or _agent_of(scope) in ((agent, ""), (agent, channel))
 
 
 def unnamed_scope(agent: str, channel: str = "", *, is_alone: bool) -> str:
-    """Return whose a memory is that names no scope and was said to an agent, or in a channel that is a person's own.
+    """Return the default scope of a memory that was said to an agent, or in a channel that is a person's own.
 
-    `is_alone`: no other agent shares the workspace, so that it is the workspace's.
+    `is_alone`: no other agent shares the workspace, so that the default is the workspace.
     """
     if channel:
         return f"{_AGENT}:{agent}:{channel}"
-    # what is said to one agent is not for another on the same workspace
+    # a statement to one agent is not meant for other agents of the workspace
     return "" if is_alone else f"{_AGENT}:{agent}"
 
 
 def is_scope(text: str) -> bool:
-    """Tell whether a text reads as a scope: `global`, `agent:ID` or `agent:ID:CHANNEL`."""
+    """Return whether a text is a scope: `global`, `agent:ID` or `agent:ID:CHANNEL`."""
     return text == GLOBAL or _agent_of(text) is not None
 
 
 def is_team(scope: str) -> bool:
-    """Tell whether somebody means what the team shares: `team`, or `team:NAME`."""
+    """Return whether a scope means memories shared by the team: `team`, or `team:NAME`."""
     return scope.partition(":")[0] == TEAM
 
 
 def covers(wider: str, scope: str) -> bool:
-    """Tell whether a memory of scope `wider` reaches all whom one of `scope` reaches; in doubt it does not."""
+    """Return whether scope `wider` is visible wherever `scope` is; in doubt it is not."""
     if wider in ("", GLOBAL, scope):
         return True
     agent = _agent_of(wider)
@@ -209,15 +208,18 @@ def covers(wider: str, scope: str) -> bool:
 
 
 def _agent_of(scope: str) -> tuple[str, str] | None:
-    """Return the agent and the channel (empty: any) that a scope names; None for what names no agent."""
+    """Return the agent and the channel (empty: any) of a scope; None if it has no agent."""
     kind, _, rest = scope.partition(":")
-    # an id may hold no colon, a channel may
+    # an id contains no colon, a channel may
     agent, colon, channel = rest.partition(":")
     return (agent, channel) if kind == _AGENT and agent and bool(channel) == bool(colon) else None
 
 
 class Visibility(Struct, frozen=True):
-    """Who asks: an agent, in a channel (None: in none); or the owner for it, who sees what it may see anywhere."""
+    """The identity of a client: an agent, in a channel or not, or the owner.
+
+    The owner sees what the agent sees in any channel.
+    """
 
     agent: str
     channel: str | None = None
@@ -225,13 +227,13 @@ class Visibility(Struct, frozen=True):
 
     @classmethod
     def of(cls, agent: str, admitted: Admitted) -> "Visibility":
-        """Return what a request sees of the memories that reach an agent."""
+        """Return the visibility of a request for the memories of an agent."""
         return cls(agent, admitted.channel, admitted.is_owner)
 
     def admits(self, scope: str) -> bool:
-        """Tell whether a memory of this scope may be shown.
+        """Return whether a memory of this scope may be shown.
 
-        What reads as no scope is for the owner alone, who can fix it; those of another agent are shown to no one.
+        An invalid scope is shown to the owner alone, who can correct it; scopes of other agents are shown to no one.
         """
         return scope_admits(scope, self.agent, self.channel) or (self.is_owner and not self._is_anothers(scope))
 

@@ -1,9 +1,9 @@
-"""The retained line: one bullet that states a memory, with its attributes in brackets, read and written.
+"""The retained line: one bullet that states a memory, with its attributes in brackets; parsing and rendering.
 
     - KIND[(key=value, …)] [@Entity …]: text
         further lines of the same memory are indented
 
-such as `- W(c=0.95, at=2025-11-27, pin) @Peter: …`. What does not parse is prose, and is never guessed into a memory.
+such as `- W(c=0.95, at=2025-11-27, pin) @Peter: …`. Text that does not parse is prose; nothing is guessed.
 """
 
 import difflib
@@ -36,7 +36,7 @@ from memoryd.domain.memories.malformed_lines import MalformedLine, nearly, nearl
 
 
 class Provenance(StrEnum):
-    """Who said what a memory states."""
+    """The source of a memory's statement."""
 
     USER = "user"
     AGENT = "agent"
@@ -45,12 +45,12 @@ class Provenance(StrEnum):
 
 
 BY_PEOPLE = frozenset({None, Provenance.USER})
-"""Of what a person says, or wrote by hand."""
+"""Values of lines that a person said, or wrote by hand."""
 
 MAX_VALUES = 64
-"""Of one key."""
+"""Most values of one key."""
 MAX_TAGS = 1_000
-"""Signs of all tags of a line, so that what is written stays within what is read."""
+"""Most characters of all tags of a line, so that a written line can be parsed again."""
 _SHORT_ID = expression(r"[0-9a-f]{8}\Z")
 _SHARE = expression(r"(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?\Z")
 _DAY_OR_MONTH = expression(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?\Z")
@@ -58,23 +58,22 @@ _WORD = expression(r"[^\s,，()（）=＝\x00-\x1f]{1,200}\Z")
 _COMMA = expression("[,，]")
 _EQUALS = expression("[=＝]")
 _BETWEEN_VALUES = expression(r"[\s;+]+")
-_RANGE = ".."
 NAMING = ("supports", "contradicts", "supersedes", "superseded", "beside")
-"""Attributes that name other memories, by the first eight signs of their ids."""
+"""Attributes that reference other memories, by the first eight characters of their ids."""
 Word = TypeVar("Word", bound=str)
 
 
 class Attributes(Struct, frozen=True):
-    """The attributes of a retained line; None and empty for what it does not say.
+    """The attributes of a retained line; None or empty for missing ones.
 
-    Raise ValueError for what no line can say: a share outside of 0 to 1, a date that no calendar has, an id that is
-    none, a word with a blank or a comma in it.
+    Raises ValueError for invalid values: a number outside of 0 to 1, an invalid date, an invalid id, or a word with a
+    blank or a comma.
     """
 
     confidence: float | None = None
     importance: float | None = None
     at: str = ""
-    """Event time as written: `2025-11-27`, `2025-11`, or two of them with `..` between."""
+    """Event time as written: `2025-11-27`, `2025-11`, or two of them separated by `..`."""
     scope: str = ""
     supports: tuple[ShortId, ...] = ()
     contradicts: tuple[ShortId, ...] = ()
@@ -83,9 +82,9 @@ class Attributes(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     is_pinned: bool = False
     superseded: tuple[ShortId, ...] = ()
-    """What supersedes it: the same said on the older line, for who reads that."""
+    """The memories that supersede it: the inverse of `supersedes`, for readers of the older line."""
     beside: tuple[ShortId, ...] = ()
-    """What it does not contradict, whatever it looks like: both hold."""
+    """The memories that it does not contradict, despite appearances: both are valid."""
 
     def __post_init__(self) -> None:
         for name, share in (("c", self.confidence), ("i", self.importance)):
@@ -101,28 +100,28 @@ class Attributes(Struct, frozen=True):
         if sum(map(len, self.tags)) > MAX_TAGS:
             raise ValueError(f"tags have {MAX_TAGS:,} signs together at most")
 
-    def with_more(self, given: "Attributes") -> "Attributes":
-        """Return them with what is given beside them: both of lists, of what is one the given, and a pin of either."""
-        lists = {key: joined(getattr(self, key), getattr(given, key)) for key in (*NAMING, "tags")}
+    def with_more(self, other: "Attributes") -> "Attributes":
+        """Return the union with other attributes: lists are joined, single values of `other` win, either may pin."""
+        lists = {key: joined(getattr(self, key), getattr(other, key)) for key in (*NAMING, "tags")}
         return replace(
             self,
-            confidence=self.confidence if given.confidence is None else given.confidence,
-            importance=self.importance if given.importance is None else given.importance,
-            is_pinned=self.is_pinned or given.is_pinned,
+            confidence=self.confidence if other.confidence is None else other.confidence,
+            importance=self.importance if other.importance is None else other.importance,
+            is_pinned=self.is_pinned or other.is_pinned,
             **lists,
         )
 
 
 def joined(first: Iterable[Word], then: Iterable[Word]) -> tuple[Word, ...]:
-    """Return what is in either, each once."""
+    """Return the distinct elements of both."""
     return tuple(dict.fromkeys((*first, *then)))
 
 
 def parse_attributes(text: str) -> Attributes:
-    """Read what stands between the brackets; raise ValueError, which says what is wrong, for what is not understood.
+    """Parse the text between the brackets; raise ValueError with the mistake if it is invalid.
 
-    Keys may be in any order and case, values have no quotes. Several ids or tags have blanks between, or their key is
-    repeated; any other key occurs once.
+    Keys may be in any order and case, values have no quotes. Several ids or tags are separated by blanks, or their key
+    is repeated; any other key occurs once.
     """
     values_by_key: dict[str, list[str]] = {}
     for part in _COMMA.split(text):
@@ -131,7 +130,7 @@ def parse_attributes(text: str) -> Attributes:
             values_by_key.setdefault(key, []).append(value)
     twice = [key for key, values in values_by_key.items() if len(values) > 1 and key not in _MANY]
     if twice:
-        raise ValueError(f"{twice[0]} stands twice")
+        raise ValueError(f"{twice[0]} occurs twice")
     fields: dict[str, object] = {
         _KEYS[key][0]: _KEYS[key][1](" ".join(values)) for key, values in values_by_key.items()
     }
@@ -139,13 +138,13 @@ def parse_attributes(text: str) -> Attributes:
 
 
 def render_attributes(attributes: Attributes) -> str:
-    """Return the attributes as `parse_attributes` reads them, in one order; empty if there are none."""
+    """Return the attributes in canonical order, as parsed by `parse_attributes`; empty if there are none."""
     parts = [f"{key}={text}" for key, (name, _) in _KEYS.items() if (text := _format(getattr(attributes, name)))]
     return ", ".join([*parts, *([_PIN] if attributes.is_pinned else [])])
 
 
 def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> str:
-    """Return the text between the brackets with the changed attributes rewritten; the rest stays as it is."""
+    """Return the text between the brackets with the changed attributes rewritten; the rest is not changed."""
     changed = [key for key, (name, _) in _KEYS.items() if getattr(before, name) != getattr(after, name)]
     values = {key: _format(getattr(after, _KEYS[key][0])) for key in changed}
     changed_parts = {key: f"{key}={value}" if value else "" for key, value in values.items()}
@@ -167,8 +166,8 @@ def rewritten_attributes(text: str, before: Attributes, after: Attributes) -> st
 
 
 def written_span(at: str) -> tuple[date, date]:
-    """Return the first and last day of an event time as `at=` has it; raise ValueError if it is none."""
-    first, has_end, last = at.partition(_RANGE)
+    """Return the first and last day of an event time in the form of `at=`; raise ValueError if it is invalid."""
+    first, has_end, last = at.partition("..")
     days = _days(first), _days(last if has_end else first)
     if days[1][1] < days[0][0]:
         raise ValueError(f"at={at} ends before it begins")
@@ -189,13 +188,13 @@ def _days(text: str) -> tuple[date, date]:
 
 
 def _parse_attribute(part: str) -> tuple[str, str]:
-    """Return key and value of one attribute; raise ValueError with the key that may be meant."""
+    """Return key and value of one attribute; raise ValueError with the probable key if it is invalid."""
     pieces = _EQUALS.split(part, maxsplit=1)
     key = pieces[0].strip().lower()
     if key == _PIN and len(pieces) == 1:
         return _PIN, ""
     if key not in _KEYS or key == _PIN:
-        raise ValueError(_suggest(key, _KEYS) if key != _PIN else "pin stands alone, without a value")
+        raise ValueError(_suggest(key, _KEYS) if key != _PIN else "pin has no value")
     if len(pieces) == 1 or not pieces[1].strip():
         raise ValueError(f"{key} has no value, as in {key}=…")
     return key, pieces[1].strip()
@@ -255,11 +254,7 @@ _KEYS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "i": ("importance", _share),
     "at": ("at", lambda text: "".join(text.split())),
     "scope": ("scope", _scope),
-    "supports": ("supports", _ids),
-    "contradicts": ("contradicts", _ids),
-    "supersedes": ("supersedes", _ids),
-    "superseded": ("superseded", _ids),
-    "beside": ("beside", _ids),
+    **{key: (key, _ids) for key in NAMING},
     "from": ("provenance", _provenance),
     "tags": ("tags", _words),
     _PIN: ("is_pinned", lambda _: True),
@@ -267,19 +262,19 @@ _KEYS: Mapping[str, tuple[str, Callable[[str], object]]] = {
 
 
 MAX_TEXT = 16_384
-"""Signs of what one memory says; more is a note of its own."""
+"""Characters of a memory's text; longer text belongs into a note."""
 MAX_NAME = 200
-"""Signs of the name of an entity."""
+"""Characters of an entity's name."""
 MAX_ENTITIES = 64
 MAX_ATTRIBUTES = 4096
-"""Signs between the brackets behind a kind."""
+"""Characters between the brackets after a kind."""
 INDENT = "    "
 _MARK = expression(r"(?:[ \t]*+[-*+](?=[ \t]))?[ \t\u3000]*+")
 _KIND = expression(r"[A-Za-z_]{1,20}(?![A-Za-z_])")
 _HEAD = caseless(
     r"[@＠]|[(（]\s*+(?:(?:c|i|at|scope|supports|contradicts|superseded|supersedes|beside|from|tags)\s*+[=＝]|pin\s*+[,，)）])"
 )
-"""How a head begins that names no kind."""
+"""The beginning of a head without a kind."""
 _OPENS = expression(r"\s*+[(（]")
 _CLOSES = expression("[)）]")
 _ENTITY = expression(
@@ -291,16 +286,16 @@ _PLAIN_NAME = expression(r"[^\s@＠:：,，、()（）\[\]［］]+\Z")
 _NO_NAME = expression(r"[\[\]［］]")
 _LINE_ENDS = expression(r"\r\n|\r|\n")
 BLOCK_START = expression(r"```|~~~|<!--")
-"""What would open code or a comment at the beginning of a line, and hide the text behind the memory."""
+"""Opens code or a comment at the beginning of a line, and would hide the text after the memory."""
 _RULE_CHARS = "-*+_=|#>~` \t"
 
 
 class RetainedLine(Struct, frozen=True):
-    """What one bullet states.
+    """The statement of one bullet.
 
-    The text is kept in the lines it is written in, without blanks around them and without empty ones; a line that
-    would open code or a comment goes on behind the one before it. Raise ValueError if nothing is said or more than
-    `MAX_TEXT`, or for an entity that no line can name.
+    The text consists of lines as written, stripped, without empty ones; a line that would open code or a comment is
+    joined with the previous one. Raises ValueError for an empty text, one longer than `MAX_TEXT`, and invalid names of
+    entities.
     """
 
     kind: Kind
@@ -309,15 +304,15 @@ class RetainedLine(Struct, frozen=True):
     """As written, in order."""
     attributes: Attributes = Attributes()
     slugs: tuple[EntitySlug, ...] = ()
-    """Those of its entities, each once, sorted, whatever is given."""
+    """The distinct slugs of its entities, sorted; always computed."""
     id: MemoryId = MemoryId("")
-    """That of what it states, whatever is given."""
+    """The id of the statement; always computed."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "text", _joined_lines(self.text))
         force_setattr(self, "entities", tuple(" ".join(name.split()) for name in self.entities))
         if not self.text:
-            raise ValueError("nothing is said behind the colon")
+            raise ValueError("there is no text after the colon")
         if len(self.text) > MAX_TEXT:
             raise ValueError(f"a memory has {MAX_TEXT:,} signs at most; what is longer is prose")
         if len(self.entities) > MAX_ENTITIES:
@@ -325,7 +320,7 @@ class RetainedLine(Struct, frozen=True):
         for name in self.entities:
             if not name or len(name) > MAX_NAME or _NO_NAME.search(name):
                 raise ValueError(f"an entity has a name of at most {MAX_NAME} signs without square brackets")
-        # asked for of each memory that a question looks at, and of each line of a log that is written
+        # computed once: needed for each memory that a question examines, and each line of a log that is written
         force_setattr(self, "slugs", tuple(sorted({slug_of(name) for name in self.entities})))
         named = memory_id(scope=self.attributes.scope, slugs=self.slugs, at=self.attributes.at, text=self.text)
         force_setattr(self, "id", named)
@@ -336,26 +331,26 @@ class RetainedLine(Struct, frozen=True):
 
     @property
     def importance(self) -> float:
-        given = self.attributes.importance
-        return default_importance(self.kind) if given is None else given
+        importance = self.attributes.importance
+        return default_importance(self.kind) if importance is None else importance
 
 
 OF_SESSION = "session:"
-"""What the tag begins with that memories made of a session have."""
+"""The prefix of the tag of memories that are made of a session."""
 
 
 def is_of_session(line: RetainedLine) -> bool:
-    """Tell whether a line is the end or a summary of a session, which memoryd wrote itself."""
+    """Return whether a line is the end or a summary of a session, written by memoryd."""
     if line.kind not in (Kind.SESSION, Kind.SUMMARY) or line.attributes.provenance is not Provenance.AGENT:
         return False
     return any(tag.startswith(OF_SESSION) for tag in line.attributes.tags)
 
 
 class LineHead(Struct, frozen=True):
-    """Where the parts of a head are in the text of a bullet; of one without a head all are at the same place.
+    """The offsets of a head's parts in the text of a bullet; without a head they are all the same.
 
-    The written kind is from `start` to `end`, `inside` between the brackets behind it, `outside` with the brackets.
-    `text_start` is behind the colon. `kind` is None where there is no head.
+    The kind is from `start` to `end`, `inside` is between its brackets, `outside` includes the brackets. `text_start`
+    is after the colon. `kind` is None without a head.
     """
 
     start: int
@@ -368,7 +363,7 @@ class LineHead(Struct, frozen=True):
 
 
 def head_of(text: str, *, default_kind: Kind | None) -> LineHead:
-    """Return the head of a bullet, as `parse_line` reads it."""
+    """Return the head of a bullet, as for `parse_line`."""
     mark = _MARK.match(text)
     start = mark.end() if mark else 0
     written = _KIND.match(text, start)
@@ -380,16 +375,19 @@ def head_of(text: str, *, default_kind: Kind | None) -> LineHead:
 
 
 CACHED_LINES = 32_768
-"""As many as a log of two megabytes has: of a longer one none is known, since what comes last drives out the first."""
+"""The lines of a log of two megabytes.
+
+For a longer log the cache is useless, as the last lines evict the first ones.
+"""
 CACHED_CHARS = 1000
-"""Longer lines are few, and would take much memory."""
+"""Longer lines are rare, and would take much memory."""
 
 
 def parse_line(text: str, *, default_kind: Kind | None = None) -> RetainedLine | MalformedLine | None:
-    """Read one bullet with its indented lines; its mark may be missing. None if it is prose.
+    """Parse one bullet with its indented lines; its mark may be missing. None if it is prose.
 
-    `default_kind` is what a page gives to bullets that name no kind: then any bullet that says something is a memory.
-    What was meant for a memory and is none is a MalformedLine, which says what is wrong with it.
+    `default_kind` is the kind of bullets without one on a page: with it any non-empty bullet is a memory. A bullet that
+    was intended as a memory, but is invalid, gives a MalformedLine with the reason.
     """
     parse = parsed_line if len(text) <= CACHED_CHARS else parsed_line.__wrapped__
     return parse(text, default_kind)
@@ -397,7 +395,7 @@ def parse_line(text: str, *, default_kind: Kind | None = None) -> RetainedLine |
 
 @lru_cache(CACHED_LINES)
 def parsed_line(text: str, default_kind: Kind | None) -> RetainedLine | MalformedLine | None:
-    """Return what `parse_line` does: one line that is appended to a log has all of the log read several times."""
+    """Parse a line as `parse_line` does, with a cache, because appending to a log parses all of it several times."""
     head = head_of(text, default_kind=default_kind)
     body = text[head.start :]
     if head.kind is not None:
@@ -407,15 +405,15 @@ def parsed_line(text: str, default_kind: Kind | None) -> RetainedLine | Malforme
 
 
 def render(line: RetainedLine) -> str:
-    """Return the bullet of a memory in its one canonical spelling, without a line end behind it."""
-    said = render_attributes(line.attributes)
-    head = written_kind(line.kind) + (f"({said})" if said else "")
+    """Return the bullet of a memory in its canonical form, without a final line end."""
+    attributes = render_attributes(line.attributes)
+    head = written_kind(line.kind) + (f"({attributes})" if attributes else "")
     names = "".join(f" @{name}" if _PLAIN_NAME.match(name) else f" @[{name}]" for name in line.entities)
     return f"- {head}{names}: " + line.text.replace("\n", f"\n{INDENT}")
 
 
 def _parse_head(text: str, start: int, end: int, kind: Kind) -> LineHead | None:
-    """Read what follows a kind, which is from `start` to `end`; None if it is not the head of a memory."""
+    """Parse the text after a kind, which is from `start` to `end`; None if it is not the head of a memory."""
     first_line = text.partition("\n")[0]
     inside, outside = None, (end, end)
     if opens := _OPENS.match(first_line, end):
@@ -424,9 +422,9 @@ def _parse_head(text: str, start: int, end: int, kind: Kind) -> LineHead | None:
             return None
         inside, outside = (opens.end(), closes.start()), (opens.start(), closes.end())
     at, entities = outside[1], list[str]()
-    while found := _ENTITY.match(first_line, at):
-        entities.append(found["words"] or found["name"])
-        at = found.end()
+    while entity := _ENTITY.match(first_line, at):
+        entities.append(entity["words"] or entity["name"])
+        at = entity.end()
     colon = _COLON.match(first_line, at)
     return LineHead(start, end, outside, colon.end(), kind, inside, tuple(entities)) if colon else None
 
@@ -441,11 +439,11 @@ def _line(
 
 
 def _parse_headless(body: str, kind: Kind) -> RetainedLine | MalformedLine | None:
-    """Take all of a bullet for what it says, unless it is a rule, or was meant to have a head."""
+    """Parse a bullet without a head as text, unless it is a ruler, or was intended to have a head."""
     if not body.strip(_RULE_CHARS + "\r\n"):
         return None
     miss = nearly_line(body)
-    return miss if miss and miss.is_meant else _line(kind, body, body)
+    return miss if miss and miss.is_intended else _line(kind, body, body)
 
 
 def _joined_lines(text: str) -> str:

@@ -1,13 +1,13 @@
-"""What the machines on one folder tell each other of its memories: entries of journals, and how these are merged.
+"""Synchronisation of memory state between machines that share a folder: journal entries, and how they are merged.
 
-Each machine has a journal that it alone writes, and reads all. An entry says how something stands, not what was done,
-so that it may come late, twice or in any order: of a count the last entry of each machine holds, and counts of machines
-are added; of what is forgotten, or remembered again, the latest, and of two at once what forgets; of a step of an
-opinion the earliest (registers and counters of Shapiro et al., "A comprehensive study of Convergent and Commutative
-Replicated Data Types", 2011).
+Each machine writes a journal of its own, and reads all journals. An entry has a state, not an operation, so it may
+arrive late, twice or in any order. Of a count the last entry of each machine is valid, and the counts of machines are
+added. Of forgotten and remembered, the latest is valid, and forgotten if both are at the same time. Of a step of an
+opinion the earliest is valid. (Registers and counters of Shapiro et al., "A comprehensive study of Convergent and
+Commutative Replicated Data Types", 2011.)
 
-A memory is named by the keyed hash that is its tombstone, and each line is signed: without the secret of the machines a
-copy of the folder neither tells what a hash is of, nor takes an entry that somebody else wrote.
+A memory is identified by the keyed hash of its tombstone, and each line is signed: without the secret of the machines,
+a copy of the folder neither reveals what a hash is of, nor are entries of others accepted.
 """
 
 import hmac
@@ -32,14 +32,14 @@ MachineVerb = Literal["used", "forgotten", "remembered", "step"]
 
 
 _LAST_SECOND = 7_258_118_400.0
-"""The year 2200: a later word could never be answered by another one."""
+"""The year 2200: a later time could never be superseded."""
 _HEX = "^(?:[0-9a-f]{2})*$"
 
 
 class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """How something stands, as a machine told it. `at` is since when, in seconds since 1970: of a use, the last one.
+    """A state as reported by a machine. `at` is its time in seconds since 1970; of a use, that of the last one.
 
-    `number` counts the entries of a machine; those of a state that nobody told yet have neither.
+    `number` counts the entries of a machine; both are unset in a state that is not yet reported.
     """
 
     machine: str = ""
@@ -47,10 +47,10 @@ class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     at: Annotated[float, Meta(ge=0, le=_LAST_SECOND)]
     verb: MachineVerb
     name: Annotated[str, Meta(pattern=_HEX)]
-    """Of a memory: the keyed hash of its id; of what is forgotten any of its hashes."""
+    """The keyed hash of a memory's id; for forgotten memories any of their hashes."""
     count: Annotated[int, Meta(ge=0)] = 0
     evidence: Annotated[str, Meta(pattern=_HEX)] = ""
-    """Of a step: the name of the memory that speaks for or against the opinion."""
+    """Of a step: the hash of the memory that is evidence for or against the opinion."""
     label: Label = Label.NEUTRAL
     by: str = ""
     day: date | None = None
@@ -59,14 +59,14 @@ class MachineEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What it is about: of several with the same one holds."""
+        """The subject of the entry: of several entries with the same key one is valid."""
         if self.verb == "used":
             return "used", self.machine, self.name
         return ("step", self.name, self.evidence, self.day, self.label) if self.verb == "step" else ("stone", self.name)
 
     @property
-    def told(self) -> "MachineEntry":
-        """What it says, whoever said it."""
+    def unattributed(self) -> "MachineEntry":
+        """The entry without machine and number."""
         return replace(self, machine="", number=0)
 
 
@@ -75,23 +75,23 @@ _DECODER = json.Decoder(MachineEntry)
 
 
 def machine_key(secret: str) -> bytes:
-    """Return what hashes and signs of these machines are made with; slow, so that a weak secret is not soon guessed."""
+    """Return the key for hashes and signatures of these machines; slow, to make guessing a weak secret expensive."""
     return scrypt(secret.encode("utf-8", "surrogatepass"), salt=b"memoryd machines", n=2**14, r=8, p=1, dklen=32)
 
 
 def is_machine_journal(path: str) -> bool:
-    """Tell whether a path below a workspace is a journal of a machine, or a copy that a program made of one."""
+    """Return whether a path in a workspace is a machine's journal, or a copy made by a synchronising program."""
     return path.startswith(f"{MACHINES}/") and _JOURNAL.match(path, len(MACHINES) + 1) is not None
 
 
 def signed_line(entry: MachineEntry, key: bytes) -> bytes:
-    """Return the line of an entry."""
+    """Return the signed line of an entry."""
     body = json.encode(entry)
     return body[:-1] + _MARK + _sign(body, key) + b'"}\n'
 
 
 def entry_of(line: bytes, key: bytes) -> MachineEntry | None:
-    """Return the entry of a line; None for one that is cut, damaged, or was written with another secret."""
+    """Return the entry of a line; None if it is truncated, damaged, or signed with another secret."""
     head, _, tail = line.rstrip(b"\r\n").rpartition(_MARK)
     body = head + b"}"
     if not hmac.compare_digest(tail, _sign(body, key) + b'"}'):
@@ -99,7 +99,7 @@ def entry_of(line: bytes, key: bytes) -> MachineEntry | None:
     try:
         return _DECODER.decode(body)
     except (ValidationError, ValueError):
-        # of a newer version
+        # written by a newer version
         return None
 
 
@@ -108,16 +108,16 @@ def _sign(body: bytes, key: bytes) -> bytes:
 
 
 def merged(entries: Iterable[MachineEntry]) -> Merged:
-    """Return the entries that hold, by what they are about; in whatever order, and however often, they come."""
-    held = dict[tuple[object, ...], MachineEntry]()
+    """Return the valid entries by their keys; order and repetitions do not matter."""
+    valid = dict[tuple[object, ...], MachineEntry]()
     for entry in entries:
-        other = held.get(entry.key)
-        held[entry.key] = entry if other is None or _rank(entry) > _rank(other) else other
-    return held
+        other = valid.get(entry.key)
+        valid[entry.key] = entry if other is None or _rank(entry) > _rank(other) else other
+    return valid
 
 
 def _rank(entry: MachineEntry) -> tuple[object, ...]:
-    """Return by what one of several entries holds: the greatest. It leaves no two that say different things."""
+    """Return the rank of an entry among those with its key: the greatest is valid. Equal ranks have equal content."""
     if entry.verb == "used":
         return entry.number, entry.count, entry.at
     if entry.verb == "step":
@@ -126,19 +126,19 @@ def _rank(entry: MachineEntry) -> tuple[object, ...]:
 
 
 class CountElsewhere(Struct, frozen=True):
-    """How often other machines used a memory, and when last."""
+    """The number of uses of a memory on other machines, and the last time."""
 
     count: int = 0
     at: float = 0.0
 
 
-def counts_elsewhere(held: Merged, machine: str, name_of: Callable[[str], str]) -> dict[str, CountElsewhere]:
-    """Return what all machines but one counted, by what `name_of` makes of a name; what it leaves empty is not here."""
+def counts_elsewhere(entries: Merged, machine: str, name_of: Callable[[str], str]) -> dict[str, CountElsewhere]:
+    """Return the uses counted by other machines; `name_of` maps hashes to ids, and returns "" for unknown ones."""
     counts = dict[str, CountElsewhere]()
-    for entry in held.values():
+    for entry in entries.values():
         if entry.verb == "used" and entry.machine != machine and (name := name_of(entry.name)):
-            was = counts.get(name, CountElsewhere())
-            counts[name] = CountElsewhere(was.count + max(0, entry.count), max(was.at, entry.at))
+            previous = counts.get(name, CountElsewhere())
+            counts[name] = CountElsewhere(previous.count + max(0, entry.count), max(previous.at, entry.at))
     return counts
 
 
@@ -150,36 +150,37 @@ class TimedStep(Struct, frozen=True):
 
 
 def joined_steps(steps: Iterable[TimedStep]) -> Sequence[TimedStep]:
-    """Return the steps of one opinion that several machines made: each once, in one order, computed anew."""
-    once = dict[tuple[object, ...], TimedStep]()
-    for one in sorted(steps, key=_step_order):
-        once.setdefault((one.step.evidence, one.step.day, one.step.label), one)
-    anew = chained(one.step for one in once.values())
-    return [TimedStep(step, one.at) for step, one in zip(anew, once.values(), strict=True)]
+    """Return the distinct steps of one opinion by several machines, in one order, with confidences recomputed."""
+    distinct = dict[tuple[object, ...], TimedStep]()
+    for timed in sorted(steps, key=_step_order):
+        distinct.setdefault((timed.step.evidence, timed.step.day, timed.step.label), timed)
+    steps_again = chained(timed.step for timed in distinct.values())
+    return [TimedStep(step, timed.at) for step, timed in zip(steps_again, distinct.values(), strict=True)]
 
 
-def _step_order(one: TimedStep) -> tuple[object, ...]:
-    step = one.step
-    return one.at, step.run, step.day, step.evidence, step.label, step.labelled_by, step.base
+def _step_order(timed: TimedStep) -> tuple[object, ...]:
+    step = timed.step
+    return timed.at, step.run, step.day, step.evidence, step.label, step.labelled_by, step.base
 
 
-class OwedLines(Struct, frozen=True):
-    """What one's own journal lacks: entries behind its last, or, where it says too much, all of it anew."""
+class MissingEntries(Struct, frozen=True):
+    """The entries missing from a machine's own journal, or all of them if it must be rewritten (`is_anew`)."""
 
     entries: Sequence[MachineEntry]
     is_anew: bool
 
 
-def owed(state: Iterable[MachineEntry], stated: Merged) -> OwedLines:
-    """Return what brings a journal, as it is read, up to a state; of a use the time alone is not worth an entry."""
+def owed(state: Iterable[MachineEntry], stated: Merged) -> MissingEntries:
+    """Return what a journal lacks of a state; a change of only the time of a use is not worth an entry."""
     wanted = {entry.key: entry for entry in state}
-    told = {entry.key: entry for one in stated.values() if (entry := one.told)}
-    if told.keys() - wanted.keys():
-        return OwedLines(list(wanted.values()), is_anew=True)
-    return OwedLines([one for key, one in wanted.items() if not _says_same(one, told.get(key))], is_anew=False)
+    reported = {entry.key: entry for entry in (valid.unattributed for valid in stated.values())}
+    if reported.keys() - wanted.keys():
+        return MissingEntries(list(wanted.values()), is_anew=True)
+    missing = [entry for key, entry in wanted.items() if not _is_reported(entry, reported.get(key))]
+    return MissingEntries(missing, is_anew=False)
 
 
-def _says_same(wanted: MachineEntry, told: MachineEntry | None) -> bool:
-    if told is None or wanted.verb != "used":
-        return wanted == told
-    return wanted.count == told.count
+def _is_reported(wanted: MachineEntry, reported: MachineEntry | None) -> bool:
+    if reported is None or wanted.verb != "used":
+        return wanted == reported
+    return wanted.count == reported.count

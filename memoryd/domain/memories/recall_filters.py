@@ -1,8 +1,8 @@
-"""Which memories may answer: by who asks, when, about whom, and of which kind. Filters hold before anything is ranked.
+"""Which memories may answer: by visibility, time, entity and kind. Filters apply before ranking.
 
-Each source counts for itself: a memory may be stated twice, once inside the days of the question and once outside.
-A question of which nothing but its filters is left ("tell me about The Castle", "上周发生了什么") is bare: its words
-say nothing, and what it names answers it.
+Each source is filtered separately: a memory may be stated twice, once within the days of the question and once outside.
+A question that consists only of filters ("tell me about The Castle", "上周发生了什么") is bare: its words have no other
+meaning, and the entities and days that it names answer it.
 """
 
 from collections.abc import Collection, Iterable
@@ -20,15 +20,15 @@ from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN, normalised
 
 WORKSPACE = "workspace"
-"""How a filter names memories that have no scope."""
+"""The value of a scope filter for memories without a scope."""
 
 
 class RecallFilters(Struct, frozen=True, kw_only=True):
-    """All given ones must hold; days are inclusive. None, and an empty scope, admit all.
+    """Filters of a recall: all given ones must match; days are inclusive. None and an empty scope match all.
 
-    `entities` are one with its other names, or none that there is. `as_of` turns back what is true: as it was known
-    then, or, with `known_by`, as it was known on that day. `known_by` alone is by record time. `is_alone`: no other
-    agent shares the workspace, so that what has no scope is the agent's, too.
+    `entities` has the slugs of one entity, or an unknown slug. `as_of` selects what was valid on a day: as known then,
+    or, with `known_by`, as known on that day. `known_by` alone filters by record time. `is_alone`: no other agent
+    shares the workspace, so that memories without a scope are the agent's as well.
     """
 
     visibility: Visibility
@@ -43,61 +43,61 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
 
     @property
     def turns_back(self) -> bool:
-        """Whether versions are to be told as they were."""
+        """Whether an earlier state is recalled."""
         return self.as_of is not None or self.known_by is not None
 
     @property
     def has_days(self) -> bool:
-        """Whether days matter, so that documents are filtered by theirs."""
+        """Whether days matter, so that documents are filtered by theirs as well."""
         return self.turns_back or self.since is not None or self.until is not None
 
     @property
     def admits_passages(self) -> bool:
-        """Whether passages may answer: they have no kind, no entity and no scope."""
+        """Whether passages may answer: they have no kind, entity or scope."""
         return self.admits_pages and self.entities is None
 
     @property
     def admits_pages(self) -> bool:
-        """Whether pages of entities may answer: they have no kind and no scope."""
+        """Whether pages of entities may answer: they have no kind or scope."""
         return self.kinds is None and self.scope in ("", WORKSPACE)
 
     def admits_entity(self, slug: EntitySlug) -> bool:
-        """Tell whether an entity is the one that is given, if one is."""
+        """Return whether an entity matches the entity filter, if there is one."""
         return self.entities is None or slug in self.entities
 
     @property
     def picks_memories(self) -> bool:
-        """Whether memories are left out for anything but who asks."""
+        """Whether memories are filtered by anything but visibility."""
         return self.has_days or self.kinds is not None or self.entities is not None or bool(self.scope)
 
     def standing(self, memory: Memory) -> tuple[MemorySource, ...]:
-        """Return the sources of a memory that the asker may know of, as of the days given, newest first."""
+        """Return the visible sources of a memory at the time of `as_of` and `known_by`, newest first."""
         if not self.turns_back:
-            # the scope is a part of what names a memory: all of its lines have the same
+            # the scope is part of the id: all lines of a memory have the same
             return memory.sources if self.visibility.admits(memory.sources[0].line.attributes.scope) else ()
-        return tuple(source for source in memory.sources if self._stands(source))
+        return tuple(source for source in memory.sources if self._is_valid(source))
 
     def eligible(self, memory: Memory) -> tuple[MemorySource, ...]:
-        """Return the sources of a memory that may answer, newest first; none: it may not."""
+        """Return the sources of a memory that match all filters, newest first."""
         if not self.picks_memories:
             return self.standing(memory)
         if self.kinds is not None and memory.kind not in self.kinds:
             return ()
         if self.entities is not None and self.entities.isdisjoint(memory.slugs):
             return ()
-        return tuple(source for source in memory.sources if self._stands(source) and self._is_within(source))
+        return tuple(source for source in memory.sources if self._is_valid(source) and self._is_within(source))
 
-    def _stands(self, source: MemorySource) -> bool:
+    def _is_valid(self, source: MemorySource) -> bool:
         if not self.visibility.admits(source.line.attributes.scope):
             return False
         if self.known_by is not None and source.day > self.known_by:
             return False
-        return self.as_of is None or self._was_so(source, self.as_of)
+        return self.as_of is None or self._was_valid(source, self.as_of)
 
-    def _was_so(self, source: MemorySource, day: date) -> bool:
-        """Tell whether a line held on a day, by what was known on it, or by what was known later if that is given.
+    def _was_valid(self, source: MemorySource, day: date) -> bool:
+        """Return whether a line was valid on a day, as known then, or as known later if `known_by` is given.
 
-        A plan was one before its day. A page without a date says nothing of when its lines were written.
+        A plan counts before its day. A page without a date does not say when its lines were written.
         """
         if self.known_by is not None:
             return span_of(source).first <= day
@@ -122,31 +122,31 @@ class RecallFilters(Struct, frozen=True, kw_only=True):
 
 
 def span_of(source: MemorySource) -> DaySpan:
-    """Return the days that a source speaks of: its event time, else the day on which it was written."""
+    """Return the days that a source is about: its event time, else the day on which it was written."""
     return source.event or DaySpan(source.day, source.day)
 
 
 def kinds_named(name: str) -> frozenset[Kind] | None:
-    """Return the kinds that a network or an exact kind names, the kind `opinion` for both; None for neither."""
+    """Return the kinds of a network or kind name; `opinion` means the network. None for an unknown name."""
     plain = name.strip().lower()
     return frozenset(kind for kind in Kind if plain in (kind.value, network_of(kind).value)) or None
 
 
 def invisible_memories(book: Book, visibility: Visibility) -> frozenset[MemoryId]:
-    """Return the memories of which the asker may not know that there are any."""
-    # no scope is for everybody
+    """Return the memories that the client must not learn of."""
+    # memories without a scope are visible to all
     hidden = (keys for scope, keys in book.scoped.items() if not visibility.admits(scope))
     return frozenset[MemoryId]().union(*hidden)
 
 
 def is_known_to(book: Book, slugs: Iterable[EntitySlug], visibility: Visibility) -> bool:
-    """Tell whether a memory that the asker may know of names an entity by one of these."""
+    """Return whether a visible memory is about an entity with one of these slugs."""
     named = (book.memories[key] for slug in slugs for key in book.by_entity.get(slug, ()))
     return any(visibility.admits(memory.line.attributes.scope) for memory in named)
 
 
 def named_entity(book: Book, name: str) -> frozenset[EntitySlug]:
-    """Return an entity by a name or alias of it, with all slugs that stand for it."""
+    """Return the slugs of an entity and its aliases, given any of its names."""
     return frozenset(book.slugs_of([book.about(name.removeprefix("@"))]))
 
 
@@ -163,7 +163,7 @@ _LAST = caseless(
     r"|weekends?|spring|summer|autumn|fall|winter|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?)\b))"
     r"|(?<![早晚])上一?[次回](?![日序数數品周週个個月年])|最近一[次回]|最后一[次回]|最後一[次回]"
 )
-_ENGLISH_ASKING = """
+_ENGLISH_QUESTION_WORDS = """
 tell know remember recall show list give find say said happen happened happening happens going go went anything
 everything something thing things stuff info information details detail regarding concerning news new recent recently
 latest lately please let us around near ago last next past since before after between during until till early late mid
@@ -175,16 +175,16 @@ prefer prefers preferred preference preferences favourite favorite favourites fa
 taste tastes like likes dislike dislikes love loves hate hates enjoy enjoys believe believes think thinks feel feels
 want wants mind write wrote written note notes noted memory memories
 """
-_ASKING = STOP_WORDS | frozenset(_ENGLISH_ASKING.split())
-_GERMAN_ASKING = """
+_QUESTION_WORDS = STOP_WORDS | frozenset(_ENGLISH_QUESTION_WORDS.split())
+_GERMAN_QUESTION_WORDS = """
 war waren gab gibt los passiert gemacht machen mache geplant steht stehen an vor los alles denn gestern vorgestern heute
 morgen ubermorgen letzte letzten letzter letztes vorige vorigen nachste nachsten nachstes nachster diese diesen dieser
 dieses den am im seit bis tag tage tagen woche wochen wochenende monat monate jahr jahres abend montag dienstag mittwoch
 donnerstag freitag samstag sonnabend sonntag januar februar marz mai juni juli oktober dezember okt dez er wo
 """
-_ASKING_OF_DAYS = _ASKING | {"calendar", "agenda", "planned"} | frozenset(_GERMAN_ASKING.split())
-"""Of somebody these are words of their own: `where is Lina's calendar?`"""
-_EASTERN_ASKING = expression(
+_DAY_QUESTION_WORDS = _QUESTION_WORDS | {"calendar", "agenda", "planned"} | frozenset(_GERMAN_QUESTION_WORDS.split())
+"""Words that are meaningful in a question without days: `where is Lina's calendar?`"""
+_EASTERN_QUESTION_WORDS = expression(
     r"请问|請問|告诉|告訴|介绍|介紹|说说|說說|讲讲|講講|聊聊|关于|關於|有关|有關|知道|记得|記得|发生|發生|事情|情况|情況"
     r"|怎么样|怎麼樣|如何|什么|什麼|哪些|哪个|为什么|谁|誰|最近|所有|全部|一切|一下|一些|东西|東西|消息|近况"
     r"|喜欢|喜歡|偏好|偏爱|偏愛|觉得|覺得|认为|認為|看法|想法|意见|意見|讨厌|討厭|爱好"
@@ -204,23 +204,23 @@ _ALL = caseless(
     r"(?:什么|哪些|啥|多少)(?:事|事情|信息|东西)?[了呢啊呀吗]?\W*"
     r"|\W*关于我你?[都还]*(?:知道|记住|记得|了解)[了些]*(?:什么|哪些|啥|多少)[了呢啊呀]?\W*"
 )
-"""Asks for whatever is known: *what do you know about me*, 你都记住我什么了."""
-_WAS_SAID = expression(
+"""A question about everything that is known: *what do you know about me*, 你都记住我什么了."""
+_CONVERSED = expression(
     r"\b(?:did|have|had|were|was) (?:i|we|you|they|he|she) (?:talk|discuss|sp[eo]ak|spoke|chat|mention|tell|told|ask)"
     r"(?:ed|ted|en|ing|ting)?\b|聊|谈|談|讨论|討論|提到"
 )
-"""A way to ask for what a conversation of some days was about; `talk to you tomorrow` asks nothing."""
+"""A question about a conversation on some days; `talk to you tomorrow` is no question."""
 _WORD = expression(rf"[^\W_{UNSPACED}]+")
 _SPACED = expression(rf"[^\W{UNSPACED}]")
-"""A sign of a word in a script with spaces."""
+"""A character of a word in a script with spaces."""
 _APOSTROPHE = expression("['\u2019]s?\\b")
 
 
 class QueryIntent(Struct, frozen=True):
-    """What a question asks for beside its words; `is_bare`: it asks for nothing else.
+    """What a question asks for besides its words; `is_bare`: it asks for nothing else.
 
-    `is_of_days`: it is about the days of `span`, else those say a little more; `is_ahead`: about what is planned for
-    them; `is_of_last`: about the last time of something.
+    `is_of_days`: it is about the days of `span`, otherwise they are only a lift; `is_ahead`: it is about plans for
+    these days; `is_of_last`: it is about the last time of something.
     """
 
     entities: frozenset[EntitySlug] = frozenset()
@@ -235,9 +235,9 @@ class QueryIntent(Struct, frozen=True):
 def asking_of(
     question: str, *, entities: Collection[EntitySlug], names: Collection[str], days: QueryDays | None
 ) -> QueryIntent:
-    """Return what a question asks for beside its words.
+    """Return what a question asks for besides its words.
 
-    `entities` are those that it names, `names` all that these are called, `days` those that it speaks of.
+    `entities` are those that it names, `names` all of their names, `days` those that it mentions.
     """
     return QueryIntent(
         entities=frozenset(entities),
@@ -246,49 +246,49 @@ def asking_of(
         is_ahead=days is not None and days.is_ahead,
         is_of_last=asks_for_last(question),
         is_of_opinion=asks_for_opinion(question),
-        is_bare=bool(entities or days) and not _words_left(question, names, has_days=days is not None),
+        is_bare=bool(entities or days) and not _has_other_words(question, names, has_days=days is not None),
     )
 
 
 def asks_for_all(question: str) -> bool:
-    """Tell whether a question asks what is known of the one who asks, whatever that is."""
+    """Return whether a question asks for everything known about the speaker."""
     return len(question) <= LONGEST_OF_ALL and _ALL.fullmatch(normalised(question)) is not None
 
 
 def asks_for_opinion(question: str) -> bool:
-    """Tell whether a question asks what somebody prefers or thinks; what something looks like is no opinion."""
+    """Return whether a question asks for a preference or an opinion; what something looks like is no opinion."""
     return _OPINION.search(_IS_LIKENESS.sub(" ", question)) is not None
 
 
 def asks_for_last(question: str) -> bool:
-    """Tell whether a question is about the last time of something; a last name or last week is none."""
+    """Return whether a question is about the last time of something; last names and last week do not count."""
     return _LAST.search(normalised(question)) is not None
 
 
-def _words_left(question: str, names: Collection[str], *, has_days: bool) -> bool:
-    """Tell whether a question has a word that is no name, no time, and no way to ask."""
+def _has_other_words(question: str, names: Collection[str], *, has_days: bool) -> bool:
+    """Return whether a question has a word that is no name, no time, and no question word."""
     text = normalised(question).lower().replace("-", " ")
     for name in sorted((normalised(name).lower().replace("-", " ") for name in names), key=len, reverse=True):
         text = _without(text, name) if name.strip() else text
-    asking = _ASKING
+    question_words = _QUESTION_WORDS
     if has_days:
-        text, asking = _WAS_SAID.sub(" ", text), _ASKING_OF_DAYS
-    text = _EASTERN_ASKING.sub(" ", _APOSTROPHE.sub(" ", text))
+        text, question_words = _CONVERSED.sub(" ", text), _DAY_QUESTION_WORDS
+    text = _EASTERN_QUESTION_WORDS.sub(" ", _APOSTROPHE.sub(" ", text))
     words = (word for word in _WORD.findall(text) if not word[0].isdigit())
-    return any(word not in asking for word in words) or UNSPACED_RUN.search(text) is not None
+    return any(word not in question_words for word in words) or UNSPACED_RUN.search(text) is not None
 
 
 def _without(text: str, name: str) -> str:
-    """Return a text with a blank where a name stands that is no part of a longer word.
+    """Return a text with blanks in place of a name, where it is not part of a longer word.
 
-    By hand, since each name would be a pattern of its own, and that takes longer to make than all else of a question.
+    Not by a regular expression: compiling one for each name would take longer than the rest of the question.
     """
-    kept, behind, at = list[str](), 0, text.find(name)
+    pieces, start, at = list[str](), 0, text.find(name)
     while at >= 0:
         end = at + len(name)
         if _SPACED.match(text[max(0, at - 1) : at]) or _SPACED.match(text, end):
             at = text.find(name, at + 1)
             continue
-        kept += [text[behind:at], " "]
-        behind, at = end, text.find(name, end)
-    return "".join([*kept, text[behind:]])
+        pieces += [text[start:at], " "]
+        start, at = end, text.find(name, end)
+    return "".join([*pieces, text[start:]])

@@ -1,10 +1,10 @@
-"""The order of recalled memories: evidence and lifts, before them days that a question is about, then versions.
+"""The order of recalled memories: evidence and lifts, days of the question first, then versions.
 
-Entity, time and opinion never find an answer among words alone: they lift what words and meaning found. Only where a
-question asks for nothing else do they give the order, the newest first.
+Entity, time and opinion do not find an answer on their own: they lift memories that words and meaning found. Only if a
+question asks for nothing else, they determine the order, newest first.
 
-The weights were set by hand and held against the questions of `python -m bench.recall_questions`, whose figures
-docs/explanation/memory.md has; they were not chosen on some of the questions and measured on others.
+The weights were set by hand and checked against the questions of `python -m bench.recall_questions`, whose results are
+in docs/explanation/memory.md; there were no separate questions for choosing and for measuring.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,25 +26,25 @@ from memoryd.domain.ranking.filters import date_in_name
 Item = TypeVar("Item")
 
 ENTITY_LIFT = 0.25
-"""For a memory of all entities that the question names; of some it is a share."""
+"""The lift of a memory about all entities that the question names; proportionally less for some of them."""
 SPAN_LIFT = 0.2
-"""For what speaks of the days that the question names."""
+"""The lift of a memory about the days that the question names."""
 OPINION_LIFT = 0.2
-"""For an opinion or preference, where the question asks for one."""
+"""The lift of an opinion or preference, if the question asks for one."""
 
 
 RETELLING_WEIGHT = 0.9
-"""Of what memoryd wrote of a session: beside the fact itself, in other words, it is the second best."""
+"""Factor for text that memoryd wrote about a session: it should rank below the fact itself."""
 SHARED_WEIGHT = 0.97
-"""Of what others of a team say: the owner's own line of equal worth stands before it."""
+"""Factor for memories of other team members: at equal worth the owner's own line comes first."""
 LAST_SHARE = 0.7
-"""Of the worth of the best: what has as much may tell of another time of the same thing."""
+"""Share of the best worth from which on memories may be about different times of the same thing."""
 INSIDE_SHARE = 0.5
-"""Of its own days, what speaks of the days that are asked about has so many in them."""
+"""Share of a memory's own days that must be days of the question."""
 
 
 class Nearness(IntEnum):
-    """How a line lies to the days that are asked about."""
+    """The relation of a line to the days of the question."""
 
     OUTSIDE = 0
     NEAR = 1
@@ -52,7 +52,7 @@ class Nearness(IntEnum):
 
 
 class Boosts:
-    """Names of the arms that lift."""
+    """Names of the lifts."""
 
     ENTITY: Final = "entity"
     TEMPORAL: Final = "temporal"
@@ -60,9 +60,9 @@ class Boosts:
 
 
 class RankedCandidate(Struct, frozen=True):
-    """What decides the place of one candidate, a memory or a passage.
+    """The values that determine the rank of one candidate, a memory or a passage.
 
-    `base_score` is 0 to 1 by words and meaning; `lifts` are by the name of their arm; `relevance` scales both.
+    `base_score` is 0 to 1 by words and meaning; `lifts` are by name; `relevance` is a factor for both.
     """
 
     base_score: float
@@ -70,44 +70,44 @@ class RankedCandidate(Struct, frozen=True):
     verdict: Verdict
     is_noise: bool
     day: date | None
-    """The newest that it speaks of."""
+    """The newest day that it is about."""
     relevance: float = 1.0
 
     @property
     def worth(self) -> float:
-        """By what candidates are compared; of two that have all, the one with more evidence has more."""
+        """The value by which candidates are compared; not clamped, so that more evidence always gives more."""
         return (self.base_score + sum(self.lifts.values())) * self.relevance
 
     @property
     def score(self) -> float:
-        """What is told of its worth, 0 to 1."""
+        """The worth clamped to 0 to 1, for replies."""
         return min(1.0, self.worth)
 
 
 def boosts_of(
     memory: Memory,
     sources: Sequence[MemorySource],
-    asking: QueryIntent,
+    intent: QueryIntent,
     aliases: Mapping[EntitySlug, EntitySlug],
 ) -> dict[str, float]:
-    """Return what lifts a memory, by arm; `sources` are those that may answer, `aliases` other names of entities."""
+    """Return the lifts of a memory, by name; `sources` are those that may answer, `aliases` map to entities."""
     lifts: dict[str, float] = {}
-    if shared := asking.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
-        lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(asking.entities)
-    # what is planned for some days was not written on them
-    dated = (source for source in sources if source.event or not asking.is_ahead)
-    if (nearness := max((nearness_of(source, asking.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
+    if shared := intent.entities.intersection(aliases.get(slug, slug) for slug in memory.slugs):
+        lifts[Boosts.ENTITY] = ENTITY_LIFT * len(shared) / len(intent.entities)
+    # plans for some days were not written on these days
+    dated = (source for source in sources if source.event or not intent.is_ahead)
+    if (nearness := max((nearness_of(source, intent.span) for source in dated), default=Nearness.OUTSIDE)) > 0:
         lifts[Boosts.TEMPORAL] = SPAN_LIFT * nearness / Nearness.INSIDE
-    if asking.is_of_opinion and is_belief(memory.kind):
+    if intent.is_of_opinion and is_belief(memory.kind):
         lifts[Boosts.OPINION] = OPINION_LIFT
     return lifts
 
 
 def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
-    """Tell how a line lies to the days that are asked about.
+    """Return the relation of a line to the days of the question.
 
-    What speaks of many more days is only near them, and so is a line of a page without a date: that it was first seen
-    then does not say when it was so.
+    A line about many more days is only near, and so is a line without a date on a page: the day on which it was first
+    seen is not the day of the event.
     """
     if span is None or not (own := span_of(source)).meets(span):
         return Nearness.OUTSIDE
@@ -117,113 +117,112 @@ def nearness_of(source: MemorySource, span: DaySpan | None) -> Nearness:
     return Nearness.INSIDE if is_dated and is_most else Nearness.NEAR
 
 
-def verdict_of(verdict: Verdict, lifts: Mapping[str, float], asking: QueryIntent) -> Verdict:
-    """Return what a memory is worth: what its evidence says, or more where the question names it in another way.
+def verdict_of(verdict: Verdict, lifts: Mapping[str, float], intent: QueryIntent) -> Verdict:
+    """Return the verdict on a memory: that of its evidence, or better if the question names it otherwise.
 
-    All that a bare question asks for is an answer; of another one, the entity is a word that it holds.
+    Everything that a bare question asks for is an answer; in other questions an entity counts as a matching word.
     """
-    if asking.is_bare and _is_all(lifts, asking):
+    if intent.is_bare and _has_all(lifts, intent):
         return Verdict.ANSWERABLE
     return Verdict.WEAK if verdict is Verdict.NONE and Boosts.ENTITY in lifts else verdict
 
 
-def sort_key(placed: RankedCandidate, asking: QueryIntent) -> tuple[bool, float, float, float, float, int]:
-    """Return by what candidates are sorted, the first having the least.
+def sort_key(candidate: RankedCandidate, intent: QueryIntent) -> tuple[bool, float, float, float, float, int]:
+    """Return the sort key of a candidate; the least key comes first.
 
-    Noise is last; of a question that is about days, what is inside of them comes first, but for what only the days
-    speak for: that comes behind an answer of other days. Days that it only names are a lift like others. A bare
-    question is answered by what has most of what it asks for: of opinions the best first, of others the newest.
+    Noise is last. In a question about days, candidates within these days come first, but those with no evidence except
+    days come after answers of other days. Days that are only mentioned are a lift. For a bare question, candidates
+    with most of what it asks for come first: of opinions the best, of others the newest.
     """
-    day = 0 if placed.day is None else -placed.day.toordinal()
-    distance = -placed.lifts.get(Boosts.TEMPORAL, 0.0)
-    if asking.is_bare:
-        # what somebody prefers is asked in words that opinions hold; names and days alone say nothing of what is best
-        worth = -round(placed.worth, 2) if asking.is_of_opinion else 0.0
-        return False, distance, -len(placed.lifts), worth, 0.0, day
-    is_alone = placed.is_noise and not placed.lifts
-    if not asking.is_of_days:
-        return is_alone, 0, 0.0, float(placed.is_noise), -placed.worth, day
-    return is_alone, _days_rank(placed, asking), distance, float(placed.is_noise), -placed.worth, day
+    day = 0 if candidate.day is None else -candidate.day.toordinal()
+    distance = -candidate.lifts.get(Boosts.TEMPORAL, 0.0)
+    if intent.is_bare:
+        # a question for a preference has words of opinions; names and days alone do not measure quality
+        worth = -round(candidate.worth, 2) if intent.is_of_opinion else 0.0
+        return False, distance, -len(candidate.lifts), worth, 0.0, day
+    is_alone = candidate.is_noise and not candidate.lifts
+    if not intent.is_of_days:
+        return is_alone, 0, 0.0, float(candidate.is_noise), -candidate.worth, day
+    return is_alone, _days_rank(candidate, intent), distance, float(candidate.is_noise), -candidate.worth, day
 
 
-def _days_rank(placed: RankedCandidate, asking: QueryIntent) -> int:
-    """Return 0 for what the named days and words or meaning speak for, 1 for what answers on other days, else 2."""
-    if asking.span is None or (Boosts.TEMPORAL in placed.lifts and not placed.is_noise):
+def _days_rank(candidate: RankedCandidate, intent: QueryIntent) -> int:
+    """Return 0 for evidence of the named days and words or meaning, 1 for answers on other days, else 2."""
+    if intent.span is None or (Boosts.TEMPORAL in candidate.lifts and not candidate.is_noise):
         return 0
-    return 1 if placed.verdict is Verdict.ANSWERABLE else 2
+    return 1 if candidate.verdict is Verdict.ANSWERABLE else 2
 
 
-def latest_first(order: Sequence[Item], placed: Callable[[Item], RankedCandidate]) -> list[Item]:
-    """Return the order with what is nearly as good as the first in the order of its days, the newest first.
+def latest_first(order: Sequence[Item], candidate_of: Callable[[Item], RankedCandidate]) -> list[Item]:
+    """Return the order with candidates nearly as good as the best re-sorted by day, newest first.
 
-    It is for questions about the last time of something, of which every time says the same.
+    This is for questions about the last time of something, where every time has the same words.
     """
     if not order:
         return []
-    least = LAST_SHARE * max(placed(item).worth for item in order)
-    near = [item for item in order if placed(item).worth >= least and not placed(item).is_noise]
-    newest = iter(sorted(near, key=lambda item: placed(item).day or date.min, reverse=True))
-    among = set(map(id, near))
-    return [next(newest) if id(item) in among else item for item in order]
+    threshold = LAST_SHARE * max(candidate_of(item).worth for item in order)
+    near = [item for item in order if candidate_of(item).worth >= threshold and not candidate_of(item).is_noise]
+    newest = iter(sorted(near, key=lambda item: candidate_of(item).day or date.min, reverse=True))
+    near_ids = set(map(id, near))
+    return [next(newest) if id(item) in near_ids else item for item in order]
 
 
 def current_first(order: Sequence[MemoryId], newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
-    """Return the order with every current version before what it supersedes, brought in where it is not there.
+    """Return the order with every current version before those that it supersedes, added if it is missing.
 
-    `newer` maps a memory to those that supersede it. A version takes the place of the first of those that it
-    supersedes.
+    `newer` maps a memory to those that supersede it. A version takes the place of the first one that it supersedes.
     """
     placed: dict[MemoryId, None] = {}
     for memory in order:
-        for one in (*reversed(current_above(memory, newer)), memory):
-            placed.setdefault(one)
+        for version in (*reversed(current_above(memory, newer)), memory):
+            placed.setdefault(version)
     return list(placed)
 
 
 def facts_first(
     order: Sequence[Item], retells: Callable[[Item, Item], bool], *, may_retell: Callable[[Item], bool]
 ) -> list[Item]:
-    """Return the order with everything that retells others right behind the first that it retells.
+    """Return the order with each item that retells another one moved directly after the first one that it retells.
 
-    `retells` says it of the first of two; what retells is not retold itself. Only what `may_retell` is held against
-    the others: few do, and each costs a look at all of them.
+    `retells(a, b)` returns whether `a` retells `b`, and does not nest. Only items that `may_retell` are compared with
+    all others, because few do.
     """
-    behind: dict[int, int] = {}
+    original_of: dict[int, int] = {}
     for at, item in enumerate(order):
         if not may_retell(item):
             continue
-        told = next((place for place, other in enumerate(order) if place != at and retells(item, other)), at)
-        if told > at:
-            behind[at] = told
-    return [order[at] for at in sorted(range(len(order)), key=lambda at: (behind.get(at, at), at in behind))]
+        original = next((place for place, other in enumerate(order) if place != at and retells(item, other)), at)
+        if original > at:
+            original_of[at] = original
+    return [order[at] for at in sorted(range(len(order)), key=lambda at: (original_of.get(at, at), at in original_of))]
 
 
 def newer_of(superseded: Mapping[MemoryId, Sequence[MemoryId]]) -> dict[MemoryId, tuple[MemoryId, ...]]:
-    """Return what supersedes each memory that is superseded."""
-    found = grouped((old, new) for new, olds in superseded.items() for old in olds)
-    return {old: tuple(newer) for old, newer in found.items()}
+    """Return the inverse of a mapping to superseded memories: what supersedes each of them."""
+    pairs = grouped((old, new) for new, olds in superseded.items() for old in olds)
+    return {old: tuple(newer) for old, newer in pairs.items()}
 
 
 def current_above(memory: MemoryId, newer: Mapping[MemoryId, Sequence[MemoryId]]) -> list[MemoryId]:
-    """Return the current versions above a memory: those that nothing supersedes. A circle has none."""
+    """Return the current versions of a memory: those that supersede it and are not superseded. A circle has none."""
     seen, tops = {memory}, list[MemoryId]()
     waiting = list(newer.get(memory, ()))
     while waiting:
-        one = waiting.pop()
-        if one in seen:
+        version = waiting.pop()
+        if version in seen:
             continue
-        seen.add(one)
-        above = newer.get(one, ())
+        seen.add(version)
+        above = newer.get(version, ())
         waiting.extend(above)
         if not above:
-            tops.append(one)
+            tops.append(version)
     return tops
 
 
-def _is_all(lifts: Mapping[str, float], asking: QueryIntent) -> bool:
+def _has_all(lifts: Mapping[str, float], intent: QueryIntent) -> bool:
     wanted = {
-        Boosts.ENTITY: bool(asking.entities),
-        Boosts.TEMPORAL: asking.span is not None,
-        Boosts.OPINION: asking.is_of_opinion,
+        Boosts.ENTITY: bool(intent.entities),
+        Boosts.TEMPORAL: intent.span is not None,
+        Boosts.OPINION: intent.is_of_opinion,
     }
     return all(name in lifts for name, is_wanted in wanted.items() if is_wanted)

@@ -1,11 +1,11 @@
-"""Where in a document the memories are, which lines are under a scope, and what of it reflect wrote.
+"""The sections of a document: the places of memories, lines under a scope, and generated blocks.
 
 A daily log has memories under a `Retain` heading of level 2 or deeper, until the next heading of the same or a higher
-level; `bank/world.md`, `experience.md` and `opinions.md` in all of their text. Front matter, fenced code and the lines
-between reflect's markers hold none.
+level; `bank/world.md`, `experience.md` and `opinions.md` in all of their text. Front matter, fenced code and generated
+blocks have none.
 
-A scope covers the item whose head names it, with all that Markdown counts to that item, in whatever form of list.
-Where a scope cannot be read the item is for the owner alone.
+A scope covers the item whose head names it, with everything that Markdown counts to that item, in any form of list.
+If a scope cannot be parsed, the item is visible to the owner alone.
 """
 
 from bisect import bisect_right
@@ -22,24 +22,24 @@ from memoryd.domain.memories.kinds import TEAM, Kind, kind_named
 from memoryd.domain.memories.line import Provenance, RetainedLine, parse_line
 from memoryd.domain.memories.malformed_lines import SHOWN, MalformedLine
 from memoryd.domain.ranking.filters import date_in_name
-from memoryd.domain.text.lines import PADDING, Lines, tabulate
+from memoryd.domain.text.lines import PADDING, tabulate
 from memoryd.domain.text.markdown import front_matter_bytes
 from memoryd.domain.text.sanitizing import without_copies
 from memoryd.domain.text.structure import analyse
 
 UNREAD = "?"
-"""Stands for a scope that cannot be read: only the owner sees its memories."""
+"""The scope of text whose scope cannot be parsed: only the owner may see it."""
 _SIGN = b"scope"
 _HEAD_LINES = 3
-"""Most lines that are searched for the end of a head whose bracket is open."""
+"""Most lines in which the end of a head with an open bracket is searched."""
 _HEAD_CHARS = 4_096
 _HEAD_WORDS = 2
-"""Most words before the bracket of a head, a kind and one more; with more it is a sentence."""
+"""Most words before the bracket of a head, a kind and one more; with more words it is a sentence."""
 _TAB = 4
 _LEAD = expression(rb"[ \t>]*+")
 _MARK = expression(rb"(?:[-*+]|\d{1,9}[.)])[ \t]")
 _BLOCK = expression(rb"[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~|<!--|[-*_]{3,}+[ \t\r]*+$")
-"""How a line begins that cannot go on with the paragraph above it, but for a quotation."""
+"""Beginnings of a line that cannot continue the paragraph above it; quotations are handled separately."""
 _TOKEN = caseless(
     r"(?P<entity>[@＠](?:[\[［][^\[\]［］]{0,200}+[\]］]|[^\s@＠:：,，()（）\[\]［］]{1,200}+))"
     r"|(?P<open>[(（\[{【])|(?P<close>[)）\]}】])"
@@ -48,9 +48,9 @@ _TOKEN = caseless(
 
 
 class ScopedSpan(Struct, frozen=True):
-    """Whole lines under a scope: lines 1-based and inclusive, bytes from `start` to before `end`.
+    """Complete lines under a scope: lines 1-based and inclusive, bytes from `start` to before `end`.
 
-    `is_head`: they begin with what names the scope.
+    `is_head`: they begin with the head that names the scope.
     """
 
     first_line: int
@@ -64,10 +64,10 @@ class ScopedSpan(Struct, frozen=True):
 def scoped_spans(
     data: bytes, *, default: Kind | None = None, generated: Sequence[tuple[int, int]] = ()
 ) -> tuple[ScopedSpan, ...]:
-    """Return what is under a scope in a document, UTF-8 that ends in `PADDING`, in order.
+    """Return the scoped spans of a document, UTF-8 that ends in `PADDING`, in order.
 
-    `default` is the kind that its page gives to bullets; what was `generated` (bytes) is under none. Of an item within
-    another the inner scope holds, if it can be read.
+    `default` is the kind of bullets without one on its page; `generated` blocks (bytes) have no scope. The scope of a
+    nested item takes precedence, if it can be parsed.
     """
     if _SIGN not in data.lower():
         return ()
@@ -77,28 +77,28 @@ def scoped_spans(
 
 
 class _Spans:
-    """Goes over the lines of one document."""
+    """Finds the scoped spans in the lines of one document."""
 
     def __init__(self, lines: list[bytes], default: Kind | None, generated: Sequence[tuple[int, int]]) -> None:
         self._lines, self._default = lines, default
         self._ranges = iter((*generated, (1 << 62, 1 << 62)))
         self._range = next(self._ranges)
         self._open = list[tuple[int, str]]()
-        """The items that a line is in, each with its indent and its scope."""
+        """The open items around the current line, each with its indentation and its scope."""
 
     def read(self) -> Iterator[ScopedSpan]:
-        """Yield the spans; blank lines between the lines of one are its own."""
+        """Yield the spans; blank lines between the lines of a span belong to it."""
         span: ScopedSpan | None = None
-        offset, is_behind_text = 0, False
+        offset, follows_text = 0, False
         for at, line in enumerate(self._lines):
             start, offset = offset, offset + len(line) + 1
             if self._is_generated(start):
-                self._open, is_behind_text = [], False
+                self._open, follows_text = [], False
             elif not line.strip():
-                is_behind_text = False
+                follows_text = False
                 continue
-            is_head = not self._is_generated(start) and self._enter(at, is_behind_text=is_behind_text)
-            is_behind_text = bool(line.strip())
+            is_head = not self._is_generated(start) and self._enter(at, follows_text=follows_text)
+            follows_text = bool(line.strip())
             scope = self._open[-1][1] if self._open else None
             if span and not is_head and span.scope == scope:
                 span = ScopedSpan(span.first_line, at + 1, span.start, offset, span.scope, span.is_head)
@@ -114,12 +114,12 @@ class _Spans:
             self._range = next(self._ranges)
         return start >= self._range[0]
 
-    def _enter(self, at: int, *, is_behind_text: bool) -> bool:
-        """Leave the items that a line does not belong to, and enter the one that it begins, if that has a scope."""
+    def _enter(self, at: int, *, follows_text: bool) -> bool:
+        """Close the items that a line does not belong to, and open the one that it begins, if that has a scope."""
         line = self._lines[at]
         text = _text_at(line)
         indent = len(line[:text].expandtabs(_TAB))
-        is_lazy = is_behind_text and bool(self._open) and not _begins_block(line, self._lines[at - 1])
+        is_lazy = follows_text and bool(self._open) and not _begins_block(line, self._lines[at - 1])
         while self._open and not is_lazy and indent <= self._open[-1][0]:
             self._open.pop()
         scope = self._scope(at, text)
@@ -128,50 +128,50 @@ class _Spans:
         return scope is not None
 
     def _scope(self, at: int, text: int) -> str | None:
-        """Return the scope that a line names in its head, None if it names none."""
-        head = b"\n".join([self._lines[at][text:], *self._going_on(at)])
+        """Return the scope in the head that a line begins, None if it has none."""
+        head = b"\n".join([self._lines[at][text:], *self._continuation(at)])
         if _SIGN not in head.lower() or head.startswith(b"#"):
             return None
         mark = _MARK.match(head)
         first = self._lines[at][text:].decode("utf-8", "surrogatepass")
         if mark and head[:1] in b"-*+":
-            read = parse_line(first)
-            if self._default is not None and not isinstance(read, RetainedLine):
+            parsed = parse_line(first)
+            if self._default is not None and not isinstance(parsed, RetainedLine):
                 default = parse_line(first, default_kind=self._default)
-                read = default if isinstance(default, RetainedLine) and default.attributes.scope else read
-            if isinstance(read, RetainedLine):
-                return read.attributes.scope or None
-            if isinstance(read, MalformedLine) and _SIGN.decode() in first[:_HEAD_CHARS].lower():
+                parsed = default if isinstance(default, RetainedLine) and default.attributes.scope else parsed
+            if isinstance(parsed, RetainedLine):
+                return parsed.attributes.scope or None
+            if isinstance(parsed, MalformedLine) and _SIGN.decode() in first[:_HEAD_CHARS].lower():
                 return UNREAD
         body = head[mark.end() :] if mark else head
         text_of_head = body[: 4 * _HEAD_CHARS].decode("utf-8", "replace")
         return UNREAD if _names_scope(text_of_head, is_item=mark is not None) else None
 
-    def _going_on(self, at: int) -> Iterator[bytes]:
-        """Yield the next lines that may be of the same head."""
-        for behind in range(at + 1, min(at + _HEAD_LINES, len(self._lines))):
-            line = self._lines[behind]
-            if not line.strip() or _begins_block(line, self._lines[behind - 1]):
+    def _continuation(self, at: int) -> Iterator[bytes]:
+        """Yield the next lines that may belong to the same head."""
+        for following in range(at + 1, min(at + _HEAD_LINES, len(self._lines))):
+            line = self._lines[following]
+            if not line.strip() or _begins_block(line, self._lines[following - 1]):
                 return
             yield line
 
 
 def _text_at(line: bytes) -> int:
-    """Return where the text of a line begins, behind blanks and marks of quotation."""
+    """Return where the text of a line begins, after blanks and quotation marks."""
     lead = _LEAD.match(line)
     return lead.end() if lead else 0
 
 
 def _begins_block(line: bytes, above: bytes) -> bool:
-    """Tell whether a line does not go on with the paragraph above it."""
+    """Return whether a line does not continue the paragraph above it."""
     text = _text_at(line)
     return _BLOCK.match(line, text) is not None or (b">" in line[:text] and b">" not in above[: _text_at(above)])
 
 
 def _names_scope(head: str, *, is_item: bool) -> bool:
-    """Tell whether a head names a scope in brackets; one of an agent does anywhere in the first line of an item.
+    """Return whether a head names a scope in brackets; for an agent anywhere in the first line of an item.
 
-    What is no item has one behind a kind, or one of an agent behind one word: `f(scope=1)` is of a program.
+    Outside of items, it must follow a kind, or for an agent at most one word: `f(scope=1)` is code.
     """
     depth = words = 0
     is_kind = False
@@ -198,18 +198,18 @@ PAGES: Mapping[str, Kind] = {
     "bank/experience.md": Kind.EXPERIENCE,
     "bank/opinions.md": Kind.OPINION,
 }
-"""Pages whose bullets are memories, and the kind of those that name none."""
+"""Pages whose bullets are memories, and the kind of bullets without one."""
 LARGEST_PAGE = 8 * 2**20
-"""So many bytes may a document have that may hold memories: each is read as a whole, and its lines are values."""
+"""Most bytes of a document with memories: it is read at once, and its lines become objects."""
 RETAIN = b"retain"
 _LONGEST_TITLE = 80
 _LOGS = "memory/"
 _BANK = "bank/"
 _BULLET = expression(rb"[-*+][ \t]")
 _UNMARKED = expression(rb"[-*+]?[WBOSwbos][ \t]{0,4}(?:[(:]|\xef\xbc[\x88\x9a]|@[^ \t\r\n])")
-"""What lacks the mark of a bullet, or the blank behind it."""
+"""A line without the mark of a bullet, or the blank after it."""
 _HEADED = expression(rb"[-*+][ \t]{1,4}+[WBOS](?:[(:]|[ \t]@|\xef\xbc[\x88\x9a])")
-"""An indented bullet that was meant for a memory of its own; words as `Note:` may be of any list."""
+"""An indented bullet that was intended as a memory; words such as `Note:` may be in any list."""
 _WITHIN = "it belongs to the memory above; begin it at the margin to make it one of its own"
 _NO_MARK = "a memory is a bullet: begin the line with - and a blank"
 _SCOPED = "it is under a scope that it does not name, so it is for the owner alone; name it behind its kind"
@@ -218,7 +218,7 @@ _MAX_ALIASES, _MAX_ALIAS = 64, 200
 
 
 class PlacedLine(Struct, frozen=True):
-    """A memory with its place: lines 1-based and inclusive, bytes from `start` to before `end`, whole lines."""
+    """A memory with its place: lines 1-based and inclusive, bytes from `start` to before `end`, complete lines."""
 
     start_line: int
     end_line: int
@@ -228,8 +228,10 @@ class PlacedLine(Struct, frozen=True):
 
 
 class MemorySections(Struct, frozen=True):
-    """The memories of a document, in order; what was nearly one; the byte ranges that reflect wrote, markers included,
-    whole lines; and what is under a scope, memories or not."""
+    """The memories of a document, malformed ones, generated blocks, and scoped spans, each in order.
+
+    The blocks are byte ranges of complete lines, with their markers. Scoped spans are of memories or other text.
+    """
 
     lines: tuple[PlacedLine, ...] = ()
     misses: tuple[MalformedLine, ...] = ()
@@ -238,51 +240,49 @@ class MemorySections(Struct, frozen=True):
 
 
 def is_daily_log(path: str) -> bool:
-    """Tell whether a document is a log of a day: its name under `memory/` begins with a date."""
+    """Return whether a document is a daily log: its name under `memory/` begins with a date."""
     home = home_path(path)
     return home.startswith(_LOGS) and not home.startswith(IMPORTED) and date_in_name(path) is not None
 
 
 def holds_memories(path: str) -> bool:
-    """Tell by its path whether bullets of a document may be memories."""
+    """Return whether a document may have memories, by its path."""
     return path in PAGES or is_daily_log(path)
 
 
 def is_of_memories(path: str) -> bool:
-    """Tell by its path whether a document may hold memories, or what reflect wrote about them."""
+    """Return whether a document may have memories or generated blocks, by its path."""
     return holds_memories(path) or path.startswith(_BANK)
 
 
 def memory_sections(data: bytes, path: RelativePath) -> MemorySections:
-    """Read the memories of a document, UTF-8 that ends in `PADDING`.
+    """Parse the memories of a document, UTF-8 that ends in `PADDING`.
 
-    Bytes that are no memories stay what they are. A marker without its partner makes nothing generated: the text
-    between it and the next marker, or the end of the document, stays text, but no line there is taken for a person's
-    memory, and a miss says so.
+    Other bytes do not matter. An unpaired marker does not make text generated, but no line between it and the next
+    marker, or the end of the document, is parsed as a memory, which is reported in `misses`.
     """
     if not is_of_memories(path):
         return MemorySections()
     front = front_matter_bytes(data)
     generated = generated_in(data, front)
     if person_of(path):
-        bullets = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, None).read()
-        shared = [replace(one, line=as_shared(one.line)) for one in bullets if isinstance(one, PlacedLine)]
+        bullets = _Reader(data, front, generated).read()
+        shared = [replace(placed, line=as_shared(placed.line)) for placed in bullets if isinstance(placed, PlacedLine)]
         return MemorySections(tuple(shared), generated=generated.ranges)
     scoped = scoped_spans(data, default=PAGES.get(original_of(path)), generated=generated.ranges)
     if not holds_memories(path):
         return MemorySections(generated=generated.ranges, misses=tuple(_doubts(generated)), scoped=scoped)
-    reader = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, PAGES.get(path))
-    reader.heads = frozenset(span.first_line for span in scoped if span.is_head)
-    found = [_in_scope(one, scoped) for one in reader.read()]
-    lines = tuple(one for one in found if isinstance(one, PlacedLine))
-    misses = [*_doubts(generated), *(one for one in found if isinstance(one, MalformedLine))]
-    return MemorySections(lines, tuple(sorted(misses, key=lambda one: one.line)), generated.ranges, scoped)
+    heads = frozenset(span.first_line for span in scoped if span.is_head)
+    items = [_in_scope(item, scoped) for item in _Reader(data, front, generated, PAGES.get(path), heads).read()]
+    lines = tuple(item for item in items if isinstance(item, PlacedLine))
+    misses = [*_doubts(generated), *(item for item in items if isinstance(item, MalformedLine))]
+    return MemorySections(lines, tuple(sorted(misses, key=lambda miss: miss.line)), generated.ranges, scoped)
 
 
 def line_in(text: str, path: str) -> RetainedLine | MalformedLine | None:
-    """Read a bullet of a document with its indented lines: the kind that its page gives, and whose it is.
+    """Parse a bullet of a document with its indented lines: with the default kind and the scope of its path.
 
-    A pin in a copy of a conflict holds once that is settled.
+    A pin in a copy of a conflict is ignored until the conflict is settled.
     """
     line = parse_line(text, default_kind=PAGES.get(path))
     if not isinstance(line, RetainedLine):
@@ -293,74 +293,82 @@ def line_in(text: str, path: str) -> RetainedLine | MalformedLine | None:
 
 
 def as_shared(line: RetainedLine) -> RetainedLine:
-    """Return what a line says in the notes of a team: whatever it names, it is the team's, and nobody's here.
+    """Return a line in the notes of a team: with the team's scope whatever scope it names, and not pinned here.
 
-    Its weight is that of what is imported: it neither outranks what people say here nor is it told in every session.
+    Its provenance is `import`, so that it does not outrank local statements, and is not included in every session.
     """
     return replace(line, attributes=replace(line.attributes, scope=TEAM, is_pinned=False, provenance=Provenance.IMPORT))
 
 
 def retain_sections(data: bytes) -> tuple[tuple[int, int], ...]:
-    """Return the lines of heading and last text of each Retain section, 1-based; takes what `memory_sections` does."""
+    """Return heading line and last text line of each Retain section, 1-based, for data as in `memory_sections`."""
     front = front_matter_bytes(data)
-    generated = generated_in(data, front)
-    reader = _Reader(tabulate(without_copies(generated.blanked(data))), front, generated, None)
-    return tuple(reader.places())
+    return tuple(_Reader(data, front, generated_in(data, front)).places())
 
 
 def aliases_of(values: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the `aliases` of the front matter of an entity page: one name or a list of them, at most 64."""
-    given = values.get("aliases")
-    named = given if isinstance(given, list) else [given]
+    """Return the `aliases` in the front matter of an entity page: one name or a list of them, at most 64."""
+    value = values.get("aliases")
+    items = value if isinstance(value, list) else [value]
     names = (
-        " ".join(str(name).split()) for name in named if isinstance(name, str | int) and not isinstance(name, bool)
+        " ".join(str(item).split()) for item in items if isinstance(item, str | int) and not isinstance(item, bool)
     )
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= _MAX_ALIAS))[:_MAX_ALIASES]
 
 
 def _is_retain(heading: bytes) -> bool:
-    """Tell whether a heading reads `Retain`: in any case, emphasised or not, with a colon or not."""
+    """Return whether a heading reads `Retain`: in any case, with or without emphasis or a colon."""
     return heading[:_LONGEST_TITLE].strip(b"#*_: \t\r").lower() == RETAIN
 
 
-def _in_scope(one: PlacedLine | MalformedLine, scoped: Sequence[ScopedSpan]) -> PlacedLine | MalformedLine:
-    """Return a memory, or a malformed line if it is under another scope than it names."""
-    if isinstance(one, MalformedLine) or not scoped:
-        return one
-    at = bisect_right(scoped, one.start, key=lambda span: span.start) - 1
-    if at < 0 or one.start >= scoped[at].end or scoped[at].scope == one.line.attributes.scope:
-        return one
-    shown = one.line.text[:SHOWN].split("\n", 1)[0]
-    return MalformedLine(shown, _SCOPED, is_meant=True, line=one.start_line)
+def _in_scope(item: PlacedLine | MalformedLine, scoped: Sequence[ScopedSpan]) -> PlacedLine | MalformedLine:
+    """Return a memory, or a malformed line if it is under another scope than its own."""
+    if isinstance(item, MalformedLine) or not scoped:
+        return item
+    at = bisect_right(scoped, item.start, key=lambda span: span.start) - 1
+    if at < 0 or item.start >= scoped[at].end or scoped[at].scope == item.line.attributes.scope:
+        return item
+    shown = item.line.text[:SHOWN].split("\n", 1)[0]
+    return MalformedLine(shown, _SCOPED, is_intended=True, line=item.start_line)
 
 
 def _doubts(generated: Generated) -> Iterator[MalformedLine]:
     for line, reason in generated.doubts:
-        yield MalformedLine("", reason, is_meant=True, line=line)
+        yield MalformedLine("", reason, is_intended=True, line=line)
 
 
 class _Reader:
-    """Goes over the lines of one document."""
+    """Finds the memories in one document, UTF-8 that ends in `PADDING`; its front matter ends at byte `front`.
 
-    def __init__(self, lines: Lines, front: int, generated: Generated, default: Kind | None) -> None:
-        self._lines, self._default = lines, default
-        # plain lists: every line is asked for, and one number of an array costs as much as ten of a list
+    `default` is the kind of bullets without one. `heads` are the lines (from 1) that begin a scoped item, so that no
+    memory above continues there.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        front: int,
+        generated: Generated,
+        default: Kind | None = None,
+        heads: frozenset[int] = frozenset(),
+    ) -> None:
+        lines = tabulate(without_copies(generated.blanked(data)))
+        self._lines, self._default, self._heads = lines, default, heads
+        # plain lists: every line is accessed, and one array element takes ten times as long as one of a list
         self._text_starts: list[int] = lines.text.tolist()
         self._ends: list[int] = lines.ends().tolist()
         self._numbers: list[int] = (lines.numbers + 1).tolist()
         self._structure = analyse(lines, front)
         self._doubtful = generated.doubtful
-        self.heads: frozenset[int] = frozenset()
-        """Lines (from 1) that begin what is under a scope: no memory above goes on there."""
 
     def read(self) -> Iterator[PlacedLine | MalformedLine]:
-        """Yield what the bullets of the sections say, in order."""
+        """Yield the memories and malformed lines of the sections, in order."""
         first = last = depth = -1
         indents: list[int] = self._lines.indents.tolist()
         for row in self._rows():
             indent, is_bullet = indents[row], self._is_bullet(row)
             follows = row == last + 1 and self._numbers[row] == self._numbers[last] + 1
-            begins_scope = self._numbers[row] in self.heads
+            begins_scope = self._numbers[row] in self._heads
             if first >= 0 and follows and not begins_scope and indent >= depth + (2 if is_bullet else 1):
                 last = row
                 continue
@@ -373,7 +381,7 @@ class _Reader:
             yield from self._read(first, last)
 
     def _rows(self) -> list[int]:
-        """Return the rows of the table where bullets may be memories."""
+        """Return the rows of the line table where bullets may be memories."""
         table = self._structure
         open_to = np.zeros(len(table.lines.starts), np.bool_)
         if self._default is not None:
@@ -384,16 +392,15 @@ class _Reader:
         open_to &= ~table.code & (table.levels == 0)
         for start, end in np.searchsorted(table.lines.starts, self._doubtful).tolist():
             open_to[start:end] = False
-        found: list[int] = np.flatnonzero(open_to).tolist()
-        return found
+        return np.flatnonzero(open_to).tolist()
 
     def places(self) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last line of text of each Retain section, 1-based."""
+        """Yield the first and last text line of each Retain section, 1-based."""
         for start, end in self._sections():
             yield self._numbers[start], self._numbers[end - 1]
 
     def _sections(self) -> Iterator[tuple[int, int]]:
-        """Yield the rows of each Retain section: behind its heading, up to the next one that is not below it."""
+        """Yield the rows of each Retain section: after its heading, up to the next heading that is not below it."""
         began, level = -1, 0
         for row in np.flatnonzero(self._structure.levels).tolist():
             depth = int(self._structure.levels[row])
@@ -409,12 +416,12 @@ class _Reader:
         return _BULLET.match(self._lines.data, self._text_starts[row]) is not None
 
     def _is_memory(self, row: int) -> bool:
-        """Tell whether a bullet is meant for a memory, by its first line: then what is indented below it is its own."""
-        found = parse_line(self._text(row, row), default_kind=self._default)
-        return isinstance(found, RetainedLine) or (found is not None and found.is_meant)
+        """Return whether a bullet's first line is intended as a memory, so that lines indented below belong to it."""
+        parsed = parse_line(self._text(row, row), default_kind=self._default)
+        return isinstance(parsed, RetainedLine) or (parsed is not None and parsed.is_intended)
 
     def _misses(self, row: int, is_bullet: bool) -> Iterator[MalformedLine]:
-        """Yield what is wrong with a line that states no memory of its own."""
+        """Yield what is wrong with a line that states no memory."""
         miss = None
         if is_bullet:
             miss = parse_line(self._text(row, row), default_kind=self._default)
@@ -424,17 +431,17 @@ class _Reader:
             yield replace(miss, line=self._numbers[row])
 
     def _read(self, first: int, last: int) -> Iterator[PlacedLine | MalformedLine]:
-        found = parse_line(self._text(first, last), default_kind=self._default)
+        parsed = parse_line(self._text(first, last), default_kind=self._default)
         line = self._numbers[first]
-        if isinstance(found, RetainedLine):
+        if isinstance(parsed, RetainedLine):
             start = int(self._lines.starts[first])
-            yield PlacedLine(line, self._numbers[last], start, self._ends[last], found)
+            yield PlacedLine(line, self._numbers[last], start, self._ends[last], parsed)
             yield from self._inner_heads(range(first + 1, last + 1))
-        elif found is not None:
-            yield replace(found, line=line)
+        elif parsed is not None:
+            yield replace(parsed, line=line)
 
     def _inner_heads(self, rows: range) -> Iterator[MalformedLine]:
-        """Yield the bullets within a memory that have the head of one."""
+        """Yield the bullets within a memory that have a head of their own."""
         for row in rows:
             if self._is_bullet(row) and _HEADED.match(self._lines.data, self._text_starts[row]):
                 shown = self._text(row, row)[:SHOWN].rstrip()

@@ -1,15 +1,15 @@
-"""Three tiers: how near at hand a memory is kept, by its importance, its age and its use.
+"""Three tiers, which determine the relevance of a memory by its importance, age and use.
 
     recency    = exp(-ln 2 / half_life · age_days^beta)     half_life = 30 · min(exp(1.5 · importance), 10)
     frequency  = 1 - exp(-access_count / 5)
     composite  = 0.4 · recency + 0.3 · frequency + 0.3 · importance
     relevance  = clamp(composite, floor, 1)
 
-with beta and floor by tier, as in RsClaw's three-tier memory. Age counts from the last access. Lower relevance means a
-lower rank; nothing is ever deleted for it.
+with beta and floor by tier, as in RsClaw's three-tier memory. The age is the time since the last access. Lower
+relevance means a lower rank; nothing is ever deleted because of it.
 
-No wrong clock lasts: a tier judged at a time that is still to come is judged anew; an access in the future has age 0,
-and the next access puts it right.
+A wrong clock has no lasting effect: a tier judged at a future time is judged again; an access in the future has age 0,
+and the next access corrects it.
 """
 
 import math
@@ -27,13 +27,13 @@ RECENCY_SHARE = 0.4
 FREQUENCY_SHARE = 0.3
 IMPORTANCE_SHARE = 0.3
 OFTEN = 5
-"""Touches after which a memory has two thirds of what use can give it."""
+"""Accesses after which the frequency is about two thirds."""
 _SLOWER = 1.5
 _MAX_SLOWER = 10.0
 
 
 class Tier(StrEnum):
-    """How near at hand a memory is kept."""
+    """The tier of a memory."""
 
     CORE = "core"
     WORKING = "working"
@@ -45,7 +45,7 @@ _FLOOR: Mapping[Tier, float] = {Tier.CORE: 0.9, Tier.WORKING: 0.3, Tier.PERIPHER
 
 
 class Promotion(Struct, frozen=True):
-    """When a memory becomes core by itself, and when a peripheral one works again."""
+    """The thresholds for promotion to core, and from peripheral to working."""
 
     access_only: int = 15
     importance_only: float = 0.95
@@ -56,9 +56,9 @@ class Promotion(Struct, frozen=True):
 
 
 class Demotion(Struct, frozen=True):
-    """When a working memory becomes peripheral: below a composite, or older than so many days with few touches.
+    """The thresholds for demotion to peripheral: a composite below `relevance`, or a greater age with few accesses.
 
-    What touches alone made core leaves it when nothing used it for more than `core_days`.
+    A memory that is core only by accesses is demoted after more than `core_days` without use.
     """
 
     relevance: float = 0.15
@@ -68,7 +68,7 @@ class Demotion(Struct, frozen=True):
 
 
 class TierSettings(Struct, frozen=True):
-    """The thresholds, and how long half of the recency lasts where nothing is important, in days."""
+    """The thresholds, and the half-life of the recency at importance 0, in days."""
 
     half_life_days: float = 30.0
     promotion: Promotion = field(default=Promotion())
@@ -76,7 +76,7 @@ class TierSettings(Struct, frozen=True):
 
 
 class TierReason(StrEnum):
-    """Why a memory is in its tier."""
+    """The reason for a memory's tier."""
 
     NEW = "it starts there"
     LESSON = "it is a lesson"
@@ -92,7 +92,7 @@ class TierReason(StrEnum):
 
 
 class Judged(Struct, frozen=True):
-    """By what a tier was judged, and when (seconds since 1970): who takes a pin or importance away wants it anew."""
+    """The basis of a judged tier, and its time (seconds since 1970); removing pin or importance triggers a new one."""
 
     at: float
     importance: float
@@ -100,35 +100,35 @@ class Judged(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True):
-    """How often a memory was touched, when last (seconds since 1970; None: never), and its tier as it was judged.
+    """The accesses of a memory, the last time (seconds since 1970; None: never), and its judged tier.
 
-    The tier that counts is that of `tier_now`: time and the line itself may have changed it since.
+    The current tier is that of `tier_now`: time and changes of the line may have changed it since.
     """
 
     access_count: int = 0
     touched_at: float | None = None
     tier: Tier = Tier.WORKING
     judged: Judged | None = None
-    """None: nobody has, and `tier` says nothing."""
+    """None if the tier is not judged yet; then `tier` is meaningless."""
     is_earned: bool = True
-    """Whether each touch was a use; before that was asked, all that was told counted."""
+    """Whether every access was a use; older versions counted every returned memory."""
     elsewhere: int = 0
-    """How many of the touches other machines counted."""
+    """The accesses counted by other machines, included in `access_count`."""
 
 
 class TierFacts(Struct, frozen=True):
-    """What a memory's tier goes by, beside its settings. `age_days` is 0 or more, `importance` 0 to 1."""
+    """The facts that determine a tier, besides the settings. `age_days` is 0 or more, `importance` 0 to 1."""
 
     importance: float
     is_pinned: bool
     access_count: int
     age_days: float
     starts_core: bool = False
-    """Whether a person said it for the core (`first_tier`)."""
+    """Whether a person stated it as a core memory (`first_tier`)."""
 
 
 class RelevanceTerms(Struct, frozen=True, kw_only=True):
-    """Every term of a memory's relevance, and its tier with the reason for it."""
+    """All terms of a memory's relevance, and its tier with the reason."""
 
     tier: Tier
     reason: TierReason
@@ -144,51 +144,51 @@ class RelevanceTerms(Struct, frozen=True, kw_only=True):
     floor: float
     relevance: float
     leaves_core_in: float | None = None
-    """In how many days it leaves the core if nothing uses it; None: it is not there, or stays."""
+    """Days until it leaves the core if it is not used; None if it is not core, or stays."""
 
 
 def age_days(since: float, now: float) -> float:
-    """Return the days between two times in seconds since 1970; 0 where a clock was set back in between."""
+    """Return the days between two times in seconds since 1970; 0 if the clock was set back in between."""
     return max(0.0, (now - since) / DAY_SECONDS)
 
 
 def half_life_days(importance: float, settings: TierSettings) -> float:
-    """Return after how many days half of the recency is left, where beta is 1."""
+    """Return the days after which the recency is one half, for a beta of 1."""
     return settings.half_life_days * min(math.exp(_SLOWER * importance), _MAX_SLOWER)
 
 
 def recency(age: float, importance: float, tier: Tier, settings: TierSettings) -> float:
-    """Return how recent a memory of an age in days is, 0 to 1."""
+    """Return the recency of a memory with an age in days, 0 to 1."""
     return math.exp(-math.log(2) / half_life_days(importance, settings) * float(age) ** _BETA[tier])
 
 
 def frequency(access_count: int) -> float:
-    """Return how often a memory is used, 0 to 1."""
+    """Return the frequency of use of a memory, 0 to 1."""
     return 1 - math.exp(-access_count / OFTEN)
 
 
 def composite(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:
-    """Return recency, frequency and importance in one number, 0 to 1."""
+    """Return the weighted sum of recency, frequency and importance, 0 to 1."""
     recent = recency(facts.age_days, facts.importance, tier, settings)
     used = frequency(facts.access_count)
     return RECENCY_SHARE * recent + FREQUENCY_SHARE * used + IMPORTANCE_SHARE * facts.importance
 
 
 def relevance(facts: TierFacts, tier: Tier, settings: TierSettings) -> float:
-    """Return the composite within the bounds of a tier: never below its floor, 0.1 to 1."""
+    """Return the composite, raised to the floor of the tier; 0.1 to 1."""
     return min(1.0, max(_FLOOR[tier], composite(facts, tier, settings)))
 
 
 def first_tier(line: RetainedLine) -> Tier:
-    """Return the tier in which a memory starts: a lesson is core, unless an agent or a program says it."""
+    """Return the initial tier of a memory: core for a lesson, unless an agent or a program stated it."""
     is_by_people = line.attributes.provenance in BY_PEOPLE
     return Tier.CORE if line.kind is Kind.LESSON and is_by_people else Tier.WORKING
 
 
 def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
-    """Return the tier of a memory that was in one, and why.
+    """Return the next tier of a memory, and the reason.
 
-    Neither age nor disuse takes out of the core what a pin, its importance or a person's word holds there.
+    A memory that is core by a pin, its importance or a person's word does not leave the core by age or disuse.
     """
     if (reason := _core_reason(facts, settings)) is not None:
         return Tier.CORE, reason
@@ -201,12 +201,12 @@ def transition(tier: Tier, facts: TierFacts, settings: TierSettings) -> tuple[Ti
         return (Tier.WORKING, TierReason.AGAIN) if is_used_again else (tier, TierReason.STAYS)
     if (reason := _fading_reason(facts, settings)) is not None:
         return Tier.PERIPHERAL, reason
-    was_core = tier is Tier.CORE or _use_reason(facts, settings.promotion) is not None
+    was_core = tier is Tier.CORE or _use_reason(facts, settings) is not None
     return Tier.WORKING, TierReason.UNUSED if was_core else TierReason.STAYS
 
 
 def terms_of(tier: Tier, reason: TierReason, facts: TierFacts, settings: TierSettings) -> RelevanceTerms:
-    """Return every term of a memory in a tier."""
+    """Return all terms of a memory in a tier."""
     return RelevanceTerms(
         tier=tier,
         reason=reason,
@@ -226,15 +226,16 @@ def terms_of(tier: Tier, reason: TierReason, facts: TierFacts, settings: TierSet
 
 
 def _core_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
-    """Return what holds a memory in the core, of several what holds longest."""
+    """Return why a memory is core, the most lasting reason if there are several."""
     if facts.is_pinned:
         return TierReason.PINNED
     if facts.importance >= settings.promotion.importance_only:
         return TierReason.IMPORTANCE
-    return None if _is_unused(facts, settings) else _use_reason(facts, settings.promotion)
+    return None if _is_unused(facts, settings) else _use_reason(facts, settings)
 
 
-def _use_reason(facts: TierFacts, promotion: Promotion) -> TierReason | None:
+def _use_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
+    promotion = settings.promotion
     if facts.access_count >= promotion.access_only:
         return TierReason.ACCESS
     is_used = facts.access_count >= promotion.both_access
@@ -246,8 +247,8 @@ def _is_unused(facts: TierFacts, settings: TierSettings) -> bool:
 
 
 def _days_in_core(facts: TierFacts, settings: TierSettings) -> float | None:
-    is_held = facts.is_pinned or facts.starts_core or facts.importance >= settings.promotion.importance_only
-    return None if is_held else max(0.0, settings.demotion.core_days - facts.age_days)
+    stays = facts.is_pinned or facts.starts_core or facts.importance >= settings.promotion.importance_only
+    return None if stays else max(0.0, settings.demotion.core_days - facts.age_days)
 
 
 def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | None:
@@ -259,11 +260,11 @@ def _fading_reason(facts: TierFacts, settings: TierSettings) -> TierReason | Non
 
 
 SLACK_SECONDS = 3600.0
-"""Clocks are put right by so much without anybody having been wrong."""
+"""Tolerance for clocks that were adjusted."""
 
 
 class Aged(Struct, frozen=True):
-    """A memory at a moment: its newest line, the end of the day of that, and now, in seconds since 1970."""
+    """A memory at a time: its newest line, the end of that line's day, and the time, in seconds since 1970."""
 
     line: RetainedLine
     recorded_until: float
@@ -271,7 +272,7 @@ class Aged(Struct, frozen=True):
 
 
 def facts_of(usage: Usage, aged: Aged) -> TierFacts:
-    """Return what a tier goes by: age counts from the last touch, before one from when the memory was written."""
+    """Return the facts for the tier: the age is since the last access, or since the day of the newest line if later."""
     touched = usage.touched_at
     since = aged.recorded_until if touched is None else max(touched, aged.recorded_until)
     line, age = aged.line, age_days(since, aged.now)
@@ -280,39 +281,39 @@ def facts_of(usage: Usage, aged: Aged) -> TierFacts:
 
 
 def tier_now(usage: Usage, aged: Aged, settings: TierSettings) -> tuple[Tier, TierReason]:
-    """Return the tier of a memory at a moment, and why."""
+    """Return the tier of a memory at a time, and the reason."""
     return _tier_of(usage, aged, facts_of(usage, aged), settings)
 
 
 def relevance_now(usage: Usage, aged: Aged, settings: TierSettings) -> float:
-    """Return the relevance of a memory at a moment, 0.1 to 1."""
+    """Return the relevance of a memory at a time, 0.1 to 1."""
     facts = facts_of(usage, aged)
     return relevance(facts, _tier_of(usage, aged, facts, settings)[0], settings)
 
 
 def terms_now(usage: Usage, aged: Aged, settings: TierSettings) -> RelevanceTerms:
-    """Return every term of the relevance of a memory at a moment."""
+    """Return all terms of the relevance of a memory at a time."""
     facts = facts_of(usage, aged)
     tier, reason = _tier_of(usage, aged, facts, settings)
     return terms_of(tier, reason, facts, settings)
 
 
 def touched(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
-    """Return the usage of a memory that is touched now: its tier as it was before, moved by the touch."""
+    """Return the usage of a memory after an access: its current tier, changed by the access."""
     before = tier_now(usage, aged, settings)[0]
     last = usage.touched_at
-    # a touch that lies a day ahead was noted by a clock that was wrong
+    # a last access more than a day ahead was recorded with a wrong clock
     is_later = last is None or last <= aged.now or last - aged.now > DAY_SECONDS
-    counted = Usage(usage.access_count + 1, aged.now if is_later else last, elsewhere=usage.elsewhere)
-    tier, _reason = transition(before, facts_of(counted, aged), settings)
-    return replace(counted, tier=tier, judged=judged_now(aged))
+    accessed = Usage(usage.access_count + 1, aged.now if is_later else last, elsewhere=usage.elsewhere)
+    tier, _reason = transition(before, facts_of(accessed, aged), settings)
+    return replace(accessed, tier=tier, judged=judged_now(aged))
 
 
 def without_unearned(usage: Usage, line: RetainedLine, settings: TierSettings) -> Usage:
-    """Return the usage of a memory, without what touches gave that counted whatever was told.
+    """Return the usage of a memory without the effect of accesses that were not uses.
 
-    Nobody knows any more which of them were uses: so many stay as keep it from fading, and promote nothing. What these
-    made core is working again, and every other tier is as it was.
+    It is unknown which of them were uses: as many are retained as prevent demotion without causing promotion. A memory
+    that they promoted to core gets its first tier again; other tiers do not change.
     """
     if usage.is_earned:
         return usage
@@ -323,14 +324,14 @@ def without_unearned(usage: Usage, line: RetainedLine, settings: TierSettings) -
 
 
 def settled(usage: Usage, aged: Aged, settings: TierSettings) -> Usage:
-    """Return the usage with the tier as it is now; the same one where nothing that is kept changed."""
+    """Return the usage with the current tier; the same object if nothing that is stored changed."""
     tier = tier_now(usage, aged, settings)[0]
-    judged, was = judged_now(aged), usage.judged
-    if was is None:
-        # what time alone gives can be worked out again at any time, and a clock that was wrong must not fix it
+    judged, previous = judged_now(aged), usage.judged
+    if previous is None:
+        # a tier by time alone can be recomputed at any time, and a wrong clock must not fix it
         return replace(usage, tier=tier, judged=judged) if tier is Tier.CORE else usage
-    is_same = tier is usage.tier and (was.importance, was.is_pinned) == (judged.importance, judged.is_pinned)
-    return usage if is_same and not _is_ahead(was, aged) else replace(usage, tier=tier, judged=judged)
+    is_same = tier is usage.tier and (previous.importance, previous.is_pinned) == (judged.importance, judged.is_pinned)
+    return usage if is_same and not _is_ahead(previous, aged) else replace(usage, tier=tier, judged=judged)
 
 
 def _tier_of(usage: Usage, aged: Aged, facts: TierFacts, settings: TierSettings) -> tuple[Tier, TierReason]:
@@ -354,5 +355,5 @@ def _is_ahead(judged: Judged, aged: Aged) -> bool:
 
 
 def judged_now(aged: Aged) -> Judged:
-    """Return by what a memory is judged now."""
+    """Return the current basis for judging a memory."""
     return Judged(aged.now, aged.line.importance, aged.line.attributes.is_pinned)

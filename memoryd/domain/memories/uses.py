@@ -1,7 +1,7 @@
-"""Which of the memories that an agent was told its answer uses: by its citation, or by distinctive words of it.
+"""Which of the memories given to an agent its answer uses: by citation, or by distinctive words.
 
-Words of the question say nothing: whoever repeats it has used nothing. What counts is what the memory adds to it, and
-of that the words that few other memories hold.
+Words of the question do not count, because an answer may repeat them. Only words that the memory adds count, and of
+these the ones that few other memories have.
 """
 
 import re
@@ -14,52 +14,55 @@ from memoryd.domain.text.words import MAX_CHARS, normalised, statement_of
 
 
 class Judgement(StrEnum):
-    """What the owner thinks of something that an agent was told for a question."""
+    """The owner's judgement of an item that an agent was given for a question."""
 
     NOISE = "noise"
-    """It has nothing to do with the question."""
+    """It is unrelated to the question."""
     WRONG = "wrong"
-    """It is not so."""
+    """It is not true."""
 
 
 RARE_MEMORIES = 2
 RARE_SHARE = 0.02
-"""A word is distinctive that so many memories hold, or no more than this share of them."""
+"""A word is distinctive if at most `RARE_MEMORIES` memories have it, or this share of all."""
 ANSWER_SIGNS = 40 * MAX_CHARS
-"""Of a longer answer the beginning counts."""
+"""Only the beginning of a longer answer counts."""
 _PART = 1 / 3
-"""Of what a memory adds to the question, an answer that uses it says so much, in two distinctive words or more,"""
+"""An answer uses a memory if it has this share of the added words, with two distinctive words or more,"""
 _HALF = 1 / 2
-"""or so much in one,"""
+"""or this share, with one distinctive word,"""
 _MANY = 4
-"""or so many distinctive words, whatever else it leaves out."""
+"""or this number of distinctive words, whatever the share."""
 
 
 def used_memories(
-    told: Iterable[tuple[Memory, str]], *, question: str, answer: str, memories: Iterable[Memory]
+    returned: Iterable[tuple[Memory, str]], *, question: str, answer: str, memories: Iterable[Memory]
 ) -> list[MemoryId]:
-    """Return those of the memories told, each with its citation, that an answer uses; `memories` are all there are."""
+    """Return those of the returned memories, each given with its citation, that an answer uses.
+
+    `memories` are all memories of the workspace.
+    """
     question_words, answer_words = _words(question), _words(answer)
-    added = {one.id: _words(one.text) - question_words for one, _citation in told}
+    added = {memory.id: _words(memory.text) - question_words for memory, _citation in returned}
     rare = _rare_words({word for words in added.values() for word in words & answer_words}, memories)
     return [
-        one.id
-        for one, citation in told
-        if _cites(answer, one.id, citation) or _uses(added[one.id], added[one.id] & answer_words, rare)
+        memory.id
+        for memory, citation in returned
+        if _cites(answer, memory.id, citation) or _uses(added[memory.id], added[memory.id] & answer_words, rare)
     ]
 
 
 def _rare_words(words: set[str], memories: Iterable[Memory]) -> frozenset[str]:
-    """Return the distinctive ones of some words, by how many memories hold each."""
+    """Return the distinctive words, by the number of memories that contain each."""
     counts, total = dict.fromkeys(words, 0), 0
     for memory in memories if words else ():
         text = normalised(memory.text).lower()
         total += 1
         for word in words:
-            # inside of another word, too: then it is the less distinctive
+            # also counted within another word, which makes it less distinctive
             counts[word] += word in text
-    most = max(RARE_MEMORIES, RARE_SHARE * total)
-    return frozenset(word for word, count in counts.items() if count <= most)
+    limit = max(RARE_MEMORIES, RARE_SHARE * total)
+    return frozenset(word for word, count in counts.items() if count <= limit)
 
 
 def _uses(added: frozenset[str], shared: frozenset[str], rare_words: frozenset[str]) -> bool:

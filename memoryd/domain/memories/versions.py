@@ -1,11 +1,12 @@
-"""Newer versions of a fact, and facts that disagree: which memory says today what another one said before.
+"""Versions of a fact, and facts that disagree: which memory is current, and which ones it supersedes.
 
-Two statements are versions of one fact where they differ in one value alone (a number, a date, a negation), or fill one
-slot, which has one value, with different ones, names included. The later is current, also within a day by the order of
-its log; what stands in a note that holds no longer was said before all that holds. What a person wrote or pinned gives
-way to people alone, what an agent wrote to people and agents. Where it is not sure that both mean one slot, or who is
-below says otherwise, two that stand disagree, and a person decides: a line that names another by `beside=` says that
-both hold, by `supersedes=` that it alone does, with the same authority.
+Two statements are versions of one fact if they differ in one value alone (a number, a date, a negation), or if they
+fill one slot, which has only one value, with different values, including names. The later one is current, also within a
+day by the order in its log; statements in a note that is no longer valid are earlier than all valid ones. Statements
+that a person wrote or pinned are superseded only by people, those of an agent by people and agents. If it is not
+certain that both fill one slot, or if a source of lower rank states the later one, both remain current and disagree.
+A person decides: a line with `beside=` says that both are valid, one with `supersedes=` that only it is, with the same
+authority.
 """
 
 from collections import Counter, defaultdict
@@ -24,7 +25,7 @@ from memoryd.domain.memories.entities import EntitySlug
 from memoryd.domain.memories.facts.slots import FactKey, agree_in_kind, contradict, fact_key
 from memoryd.domain.memories.facts.values import MAX_CHARS, FactSkeleton, fact_skeleton, rough_words
 from memoryd.domain.memories.kinds import TEAM, Kind, MemoryId, Network, ShortId, short_id
-from memoryd.domain.memories.line import BY_PEOPLE, Provenance, RetainedLine
+from memoryd.domain.memories.line import BY_PEOPLE, Attributes, Provenance, RetainedLine
 from memoryd.domain.memories.sections import is_daily_log
 from memoryd.domain.ranking.filters import date_in_name
 
@@ -43,8 +44,10 @@ class Stated(Protocol):
 
 
 class Dated(Protocol):
-    """What is known of a memory: its id, what it states, the day of its newest line, and its lines: those that hold
-    first, of these the newest."""
+    """The properties of a memory that versions depend on.
+
+    `recorded` is the day of the newest line. `sources` has valid lines first, newest first.
+    """
 
     @property
     def id(self) -> MemoryId: ...
@@ -57,26 +60,26 @@ class Dated(Protocol):
 
 
 Older = Mapping[MemoryId, tuple[MemoryId, ...]]
-"""What each memory supersedes directly; an older one of these may supersede others in turn. It has no circles."""
+"""The memories that each memory supersedes directly; they may supersede others in turn. There are no circles."""
 
 
 class Doubt(StrEnum):
-    """Why two memories are left to a person."""
+    """The reason why a person must decide between two memories."""
 
     AUTHORITY = "authority"
-    """The later one is not by a person, and the earlier is known to be, or is pinned."""
+    """A person stated or pinned the earlier one, but not the later one."""
     PEOPLE = "people"
-    """Two members of a team say it, or one and the owner."""
+    """Different members of a team, or a member and the owner, state them."""
     COPY = "copy"
-    """The one that follows stands in copies of conflicts alone."""
+    """Only copies of conflicts state the one that follows."""
     UNSURE = "unsure"
-    """They may speak of one thing, or of two, or of the earlier nobody knows who said it."""
+    """They may be about different things, or the source of the earlier one is unknown."""
     STATED = "stated"
-    """A line says that it contradicts the other."""
+    """A line declares the contradiction."""
 
 
 class Disagreement(Struct, frozen=True):
-    """Two current memories that may contradict each other; the one that `leads` comes first in answers."""
+    """Two current memories that may contradict each other; `leads` comes before `follows` in answers."""
 
     newer: MemoryId
     older: MemoryId
@@ -92,14 +95,14 @@ class Disagreement(Struct, frozen=True):
 
 
 def leading_over(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
-    """Return what leads before each memory that follows in a disagreement."""
-    found = grouped((one.follows, one.leads) for one in disagreements)
-    return {memory: tuple(leads) for memory, leads in found.items()}
+    """Return for each memory that follows in a disagreement the ones that lead."""
+    leading = grouped((disagreement.follows, disagreement.leads) for disagreement in disagreements)
+    return {memory: tuple(leads) for memory, leads in leading.items()}
 
 
 def doubted_by(disagreements: Iterable[Disagreement]) -> dict[MemoryId, tuple[MemoryId, ...]]:
-    """Return what each memory may contradict."""
-    pairs = (pair for one in disagreements for pair in ((one.newer, one.older), (one.older, one.newer)))
+    """Return for each memory the ones that it may contradict."""
+    pairs = (pair for doubt in disagreements for pair in ((doubt.newer, doubt.older), (doubt.older, doubt.newer)))
     return {memory: tuple(others) for memory, others in grouped(pairs).items()}
 
 
@@ -108,102 +111,105 @@ _Edge = tuple[MemoryId, MemoryId]
 _Part = tuple[str, tuple[EntitySlug, ...], str]
 """Scope, entities, and the rough words or the slot."""
 _Group = tuple[Network, bool, _Part]
-"""What memories have in common that may be versions; of a slot if the second is true."""
+"""The common properties of possible versions; the second one is true if the part has a slot."""
 _Relation = Disagreement | _Edge
 Value = TypeVar("Value")
 
 
 def superseded(memories: Iterable[Dated]) -> Older:
-    """Return what each memory supersedes directly: by its `supersedes=`, or as a newer version of a fact.
+    """Return the memories that each memory supersedes directly: by `supersedes=`, or as a newer version of a fact.
 
-    Versions are of network world or opinion, or notes, of one scope and about the same, without an `at` of their own.
-    Each supersedes those current when it is said. An id that is unknown, or the beginning of two, says nothing. Of
-    what supersedes each other in a circle, the later line holds.
+    Versions are of network world or opinion, or notes, of one scope and about the same entities, without an `at`. Each
+    supersedes those that are current at its time. An unknown or ambiguous id is ignored. In a circle the later line is
+    valid.
     """
     return KnownVersions().of({memory.id: memory for memory in memories}).older
 
 
 class KnownVersions(Struct, frozen=True, eq=False, dict=True):
-    """What supersedes what among some memories, and what of that holds for other ones, too: most of a later book, or
-    what of it was known on a day. Nothing is known any more of memories that are not among those others."""
+    """The relations between memories, updated incrementally for other memories.
+
+    These are usually of a later book, or those known on some day. Relations of missing memories are dropped.
+    """
 
     _memories: Mapping[MemoryId, Dated] = {}
     _parts: Mapping[MemoryId, tuple[_Part | None, _Part | None]] = {}
     """By words, and by slot."""
     _skeletons: Mapping[MemoryId, FactSkeleton | None] = {}
-    """Of those that have others beside them."""
+    """Skeletons of memories in groups of several."""
     _groups: Mapping[_Group, frozenset[MemoryId]] = {}
     _relations: Mapping[_Group, tuple[_Relation, ...]] = {}
     _naming: frozenset[MemoryId] = frozenset()
-    """Those whose line names others."""
+    """Memories whose line references others."""
 
     @cached_property
     def older(self) -> Older:
-        """What each memory supersedes directly, as `superseded` tells it."""
-        edges = (one for one in self._all if not isinstance(one, Disagreement))
-        found = grouped(_without_circles(dict.fromkeys(edges), self._memories))
-        # the same order, whatever was known before
-        return {newer: tuple(found[newer]) for newer in sorted(found)}
+        """The memories that each memory supersedes directly, as in `superseded`."""
+        edges = (relation for relation in self._all if not isinstance(relation, Disagreement))
+        older = grouped(_without_circles(dict.fromkeys(edges), self._memories))
+        # sorted, so that the result does not depend on earlier states
+        return {newer: tuple(older[newer]) for newer in sorted(older)}
 
     @cached_property
     def disagreements(self) -> tuple[Disagreement, ...]:
-        """The pairs that may contradict each other, both standing, the newest first."""
+        """The pairs of current memories that may contradict each other, newest first."""
         outdated = {older for olds in self.older.values() for older in olds}
-        found: dict[frozenset[MemoryId], Disagreement] = {}
-        for one in self._all:
-            if isinstance(one, Disagreement) and one.newer not in outdated and one.older not in outdated:
-                found.setdefault(frozenset((one.newer, one.older)), one)
-        order = (self._memories[one.newer] for one in found.values())
-        ranked = sorted(zip(map(newness, order), found.values(), strict=True), key=lambda pair: pair[0], reverse=True)
-        return tuple(one for _, one in ranked)
+        pairs: dict[frozenset[MemoryId], Disagreement] = {}
+        for relation in self._all:
+            if isinstance(relation, Disagreement) and outdated.isdisjoint((relation.newer, relation.older)):
+                pairs.setdefault(frozenset((relation.newer, relation.older)), relation)
+        return tuple(sorted(pairs.values(), key=lambda pair: newness(self._memories[pair.newer]), reverse=True))
 
     @cached_property
     def _all(self) -> Sequence[_Relation]:
-        return [*_explicit(self._memories, self._naming), *(one for found in self._relations.values() for one in found)]
+        grouped_relations = (relation for relations in self._relations.values() for relation in relations)
+        return [*_explicit(self._memories, self._naming), *grouped_relations]
 
     def doubts(self, memory: Dated) -> tuple[_Relation, ...]:
-        """Return what a memory that may not be among these would supersede or contradict, without a look at all."""
+        """Return what a memory, present or not, would supersede or contradict, without examining all memories."""
         groups = _groups_of(memory, _parts(memory))
         skeletons: dict[MemoryId, FactSkeleton | None] = {}
-        near = ([self._memories[one] for one in self._groups.get(group, ()) if one != memory.id] for group in groups)
-        found = (_of_group(group, [*about, memory], skeletons) for group, about in zip(groups, near, strict=True))
+        near = ([self._memories[key] for key in self._groups.get(group, ()) if key != memory.id] for group in groups)
+        relations = (_of_group(group, [*about, memory], skeletons) for group, about in zip(groups, near, strict=True))
         return tuple(
-            one
-            for each in found
-            for one in each
-            if memory.id in ((one.newer, one.older) if isinstance(one, Disagreement) else one)
+            relation
+            for related in relations
+            for relation in related
+            if memory.id in ((relation.newer, relation.older) if isinstance(relation, Disagreement) else relation)
         )
 
     def of(self, memories: Mapping[MemoryId, Dated]) -> "KnownVersions":
-        """Return what holds for other memories; those that are the same are not taken apart again."""
+        """Return the relations of other memories; unchanged memories are not analysed again."""
         before = self._memories
-        changed = {one for one, memory in memories.items() if before.get(one) is not memory}
-        # an id says all that a part is made of
-        parts = {one: self._parts[one] if one in self._parts else _parts(memory) for one, memory in memories.items()}
-        removed = (changed & before.keys()) | (before.keys() - memories.keys())
-        come = grouped((group, one) for one in changed for group in _groups_of(memories[one], parts[one]))
-        gone = grouped((group, one) for one in removed for group in _groups_of(before[one], self._parts[one]))
+        changed = {key for key, memory in memories.items() if before.get(key) is not memory}
+        # a part depends only on what the id covers
+        parts = {key: self._parts[key] if key in self._parts else _parts(memory) for key, memory in memories.items()}
+        dropped = (changed & before.keys()) | (before.keys() - memories.keys())
+        added = grouped((group, key) for key in changed for group in _groups_of(memories[key], parts[key]))
+        removed = grouped((group, key) for key in dropped for group in _groups_of(before[key], self._parts[key]))
         groups, relations = dict(self._groups), dict(self._relations)
-        skeletons = {one: skeleton for one, skeleton in self._skeletons.items() if one in parts}
-        for group in come.keys() | gone.keys():
-            groups[group] = groups.get(group, frozenset()).difference(gone.get(group, ())).union(come.get(group, ()))
-            about = [memories[one] for one in sorted(groups[group])]
+        skeletons = {key: skeleton for key, skeleton in self._skeletons.items() if key in parts}
+        for group in added.keys() | removed.keys():
+            groups[group] = (
+                groups.get(group, frozenset()).difference(removed.get(group, ())).union(added.get(group, ()))
+            )
+            about = [memories[key] for key in sorted(groups[group])]
             relations[group] = tuple(_of_group(group, about, skeletons)) if len(about) > 1 else ()
         return KnownVersions(
             memories,
             parts,
             skeletons,
-            {group: held for group, held in groups.items() if held},
-            {group: found for group, found in relations.items() if found},
-            frozenset(one for one in self._naming if one in memories and one not in changed)
-            | {one for one in changed if _names_others(memories[one].line)},
+            {group: keys for group, keys in groups.items() if keys},
+            {group: related for group, related in relations.items() if related},
+            frozenset(key for key in self._naming if key in memories and key not in changed)
+            | {key for key in changed if _names_others(memories[key].line.attributes)},
         )
 
 
 def newness(memory: Dated) -> tuple[bool, date, int, MemoryId]:
-    """Return by what memories are put in the order in which they were said: of a day, by their lines in its log.
+    """Return the sort key for the order in which memories were stated: of a day, by their lines in its log.
 
-    What holds no longer, or stands in copies of conflicts alone, is before all that holds.
+    Memories only in outdated notes or in copies of conflicts come before all valid ones.
     """
     return not (_is_over(memory) or _is_of_copies(memory)), memory.recorded, memory.sources[0].start_line, memory.id
 
@@ -217,17 +223,17 @@ def _is_of_copies(memory: Dated) -> bool:
 
 
 def _parts(memory: Dated) -> tuple[_Part | None, _Part | None]:
-    """Return what two memories have in common if they are versions, beside their network; None: it has none."""
+    """Return what versions of a memory share besides their network, by words and by slot; None if it has none."""
     line = memory.line
     if line.attributes.at or len(line.text) > MAX_CHARS:
         return None, None
-    # what others say of a thing is held against what is said here
+    # shared statements and local ones are versions of each other
     scope = "" if line.attributes.scope == TEAM else line.attributes.scope
     slot = fact_key(line.text)
     by_words = scope, line.slugs, rough_words(line.text)
     if slot is None:
         return by_words, None
-    # an entity that the statement itself names says no more, but where it is the subject
+    # an entity in the statement itself does not distinguish slots, unless it is the subject
     beside = tuple(slug for slug in line.slugs if not (slot.subject and slot.names(slug)))
     return by_words, (scope, beside, slot.key)
 
@@ -240,26 +246,25 @@ def _groups_of(memory: Dated, parts: tuple[_Part | None, _Part | None]) -> list[
     return [(network, bool(at), part) for at, part in enumerate(parts) if part is not None]
 
 
-def _names_others(line: RetainedLine) -> bool:
-    said = line.attributes
-    return bool(said.supersedes or said.superseded or said.contradicts)
+def _names_others(attributes: Attributes) -> bool:
+    return bool(attributes.supersedes or attributes.superseded or attributes.contradicts)
 
 
-def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Relation]:
-    """Yield what lines say of others: of what is above them they may only say that they contradict it."""
+def _explicit(memories: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> Iterator[_Relation]:
+    """Yield the relations that lines declare; a line of lower rank may only contradict, not supersede."""
     if not naming:
         return
-    said = [every[one].line.attributes for one in naming]
-    shorts = {short for one in said for short in (*one.supersedes, *one.superseded, *one.contradicts)}
-    known = grouped((short, memory) for one, memory in every.items() if (short := short_id(one)) in shorts)
+    attributes = [memories[key].line.attributes for key in naming]
+    shorts = {short for own in attributes for short in (*own.supersedes, *own.superseded, *own.contradicts)}
+    known = grouped((short, memory) for key, memory in memories.items() if (short := short_id(key)) in shorts)
 
     def named(memory: Dated, shorts: Iterable[ShortId]) -> Iterator[Dated]:
-        # the beginning of two ids names none, and what others share names nothing that somebody else says
-        found = (others[0] for short in shorts if len(others := known.get(short, [])) == 1)
+        # an ambiguous id means none, and shared lines only reference statements of the same person
+        targets = (others[0] for short in shorts if len(others := known.get(short, [])) == 1)
         is_own = "" in _voices(memory)
-        return (other for other in found if other.id != memory.id and (is_own or _is_one_voice(memory, other)))
+        return (other for other in targets if other.id != memory.id and (is_own or _is_same_voice(memory, other)))
 
-    for memory in (every[one] for one in sorted(naming)):
+    for memory in (memories[key] for key in sorted(naming)):
         for other in named(memory, memory.line.attributes.supersedes):
             if _may_supersede(memory, other):
                 yield memory.id, other.id
@@ -269,20 +274,20 @@ def _explicit(every: Mapping[MemoryId, Dated], naming: Collection[MemoryId]) -> 
             if _is_over(memory) or not _is_over(other):
                 yield other.id, memory.id
         for other in named(memory, memory.line.attributes.contradicts):
-            # of an opinion it is evidence, which has a rule of its own
+            # for an opinion it is evidence, which has rules of its own
             if Network.OPINION not in (memory.line.network, other.line.network):
                 yield from _disagreement(memory, other, Doubt.STATED)
 
 
-def _disagreement(one: Dated, other: Dated, doubt: Doubt) -> Iterator[Disagreement]:
-    newer, older = (one, other) if newness(one) > newness(other) else (other, one)
+def _disagreement(first: Dated, second: Dated, doubt: Doubt) -> Iterator[Disagreement]:
+    newer, older = (first, second) if newness(first) > newness(second) else (second, first)
     if _are_both_valid(newer, older) or _is_over(newer) != _is_over(older):
-        # who wrote so has decided
+        # a line has settled it
         return
-    if not _is_one_voice(newer, older):
-        # the owner's word leads
+    if not _is_same_voice(newer, older):
+        # the owner's statement leads
         doubt = Doubt.AUTHORITY if "" in _voices(older) else Doubt.COPY if _is_of_copies(older) else Doubt.PEOPLE
-    elif not _may_supersede(newer, older) and not _is_of_anybody(newer, older):
+    elif not _may_supersede(newer, older) and not _is_source_unknown(newer, older):
         doubt = Doubt.AUTHORITY
     yield Disagreement(newer.id, older.id, doubt)
 
@@ -299,55 +304,55 @@ _COPY = "\0"
 
 
 def _voices(memory: Dated) -> frozenset[str]:
-    """Return who states a memory: members of a team, and the empty name for the owner, or an agent.
+    """Return who states a memory: members of a team, and the empty name for the owner or an agent.
 
-    What copies of conflicts alone state is a voice of its own: nobody has said yet that it holds.
+    Copies of conflicts are a voice of their own if nothing else states it, because they are not settled.
     """
     settled = frozenset(person_of(source.path) for source in memory.sources if not is_conflict_copy(source.path))
     return settled or frozenset((_COPY,))
 
 
-def _is_one_voice(one: Dated, other: Dated) -> bool:
-    return len(_voices(one) | _voices(other)) == 1
+def _is_same_voice(first: Dated, second: Dated) -> bool:
+    return len(_voices(first) | _voices(second)) == 1
 
 
 def _may_supersede(newer: Dated, older: Dated) -> bool:
-    """Tell whether who said the one last is not below who said the other ever, or pinned it.
+    """Return whether the newest source of `newer` ranks at least as high as every source of `older`, pins included.
 
-    A member of a team speaks for nobody else; the owner says what holds here. What holds no longer has no say.
+    A member of a team supersedes only own statements; the owner supersedes all. An outdated note supersedes nothing.
     """
-    if "" not in _voices(newer) and not _is_one_voice(newer, older):
+    if "" not in _voices(newer) and not _is_same_voice(newer, older):
         return False
     if _is_over(newer) or _is_over(older):
         return _is_over(older)
-    said = [source.line.attributes for source in older.sources]
-    held = max(_RANKS[None] if one.is_pinned else _RANKS[one.provenance] for one in said)
-    return _RANKS[newer.sources[0].line.attributes.provenance] >= held
+    attributes = [source.line.attributes for source in older.sources]
+    rank = max(_RANKS[None] if own.is_pinned else _RANKS[own.provenance] for own in attributes)
+    return _RANKS[newer.sources[0].line.attributes.provenance] >= rank
 
 
-def _is_of_anybody(newer: Dated, older: Dated) -> bool:
-    """Tell whether an agent says one, and the other is of logs that do not say by whom: agents write these, too."""
-    says = newer.sources[0].line.attributes.provenance
-    return says is Provenance.AGENT and all(
-        one.line.attributes.provenance is not Provenance.USER
-        and not one.line.attributes.is_pinned
-        and is_daily_log(one.path)
-        for one in older.sources
+def _is_source_unknown(newer: Dated, older: Dated) -> bool:
+    """Return whether an agent states `newer`, and logs without provenance `older`, which agents may have written."""
+    provenance = newer.sources[0].line.attributes.provenance
+    return provenance is Provenance.AGENT and all(
+        source.line.attributes.provenance is not Provenance.USER
+        and not source.line.attributes.is_pinned
+        and is_daily_log(source.path)
+        for source in older.sources
     )
 
 
-def _are_both_valid(one: Dated, other: Dated) -> bool:
-    """Tell whether a line says that both hold, by who is not below who said the other."""
-    pairs = (one, other), (other, one)
+def _are_both_valid(first: Dated, second: Dated) -> bool:
+    """Return whether a line says that both are valid, and its source may decide that."""
+    pairs = (first, second), (second, first)
     return any(short_id(of.id) in by.line.attributes.beside and _may_supersede(by, of) for by, of in pairs)
 
 
-def _is_order_known(one: Dated, other: Dated) -> bool:
-    """Tell whether it is known which of two was said later: lines of one log are, those of other pages are not."""
-    if one.recorded != other.recorded or _is_over(one) != _is_over(other):
+def _is_order_known(first: Dated, second: Dated) -> bool:
+    """Return whether the order of two memories is known: within a day only for lines of one log."""
+    if first.recorded != second.recorded or _is_over(first) != _is_over(second):
         return True
-    path = one.sources[0].path
-    return path == other.sources[0].path and date_in_name(path) is not None
+    path = first.sources[0].path
+    return path == second.sources[0].path and date_in_name(path) is not None
 
 
 def _of_group(
@@ -358,21 +363,21 @@ def _of_group(
         yield from _succession(stated, contradict, lambda newer, older, _: agree_in_kind(newer, older))
         return
     for chain in _chains(about, skeletons):
-        yield from _succession(chain, str.__ne__, _is_one_value)
+        yield from _succession(chain, str.__ne__, _is_replaced_value)
 
 
 _HABIT = expression(r"(?i:days)\b")
 
 
-def _is_one_value(newer: str, older: str, is_same_day: bool) -> bool:
-    # on Mondays and on Thursdays: said on one day, both may be so
+def _is_replaced_value(newer: str, older: str, is_same_day: bool) -> bool:
+    # on Mondays and on Thursdays: if stated on one day, both may be valid
     return not (is_same_day and _HABIT.search(newer) and _HABIT.search(older))
 
 
 def _chains(
     memories: Iterable[Dated], skeletons: dict[MemoryId, FactSkeleton | None]
 ) -> Iterator[Sequence[tuple[Dated, str]]]:
-    """Yield those that differ in one value, and agree in all others; a skeleton that is not known yet is noted."""
+    """Yield memories that differ in one value only; missing skeletons are computed and stored in `skeletons`."""
     chains: defaultdict[tuple[object, ...], list[tuple[Dated, str]]] = defaultdict(list)
     for memory in memories:
         if memory.id not in skeletons:
@@ -384,56 +389,57 @@ def _chains(
     yield from (chain for chain in chains.values() if len(chain) > 1)
 
 
-_MAX_STANDING = 8
-"""Of one chain: what has more values at once is a table."""
+_MAX_CURRENT = 8
+"""Most current values of one chain: more values at once are a table."""
 _MAX_OF_DAY = 2
-"""Values that a log tells of one slot: of more, none is a correction of another."""
+"""Most values of one slot on one day that count as corrections of each other."""
 
 
 def _succession(
     stated: Iterable[tuple[Dated, Value]],
     differ: Callable[[Value, Value], bool],
-    is_one: Callable[[Value, Value, bool], bool],
+    may_replace: Callable[[Value, Value, bool], bool],
 ) -> Iterator[_Relation]:
-    """Yield what each memory supersedes of those current when it is said, then the pairs that disagree at the end."""
-    ordered = sorted(stated, key=lambda one: newness(one[0]))
+    """Yield what each memory supersedes of those current at its time, then the pairs that disagree at the end."""
+    ordered = sorted(stated, key=lambda item: newness(item[0]))
     tables = _tables(ordered)
-    standing: list[tuple[Dated, Value]] = []
+    current: list[tuple[Dated, Value]] = []
     doubted: list[Disagreement] = []
     for newer, value in ordered:
-        kept: list[tuple[Dated, Value]] = []
-        for older, was in reversed(standing):
+        remaining: list[tuple[Dated, Value]] = []
+        for older, earlier in reversed(current):
             is_same_day = older.recorded == newer.recorded
-            is_apart = (is_same_day and newer.recorded in tables) or _are_both_valid(newer, older)
-            if is_apart or not differ(value, was):
-                kept.append((older, was))
-            elif _is_succession(newer, older) and is_one(value, was, is_same_day):
+            are_both_valid = (is_same_day and newer.recorded in tables) or _are_both_valid(newer, older)
+            if are_both_valid or not differ(value, earlier):
+                remaining.append((older, earlier))
+            elif (
+                _is_same_voice(newer, older)
+                and _may_supersede(newer, older)
+                and _is_order_known(newer, older)
+                and may_replace(value, earlier, is_same_day)
+            ):
                 yield newer.id, older.id
             else:
                 doubted += _disagreement(newer, older, Doubt.UNSURE)
-                kept.append((older, was))
-        standing = [*reversed(kept), (newer, value)][-_MAX_STANDING:]
-    stand = {one.id for one, _ in standing}
-    yield from (one for one in doubted if one.newer in stand and one.older in stand)
-
-
-def _is_succession(newer: Dated, older: Dated) -> bool:
-    return _is_one_voice(newer, older) and _may_supersede(newer, older) and _is_order_known(newer, older)
+                remaining.append((older, earlier))
+        current = [*reversed(remaining), (newer, value)][-_MAX_CURRENT:]
+    current_ids = {memory.id for memory, _ in current}
+    yield from (pair for pair in doubted if pair.newer in current_ids and pair.older in current_ids)
 
 
 def _tables(stated: Sequence[tuple[Dated, Value]]) -> frozenset[date]:
-    """Return the days that tell so many values of one slot that all of them hold."""
+    """Return the days on which a slot has so many values that all of them are valid."""
     values: defaultdict[date, set[object]] = defaultdict(set)
     for memory, value in stated:
         values[memory.recorded].add(value.value if isinstance(value, FactKey) else value)
-    return frozenset(day for day, each in values.items() if len(each) > _MAX_OF_DAY)
+    return frozenset(day for day, distinct in values.items() if len(distinct) > _MAX_OF_DAY)
 
 
-def _without_circles(edges: Iterable[_Edge], every: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:
-    """Yield the edges, but of circles those that lead from an earlier line to a later one."""
+def _without_circles(edges: Iterable[_Edge], memories: Mapping[MemoryId, Dated]) -> Iterator[_Edge]:
+    """Yield the edges without circles: of a circle, edges from an earlier line to a later one are dropped."""
     followers = grouped(edges := list(edges))
     waiting = Counter(older for _, older in edges)
-    ready = [one for one in followers if not waiting[one]]
+    ready = [memory for memory in followers if not waiting[memory]]
     while ready:
         for older in followers.get(ready.pop(), ()):
             waiting[older] -= 1
@@ -441,5 +447,5 @@ def _without_circles(edges: Iterable[_Edge], every: Mapping[MemoryId, Dated]) ->
                 ready.append(older)
     for newer, older in edges:
         is_open = not waiting[newer] or not waiting[older]
-        if is_open or newness(every[newer]) > newness(every[older]):
+        if is_open or newness(memories[newer]) > newness(memories[older]):
             yield newer, older

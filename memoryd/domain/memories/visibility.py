@@ -1,8 +1,8 @@
-"""What recall hides: pinned facts in chats of several people, lines under another scope, stale generated lines.
+"""What recall hides: pinned facts in group chats, lines under another scope, outdated generated lines.
 
-In a group, pins are shown nowhere but in the core block: the same words in a summary, on a page or in a note, and the
-number or address of a pin in other words, are hidden. What memoryd wrote of a conversation is shown only to those who
-took part. A generated line is hidden once its source became private or is missing.
+In a group, pins are shown only in the core block: the same words in a summary, on a page or in a note, and the numbers
+and addresses of a pin in other words, are hidden. Text about a conversation by memoryd is shown only to participants.
+A generated line is hidden once its source is private or missing.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,40 +23,43 @@ from memoryd.domain.text.markdown import front_matter_bytes
 _NUMBER = expression(r"\d[\d\s().-]{5,40}[\dXx]")
 _ADDRESS = expression(r"[^\s@<>]{1,64}@[^\s@<>]{1,120}\.\w{2,24}")
 _LAST_DIGITS = 7
-"""By which two ways to write a number, with a country or without, are known as one."""
+"""The last digits identify a number, with or without a country code."""
 _MARKS = ".!?。！？ "
 
 
 class WithheldFromGroups(Struct, frozen=True):
-    """Pinned memories, what they say, and the numbers and addresses in it; and summaries and ends of sessions."""
+    """Memories hidden in groups: pins with their texts, numbers and addresses; and summaries and ends of sessions."""
 
     memories: frozenset[MemoryId]
-    said: tuple[TextMatcher, ...]
+    texts: tuple[TextMatcher, ...]
     identifiers: frozenset[str]
 
     def keeps(self, text: str, *, path: str = "", memory: MemoryId | None = None) -> bool:
-        """Tell whether something may not be told: a pin, what says the same, text of the core file, or of a session."""
+        """Return whether a text must be hidden: a pin, its words, text of a core file, or of a session."""
         if memory in self.memories or original_of(path) in CORE_FILES:
             return True
-        return any(one.occurs_in(text) for one in self.said) or not self.identifiers.isdisjoint(_identifiers(text))
+        return any(matcher.occurs_in(text) for matcher in self.texts) or not self.identifiers.isdisjoint(
+            _identifiers(text)
+        )
 
 
 def withheld_from_groups(memories: Iterable[Memory]) -> WithheldFromGroups:
-    """Return what is kept back of memories, and because of the pins among them."""
+    """Return what must be hidden in groups, given all memories."""
     memories = list(memories)
-    pins = [memory for memory in memories if any(one.line.attributes.is_pinned for one in memory.sources)]
+    pins = [memory for memory in memories if any(source.line.attributes.is_pinned for source in memory.sources)]
+    of_sessions = [memory for memory in memories if is_of_session(memory.line)]
     texts = [source.line.text for memory in pins for source in memory.sources]
     return WithheldFromGroups(
-        frozenset(memory.id for memory in (*pins, *filter(lambda one: is_of_session(one.line), memories))),
+        frozenset(memory.id for memory in (*pins, *of_sessions)),
         tuple(TextMatcher(text) for text in dict.fromkeys(text.strip().rstrip(_MARKS) for text in texts)),
-        frozenset(found for text in texts for found in _identifiers(text)),
+        frozenset(identifier for text in texts for identifier in _identifiers(text)),
     )
 
 
 def _identifiers(text: str) -> set[str]:
-    numbers = ("".join(filter(str.isalnum, found)) for found in _NUMBER.findall(text))
+    numbers = ("".join(filter(str.isalnum, number)) for number in _NUMBER.findall(text))
     return {number[-_LAST_DIGITS:].lower() for number in numbers if len(number) >= _LAST_DIGITS} | {
-        found.lower() for found in _ADDRESS.findall(text)
+        address.lower() for address in _ADDRESS.findall(text)
     }
 
 
@@ -64,9 +67,9 @@ _SIGN = b"scope"
 
 
 def hidden_lines(data: bytes, path: RelativePath, visibility: Visibility) -> frozenset[int]:
-    """Return the numbers (from 1) of the lines of a note, UTF-8 that ends in `PADDING`, that must not be told.
+    """Return the numbers (from 1) of the hidden lines of a note, UTF-8 that ends in `PADDING`.
 
-    What names a scope that cannot be read is for nobody but the owner.
+    Text with an invalid scope is hidden from everyone but the owner.
     """
     if visibility.is_owner or not is_of_memories(path) or _SIGN not in data.lower():
         return frozenset()
@@ -79,14 +82,15 @@ def hidden_lines(data: bytes, path: RelativePath, visibility: Visibility) -> fro
 
 
 def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
-    """Return part of a note with nothing on the lines that must not be told; the lines stay where they are.
+    """Return part of a note with hidden lines blanked; line numbers do not change.
 
-    Of what stands above the part nothing is known: it is the second look, for what was cut before it was known.
+    The text above the part is not available: this is a second check, for parts that were cut before the scope was
+    known.
     """
     if person_of(path) or not is_of_memories(path) or _SIGN.decode() not in text.lower():
         return text
     kind = PAGES.get(original_of(path))
-    spans = [one for one in scoped_spans(padded(text), default=kind) if not visibility.admits(one.scope)]
+    spans = [span for span in scoped_spans(padded(text), default=kind) if not visibility.admits(span.scope)]
     if not spans:
         return text
     lines = text.split("\n")
@@ -95,23 +99,23 @@ def visible_text(text: str, path: RelativePath, visibility: Visibility) -> str:
     return "\n".join(lines)
 
 
-def hidden_generated_lines(data: bytes, may_tell: Callable[[ShortId], bool]) -> frozenset[int]:
-    """Return the numbers (from 1) of those lines of a page, UTF-8 that ends in `PADDING`.
+def hidden_generated_lines(data: bytes, may_show: Callable[[ShortId], bool]) -> frozenset[int]:
+    """Return the numbers (from 1) of the hidden generated lines of a page, UTF-8 that ends in `PADDING`.
 
-    A line that names memories is told if all of them may be. What names none was made of all that stand beside it: it
-    is told while all of these are, but for headings.
+    A line that cites memories is shown if all of them may be shown. A line without citations was generated from all
+    memories of the block: it is shown if all of them may be, or if it is a heading.
     """
     hidden: set[int] = set()
     for start, end in generated_in(data, front_matter_bytes(data)).ranges:
         first = data.count(b"\n", 0, start) + 1
         lines = data[start:end].decode("utf-8", "replace").rstrip("\n").split("\n")
-        hidden |= {first + at for at in _hidden(lines, may_tell)}
+        hidden |= {first + at for at in _hidden(lines, may_show)}
     return frozenset(hidden)
 
 
-def _hidden(lines: list[str], may_tell: Callable[[ShortId], bool]) -> set[int]:
+def _hidden(lines: list[str], may_show: Callable[[ShortId], bool]) -> set[int]:
     named = {at: [memory for memory, _ in citations_in(line)] for at, line in enumerate(lines)}
-    beyond = {at for at, memories in named.items() if not all(may_tell(one) for one in memories)}
-    if beyond:
-        beyond |= {at for at, memories in named.items() if not memories and not lines[at].startswith(("#", "<!--"))}
-    return beyond
+    hidden = {at for at, memories in named.items() if not all(may_show(memory) for memory in memories)}
+    if hidden:
+        hidden |= {at for at, memories in named.items() if not memories and not lines[at].startswith(("#", "<!--"))}
+    return hidden

@@ -1,1 +1,1 @@
-"""A note taken apart: structure, chunks, words, dates; and what may be shown of it."""
+"""Analysis of text: structure, chunks, words, dates, languages, privacy, and sanitizing."""

@@ -1,15 +1,15 @@
-"""Cutting a document into chunks, which are cited and returned, and passages, which are embedded.
+"""Cut a document into chunks, which are cited and returned, and passages, which are embedded.
 
-Chunks are exact slices of the text. Each has a part of its own, and before it a few lines from the end of the
-previous one; the own parts tile the document. Passages tile the own part. Lines that are set apart are chunks of their
-own, which share nothing with others, or no chunks at all; what lies between them is cut as if it were alone.
+A chunk is an exact slice of the text. It consists of its own part, preceded by an overlap: a few lines from the end
+of the previous chunk. The own parts tile the document, and the passages of a chunk tile its own part. Lines that are
+set apart become chunks of their own without overlap, or no chunks; the text between them is cut as if it were alone.
 
-An edit moves the cuts around it and no others. The rule is that of a treap (Seidel and Aragon, 1996): the best place
-within a stretch divides it, and both parts are divided alike until they fit. What is best depends on the text at that
-place, never on its distance from the start of the file. Small parts are then joined with a neighbour, the worst cut
+An edit moves only the cuts around it. The rule is that of a treap (Seidel and Aragon, 1996): the best place within a
+stretch divides it, and both parts are divided in the same way until they fit. The best place depends on the text
+there, never on its distance from the start of the file. Small parts are then joined with a neighbour, the worst cut
 first.
 
-A document of many megabytes is divided in that way from its beginning, where about a megabyte has a best place.
+A document of many megabytes is divided in that way from its beginning, at the best place in about every megabyte.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,10 +26,10 @@ from memoryd.domain.text.structure import RANK_SHIFT, KeyArray, Rank, analyse, p
 from memoryd.domain.text.tokens import UNIT
 
 CHUNKER_VERSION = 2
-"""Part of a chunk's identity: goes up whenever the same text would be cut differently."""
+"""Part of a chunk's identity: increased whenever the same text would be cut differently."""
 
 WINDOW_BYTES = 2**20
-"""A longer document is cut window by window, so that what is held of it beside its text is that of one window."""
+"""A longer document is cut window by window, which bounds the memory used beside the text."""
 
 PIECE_SHARE = 0.4
 """Longest piece that is not cut further, as a share of the smallest budget."""
@@ -55,11 +55,11 @@ class Chunk(Struct, frozen=True):
     """Titles of the headings that enclose the own part, outermost first, joined with " > "."""
     passages: tuple[Span, ...]
     own_start: int
-    """Where the part begins that no other chunk has; before it stands the overlap."""
+    """Offset of the part that no other chunk contains; the overlap ends here."""
 
 
 class Apart(Struct, frozen=True):
-    """Whole lines that stand apart, in bytes, end exclusive: one chunk with one passage; `is_left_out`: none."""
+    """Complete lines set apart: byte offsets, end exclusive. One chunk with one passage; no chunk if `is_left_out`."""
 
     start: int
     end: int
@@ -71,13 +71,13 @@ def each_chunk(
 ) -> Iterator[Chunk]:
     """Cut a document, UTF-8 that ends in `PADDING`, into chunks of at most `tokens` estimated tokens; offsets in bytes.
 
-    A chunk's own part has at most `tokens - overlap` of them (a document that fits is one chunk) and its passages
+    A chunk's own part has at most `tokens - overlap` tokens (a document that fits is one chunk) and its passages
     at most `passage_tokens` each; only a single character may exceed a limit. `overlap` is clamped to half of
-    `tokens`. Chunks that would hold nothing but white space are left out.
+    `tokens`. Chunks that would contain only white space are left out.
 
-    What is `apart` (in order, without overlap among them) is not cut, however long it is; it has one passage, unless
-    that would be larger than a chunk. Headings directly before it are no chunk if its path of headings says all that
-    they say.
+    The entries of `apart` are sorted and do not overlap. They are not cut, however long; each has one passage, unless
+    that passage would be larger than a chunk. Headings directly before an entry form no chunk if the entry's heading
+    path includes them.
     """
     overlap = min(max(overlap, 0), tokens // 2)
     front_matter, size = front_matter_bytes(data), len(data) - len(PADDING)
@@ -94,10 +94,10 @@ def each_chunk(
             passage_tokens=max(passage_tokens, 1),
         )
         moved = start - len(above)
-        begun = bisect_left(apart, start, key=lambda one: one.start)
+        following = bisect_left(apart, start, key=lambda part: part.start)
         inside = [
-            Apart(one.start - moved, one.end - moved, one.is_left_out)
-            for one in apart[begun : bisect_left(apart, stop, key=lambda one: one.start)]
+            Apart(part.start - moved, part.end - moved, part.is_left_out)
+            for part in apart[following : bisect_left(apart, stop, key=lambda part: part.start)]
         ]
         last = document.size if stop == size else document.best_end(inside)
         yield from (_moved(cut, moved) for cut in _between(document, last, line, inside))
@@ -109,13 +109,13 @@ def each_chunk(
 
 
 def _window_stop(data: bytes, start: int, apart: Sequence[Apart]) -> int:
-    """Return up to where a window is looked at: to the end of a character, and of what stands apart."""
+    """Return the end of a window: at a character boundary, and not within lines set apart."""
     size, stop = len(data) - len(PADDING), start + WINDOW_BYTES
     if stop >= size:
         return size
     while data[stop] & 0xC0 == 0x80:
         stop -= 1
-    at = bisect_left(apart, stop, key=lambda one: one.start) - 1
+    at = bisect_left(apart, stop, key=lambda part: part.start) - 1
     return max(stop, apart[at].end) if at >= 0 else stop
 
 
@@ -127,18 +127,18 @@ def _moved(cut: Chunk, by: int) -> Chunk:
 
 
 def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]) -> Iterator[Chunk]:
-    """Cut the pieces up to `last`, of which some stand apart; the first one begins on this line."""
+    """Cut the pieces up to `last`, except those set apart; `line` is the number of the first line."""
     first = 0
-    for one in apart:
-        start = document.piece(one.start)
+    for part in apart:
+        start = document.piece(part.start)
         if start >= last:
             break
-        if first < start and (one.is_left_out or not document.is_heading_path_only(first, start)):
+        if first < start and (part.is_left_out or not document.is_heading_path_only(first, start)):
             yield from _chunks(document, first, start, line)
         line += document.line_ends(first, start)
-        first = document.piece(one.end)
-        if not one.is_left_out:
-            yield document.whole(one, start, first, line)
+        first = document.piece(part.end)
+        if not part.is_left_out:
+            yield document.chunk_of(part, start, first, line)
         line += document.line_ends(start, first)
     yield from _chunks(document, first, last, line)
 
@@ -146,7 +146,7 @@ def _between(document: "_Document", last: int, line: int, apart: Sequence[Apart]
 class _Document:
     """A text with its structure, and its pieces from an offset on; places in it are numbers of pieces.
 
-    A chunk has at most `tokens`, estimated, and repeats `overlap` of them; its passages have `passage_tokens`.
+    A chunk has at most `tokens`, estimated, and repeats `overlap` of them; a passage has at most `passage_tokens`.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class _Document:
         structure = analyse(tabulate(data), front_matter)
         self.headings = Headings(structure, front_matter)
         self._pieces = pieces(structure, max(int(PIECE_SHARE * finest_budget * UNIT), 1), begin)
-        # a plain list: each line that stands apart asks for a place or two
+        # a plain list: every part set apart looks up one or two places
         self._starts: list[int] = self._pieces.starts.tolist()
         self._costs: list[int] = self._pieces.costs.tolist()
         self._ranks = (self._pieces.keys >> np.uint64(RANK_SHIFT)).astype(np.uint8).tobytes()
@@ -168,7 +168,7 @@ class _Document:
         return self._costs[last] - self._costs[first]
 
     def piece(self, offset: int) -> int:
-        """Find the piece that begins at a byte offset, or next after it."""
+        """Find the piece that begins at a byte offset, or the next one after it."""
         return bisect_left(self._starts, min(offset, self._starts[-1]))
 
     def divide(self, first: int, last: int, tokens: int) -> list[int]:
@@ -186,9 +186,9 @@ class _Document:
         return self.data.count(b"\n", self.offset(first), self.offset(last))
 
     def overlap_start(self, previous: int, start: int, room: int) -> int:
-        """Find where the end of the previous part begins that fits into `room`, best at a line or a heading.
+        """Find the start of the overlap: at most `room` of the previous part's end, best from a line or a heading.
 
-        A part that starts with a heading gets none: the section before is another matter.
+        A part that starts with a heading gets no overlap: the previous section has another subject.
         """
         ranks, costs = self._ranks, self._costs
         if ranks[start] >= _HEADING:
@@ -201,35 +201,35 @@ class _Document:
         return line if 2 * self.cost(line, start) >= room else first
 
     def best_end(self, apart: Sequence[Apart]) -> int:
-        """Find the best place to end a window: not near its ends, nor in what stands apart."""
+        """Find the best place to end a window: not near its ends, and not within lines set apart."""
         begin = self.piece(self.offset(0) + WINDOW_BYTES // 2)
         keys = self._pieces.keys[begin : self.piece(self.offset(self.size) - WINDOW_BYTES // 8)]
         place = self.offset(begin + int(keys.argmax())) if len(keys) else self.offset(self.size)
-        return self.piece(next((one.end for one in apart if one.start < place < one.end), place))
+        return self.piece(next((part.end for part in apart if part.start < place < part.end), place))
 
     def is_heading_path_only(self, first: int, last: int) -> bool:
-        """Tell whether a stretch has only headings, which the path of headings at its end tells, too."""
-        return last < self.size and self.headings.tells(self.offset(first), self.offset(last))
+        """Return whether a stretch has only headings that are in the heading path at its end."""
+        return last < self.size and self.headings.path_includes(self.offset(first), self.offset(last))
 
-    def whole(self, one: Apart, at: int, behind: int, line: int) -> Chunk:
-        """Return lines that stand apart as a chunk, from piece `at` to before another, without the last line's end.
+    def chunk_of(self, part: Apart, at: int, stop: int, line: int) -> Chunk:
+        """Return lines set apart as a chunk, from piece `at` to before piece `stop`, without the last line end.
 
-        Of what is larger than any other chunk, one passage would leave out what no model takes.
+        A part larger than a chunk gets several passages: an embedding model would truncate a single one.
         """
-        end = one.start + len(self.data[one.start : one.end].rstrip(b"\r\n"))
-        last_line = line + self.data.count(b"\n", one.start, end)
-        is_large = self.cost(at, behind) > self.tokens * UNIT
-        starts = list(map(self.offset, self.divide(at, behind, self.passage_tokens))) if is_large else [one.start]
+        end = part.start + len(self.data[part.start : part.end].rstrip(b"\r\n"))
+        last_line = line + self.data.count(b"\n", part.start, end)
+        is_large = self.cost(at, stop) > self.tokens * UNIT
+        starts = list(map(self.offset, self.divide(at, stop, self.passage_tokens))) if is_large else [part.start]
         passages = tuple(Span(*span) for span in pairwise([*(start for start in starts if start < end), end]))
-        return Chunk(one.start, end, line, last_line, self.headings.path(self.offset(at)), passages, one.start)
+        return Chunk(part.start, end, line, last_line, self.headings.path(self.offset(at)), passages, part.start)
 
 
 def _chunks(document: _Document, first: int, last: int, line: int) -> Iterator[Chunk]:
-    """Cut the stretch of pieces from `first` to `last`, which begins on this line."""
+    """Cut the stretch of pieces from `first` to `last`; `line` is the number of its first line."""
     if first == last:
         return
-    is_whole = document.cost(first, last) <= document.tokens * UNIT
-    parts = [first] if is_whole else document.divide(first, last, max(document.tokens - document.overlap, 1))
+    fits = document.cost(first, last) <= document.tokens * UNIT
+    parts = [first] if fits else document.divide(first, last, max(document.tokens - document.overlap, 1))
     previous = first
     for own, end in pairwise([*parts, last]):
         start = document.overlap_start(previous, own, document.overlap * UNIT) if own > first else own
@@ -250,17 +250,17 @@ def _chunks(document: _Document, first: int, last: int, line: int) -> Iterator[C
 
 
 MARGIN = 0.2
-"""Least size of a part at first, as a share of the budget. More would fill the parts better, but then a new cut
-forbids its neighbours, which moves theirs."""
+"""Least size of a part at first, as a share of the budget. A larger value would fill the parts better, but then a
+new cut rules out cuts near it, which moves those as well."""
 
 SMALL_PART = 0.4
-"""Size below which a part is joined with a neighbour if both fit into one, as a share of the budget."""
+"""Size below which a part is joined with a neighbour if both fit into the budget, as a share of the budget."""
 
 _EVEN_PART = 0.8
-"""Size of a part in text that repeats itself, as a share of the budget."""
+"""Size of a part in repetitive text, as a share of the budget."""
 
 _FREE_KEY = (Rank.GLUED + 1) << RANK_SHIFT
-"""Least key of a place that does not tear a heading from what it heads."""
+"""Least key of a place that does not separate a heading from its text."""
 
 _BLOCK = 256
 _MANY = 64
@@ -273,9 +273,9 @@ Costs = Sequence[int] | IndexArray
 
 
 class _BlockKeys:
-    """Keys with the greatest of each block: a range is searched in time that hardly grows with its length.
+    """Keys, with the greatest key of each block: searching a range takes time that hardly grows with its length.
 
-    Without it, lines sorted by their hash would take quadratic time.
+    Without the blocks, lines sorted by their hash would take quadratic time.
     """
 
     def __init__(self, keys: KeyArray) -> None:
@@ -358,9 +358,9 @@ def _best(keys: Sequence[int] | _BlockKeys, begin: int, end: int) -> list[int]:
 
 
 def _even(costs: Costs, ties: list[int], first: int, last: int, budget: int) -> int:
-    """Choose among places that look alike: near the middle, but so that parts get one size.
+    """Choose among places with equal keys: near the middle, but so that parts get the same size.
 
-    In text that repeats itself all parts but the last are then the same text, wherever an edit stands.
+    In repetitive text all parts but the last are then the same text, wherever an edit is.
     """
     at = np.array([costs[tie] for tie in ties], np.int64)
     gap = float(np.median(np.diff(at)))
@@ -371,15 +371,15 @@ def _even(costs: Costs, ties: list[int], first: int, last: int, budget: int) -> 
 
 
 def _join(costs: Costs, keys: Sequence[int] | _BlockKeys, starts: list[int], budget: int) -> list[int]:
-    """Undo cuts beside a small part while both parts fit into one, the cut with the least key first."""
+    """Undo cuts beside a small part while both parts fit into the budget, the cut with the least key first."""
     edges = [int(costs[at]) for at in [*starts, len(keys)]]
     left, right = list(range(-1, len(starts))), list(range(1, len(starts) + 1))
-    kept = [True] * len(starts)
+    remains = [True] * len(starts)
     small = SMALL_PART * budget
     for _, cut in sorted((keys[at], cut) for cut, at in enumerate(starts) if cut):
         before, after = left[cut], right[cut]
         start, middle, end = edges[before], edges[cut], edges[after]
         if end - start <= budget and (middle - start < small or end - middle < small):
-            kept[cut] = False
+            remains[cut] = False
             right[before], left[after] = after, before
-    return [at for at, is_kept in zip(starts, kept, strict=True) if is_kept]
+    return [at for at, does_remain in zip(starts, remains, strict=True) if does_remain]

@@ -1,8 +1,8 @@
-"""Dates that a question names, and how notes write them: `7 May 2023` is the day of `memory/2023-05-07.md`.
+"""Dates in questions, and how notes write them: `7 May 2023` is the day of `memory/2023-05-07.md`.
 
-English, German, Chinese, Japanese, Korean, ISO 8601, numbers with dots (`5.11.2025`, and behind a word that leads to a
-day `5.11.`), and numbers with slashes where only one reading is a date. Versions
-(`v2023.5.7`), verbs (`it may 5 times`), clock times and days that no calendar has are none.
+Recognised are English, German, Chinese, Japanese, Korean, ISO 8601, numbers with dots (`5.11.2025`, and `5.11.` after
+a word that introduces a day), and numbers with slashes if only one reading is a date. Not dates are versions
+(`v2023.5.7`), verbs (`it may 5 times`), clock times, and days that no calendar has.
 """
 
 import re
@@ -15,21 +15,21 @@ from memoryd.domain.expressions import TextMatch, expression
 from memoryd.domain.text.words import Phrase, is_single, normalised, phrase_words, query_terms
 
 MAX_DATES = 4
-"""Of one question: each costs the index several phrases."""
+"""Dates used per question: each costs the index several phrases."""
 _LEAP_YEAR = 2024
-"""In which a day without a year is looked up, so that 29 February is one."""
+"""Year in which a day without a year is checked, so that 29 February is valid."""
 _ENGLISH_MONTHS = "january february march april may june july august september october november december"
 _MONTHS = _ENGLISH_MONTHS.split()
 _OTHER_NAMES = {"mai": 5, "okt": 10, "dez": 12, "mae": 3, "mär": 3}
-"""The beginnings of German names of months that no English one has."""
+"""Beginnings of German month names that no English month has."""
 MONTH = (
     "(?:jan(?:uary?)?|feb(?:ruary?)?|m(?:ar(?:ch|z)?|a[iy]|aerz|ärz)|apr(?:il)?|ju(?:ne?|ni|ly?|li)|aug(?:ust)?"
     "|sep(?:t(?:ember)?)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
-"""The name of a month, English or German, in full or cut short, in a pattern."""
+"""Pattern for the name of a month, English or German, in full or abbreviated."""
 _NUMERALS = {sign: value for value, sign in enumerate("零一二三四五六七八九十")} | {"〇": 0, "○": 0}
 
-# After `normalised` what is no ASCII is no part of a word here: in `在2023-05-07我` the date stands alone.
+# With these flags, text outside ASCII is no part of a word: in `在2023-05-07我` the date is a word of its own.
 _FLAGS = re.ASCII | re.IGNORECASE
 _YEAR = "(?:1[6-9]|20)[0-9]{2}"
 _DAY = "[0-9]{1,2}"
@@ -70,24 +70,24 @@ _STARTS_A_SENTENCE = expression(r"(?:\A|[.!?])[\s\"'(]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """A day or a month that a text names; a day may be without its year, a month is not."""
+    """A day or a month that a text names; a day may be without its year, a month always has one."""
 
     month: int
     day: int | None = None
     year: int | None = None
     words: tuple[str, ...] = field(default=(), compare=False)
-    """The terms that it was written with, of which it is another spelling."""
+    """The search terms of the date as written."""
     written: Phrase = field(default=(), compare=False)
-    """How the text has it; without the sign behind a day, of which there are several."""
+    """The words of the date as written, without the sign after a day, which varies."""
 
     @property
     def loose(self) -> frozenset[str]:
-        """Those of the words that say nothing alone: the `7` of `7 May`, the `月` of `5月4日`."""
+        """Those of `words` that mean nothing on their own: the `7` of `7 May`, the `月` of `5月4日`."""
         return frozenset(word for word in self.words if is_single(word) or _IS_OF_MONTH.match(word))
 
     @property
     def in_names(self) -> tuple[Phrase, ...]:
-        """How names of files have it, as the index cuts them: `2023-05-07`, `2023-5-7`, `20230507`."""
+        """Spellings in file names, as the index splits them: `2023-05-07`, `2023-5-7`, `20230507`."""
         month, day = f"{self.month:02}", f"{self.day or 0:02}"
         if self.day is None:
             return ((str(self.year), month),)
@@ -99,17 +99,17 @@ class WrittenDate:
 
     @property
     def in_sentences(self) -> tuple[Phrase, ...]:
-        """How texts have it: `May 7 2023`, `7 May 2023`, both with the name of the month cut short, `2023年5月7`."""
+        """Spellings in text: `May 7 2023`, `7 May 2023`, both also with the month abbreviated, `2023年5月7`."""
         year = () if self.year is None else (str(self.year),)
         day = () if self.day is None else (str(self.day),)
         names = (_MONTHS[self.month - 1], _MONTHS[self.month - 1][:3])
-        found: list[Phrase] = [order for name in names for order in ((name, *day, *year), (*day, name, *year))]
-        found.append((*(sign for one in year for sign in (one, "年")), str(self.month), "月", *day))
-        return tuple(phrase for phrase in dict.fromkeys([*found, self.written]) if phrase not in ((), *self.in_names))
+        orders: list[Phrase] = [order for name in names for order in ((name, *day, *year), (*day, name, *year))]
+        orders.append((*(sign for digits in year for sign in (digits, "年")), str(self.month), "月", *day))
+        return tuple(phrase for phrase in dict.fromkeys([*orders, self.written]) if phrase not in ((), *self.in_names))
 
 
 PlacedDate = tuple[int, int, WrittenDate]
-"""From where to where a date stands in its text, and the date."""
+"""Start and end of a date in its text, and the date."""
 
 
 def dates_in(text: str) -> tuple[WrittenDate, ...]:
@@ -118,7 +118,7 @@ def dates_in(text: str) -> tuple[WrittenDate, ...]:
 
 
 def placed_dates(text: str) -> Iterator[PlacedDate]:
-    """Yield all dates that a text names, as `normalised` returns it, one way of writing after the other."""
+    """Yield all dates in a text that `normalised` returned, grouped by notation."""
     for match in _ISO.finditer(text):
         yield from _dates(match, match["year"], int(match["month"]), match["day"])
     for match in _SLASHED.finditer(text):
@@ -137,13 +137,13 @@ def placed_dates(text: str) -> Iterator[PlacedDate]:
 
 
 def month_named(name: str) -> int:
-    """Return the number of a month, 1 to 12, by its English or German name or the first three letters of it."""
+    """Return the number of a month, 1 to 12, from its English or German name or the first three letters of it."""
     short = name[:3].lower()
     return _OTHER_NAMES.get(short) or next(at for at, month in enumerate(_MONTHS, 1) if month.startswith(short))
 
 
 def eastern_number(text: str) -> int:
-    """Return a number to 39: `7`, `七`, `十二`, `二十`, `二十一`, `廿一`; 0 for what reads as none."""
+    """Return a number up to 39: `7`, `七`, `十二`, `二十`, `二十一`, `廿一`; 0 if the text is no such number."""
     if text.isdecimal():
         return int(text)
     tens, ten, ones = text.replace("廿", "二十").rpartition("十")
@@ -155,7 +155,7 @@ def eastern_number(text: str) -> int:
 def _dates(
     match: TextMatch, year: str | None, month: int, day: str | None, *, start: int | None = None
 ) -> Iterator[PlacedDate]:
-    """Yield the date if the calendar has it, and it is more than the name of a month; it begins at `start`."""
+    """Yield the date if it is valid and not only the name of a month; `start` overrides its start."""
     if year is None and day is None:
         return
     number = None if day is None else eastern_number(day)
@@ -166,13 +166,13 @@ def _dates(
     except ValueError:
         return
     start = match.start() if start is None else start
-    said = match.string[start : match.end()]
-    found = WrittenDate(month, number, years, tuple(query_terms(said)), tuple(phrase_words(said.rstrip("日号號일"))))
-    yield start, match.end(), found
+    phrase = match.string[start : match.end()]
+    words, written = tuple(query_terms(phrase)), tuple(phrase_words(phrase.rstrip("日号號일")))
+    yield start, match.end(), WrittenDate(month, number, years, words, written)
 
 
 def _is_verb(match: TextMatch, text: str) -> bool:
-    """Tell whether `may` or `march` is a verb: it stands small among other words, or begins a question."""
+    """Return whether `may` or `march` is a verb: lower case among other words, or at the start of a question."""
     name, start = match["name"], match.start()
     if name.lower() not in _IS_VERB_TOO or match["ordinal"] or (match["year"] and (match["day"] or match["late_day"])):
         return False

@@ -1,9 +1,9 @@
-"""What a text says, apart from its layout: two texts whose gist is equal are copies of each other.
+"""The gist of a text: its content apart from layout. Two texts with the same gist are copies of each other.
 
-A text is divided into headings, paragraphs, items and rows; wrapped lines are joined. White space, rules, empty items
-and rows of a form, the marks of Markdown and footers of mail programs say nothing; any bullet is one mark, and
-headings count from the shallowest. Whatever may say something is kept, so that in doubt two texts are two: case,
-digits and signs, tabs, lists and their nesting, boxes of tasks, struck-out words, links, code.
+A text is divided into headings, paragraphs, items and rows; wrapped lines are joined. Ignored are white space, rules,
+empty items and rows of a form, Markdown marks and footers of mail programs. All bullets become the same mark, and
+heading levels count from the shallowest. Everything that may carry meaning is preserved, so in doubt two texts
+differ: case, digits and signs, tabs, lists and their nesting, task boxes, struck-out words, links, code.
 """
 
 import re
@@ -19,7 +19,7 @@ _WIDE_DIGIT = expression(rb"\xef\xbc[\x90-\x99]")
 """In UTF-8."""
 _NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 _HOLD = "\ue000"
-"""Stands for a piece of code while the text around it is laid out."""
+"""Placeholder for a piece of code while the text around it is normalised."""
 _FENCE = expression(r"^ {0,3}(?:`{3,}|~{3,})", re.MULTILINE)
 _CODE = expression(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:[^\n]*\n)*? {0,3}(?P=fence)[^\n]*$"
@@ -28,41 +28,43 @@ _CODE = expression(
 )
 _QUOTED = expression(r" {0,3}> ?")
 _QUOTED_WORD = expression(r" {0,3}>[\s>]*[-*#\"'“‘(\[]*\s*[^\W\d_]")
-"""A quotation; a number behind the sign would be compared."""
+"""A quoted line that starts with a word; a number after the `>` would be a comparison."""
 
 
 def gist(text: str, headings: str = "") -> str:
-    """Return what a text below `headings` (titles joined with " > ") says; empty if it holds no word.
+    """Return the gist of a text below `headings` (titles joined with " > "); empty if it has no word.
 
-    Titles that stand in the text itself are not told twice; those above it are, for they say whose facts it tells.
+    Titles that the text itself repeats are dropped. The others are kept, because they say what the text is about.
     """
     plain = _unquoted(text.replace("\r\n", "\n").strip("\n"))
     if _HOLD in plain or len(_FENCE.findall(plain)) % 2:
         return f"{headings}\n{text}"
     codes = [match[0] for match in _CODE.finditer(plain)] if "`" in plain or "~~~" in plain else []
-    held = plain_characters(_CODE.sub(_HOLD, plain) if codes else plain)
-    said = unwrapped("\n".join(blocks_of(held)))
-    if not is_secret(held):
-        said = without_emphasis(said)
-    if not codes and not any(map(str.isalnum, said)) and said.isascii():
+    masked = plain_characters(_CODE.sub(_HOLD, plain) if codes else plain)
+    content = unwrapped("\n".join(blocks_of(masked)))
+    if not is_secret(masked):
+        content = without_emphasis(content)
+    if not codes and not any(map(str.isalnum, content)) and content.isascii():
         return ""
-    lines = [line.lstrip("# \t") for line in held.split("\n")]
+    lines = [line.lstrip("# \t") for line in masked.split("\n")]
     above = [title for title in headings.split(" > ") if title and not any(line.startswith(title) for line in lines)]
     pieces = iter(codes)
-    return "\n".join([*above, "", re.sub(_HOLD, lambda _: next(pieces), said)])
+    return "\n".join([*above, "", re.sub(_HOLD, lambda _: next(pieces), content)])
 
 
 def may_repeat(texts: Sequence[str]) -> list[bool]:
-    """Tell of each text whether one of the others may have its gist, by what is quickly had: beginnings and digits."""
+    """Return for each text whether another one may have the same gist, by a cheap test of beginnings and digits."""
     beginnings = [_beginning(text) for text in texts]
     begun = Counter(beginnings)
-    outlines = [(one, _digits(text) if begun[one] > 1 else b"") for one, text in zip(beginnings, texts, strict=True)]
+    outlines = [
+        (begin, _digits(text) if begun[begin] > 1 else b"") for begin, text in zip(beginnings, texts, strict=True)
+    ]
     counts = Counter(outlines)
-    return [counts[one] > 1 for one in outlines]
+    return [counts[outline] > 1 for outline in outlines]
 
 
 def _beginning(text: str) -> str:
-    # the last sign of a part may be another with what follows
+    # the last character of a slice may combine with the one after it
     begin = _letters(plain_characters(text[:_SHORT])[:-1])
     if len(begin) < _LETTERS:
         begin = _letters(plain_characters(text))
@@ -70,7 +72,7 @@ def _beginning(text: str) -> str:
 
 
 def _digits(text: str) -> bytes:
-    # a dozen times as fast as a pattern; few have a wide digit
+    # a dozen times as fast as a regular expression; few texts have a wide digit
     data = text.encode("utf-8", "surrogatepass")
     if _WIDE_DIGIT.search(data):
         data = plain_characters(text).encode("utf-8", "surrogatepass")
@@ -78,17 +80,17 @@ def _digits(text: str) -> bytes:
 
 
 def _letters(plain: str) -> str:
-    """Return the first letters or digits of a text."""
+    """Return the first letters or digits of a text, at most two."""
     return "".join(islice(filter(str.isalnum, plain[:_BEGINNING]), _LETTERS))
 
 
 def _unquoted(text: str) -> str:
-    """Return the text without the quotation marks of lines, if all of it is quoted; else they say who says what."""
+    """Return the text without `>` before its lines if all are quoted; otherwise the marks show who says what."""
     lines = text.split("\n")
-    told = [line for line in lines if line.strip() and not HEADING.match(line)]
-    while told and _QUOTED_WORD.match(told[0]) and all(map(_QUOTED.match, told)):
+    content = [line for line in lines if line.strip() and not HEADING.match(line)]
+    while content and _QUOTED_WORD.match(content[0]) and all(map(_QUOTED.match, content)):
         lines = [line if HEADING.match(line) else _QUOTED.sub("", line, count=1) for line in lines]
-        told = [line for line in lines if line.strip() and not HEADING.match(line)]
+        content = [line for line in lines if line.strip() and not HEADING.match(line)]
     return "\n".join(lines)
 
 
@@ -97,11 +99,11 @@ _ITEM = expression(r"(?P<mark>[-*+•])\s+(?P<is_word>(?:\[[ xX]\]\s+)?[*_\"'(\[
 _PLUS = expression(r"^\s*\+\s", re.MULTILINE)
 _UNDERLINE = expression(r"=+|-{2,}")
 _UNFILLED = expression(r"[-*+_=|:#>•\s]*(?:\[ ?\])?[-_=|:\s]*")
-"""Rules, empty items and boxes, rows and headings of a form that nobody filled in."""
+"""Rules, empty items and boxes, empty rows and headings of a form."""
 _SPACES = expression(r"[^\S\t]+")
-"""All but tabs, which part columns."""
+"""White space except tabs, which separate columns."""
 _ENDS = (".", "!", "?", "。")
-"""Where a sentence ends, a new paragraph says no more than a space."""
+"""Ends of a sentence: after one of them, a new paragraph means the same as a space."""
 _DEVICE = (
     r"(?:iphone|ipad|ipod|mac|macbook|android|(?:samsung )?galaxy|samsung|pixel|huawei|xiaomi|blackberry"
     r"|(?:小米|华为|苹果|安卓)?手机|小米|华为)(?: (?:pro|max|plus|mini|air|ultra))*"
@@ -120,7 +122,7 @@ _FOOTER = expression(
 
 
 def blocks_of(text: str) -> list[str]:
-    """Return the parts of a text, each on one line, in order; WRAP stands where one goes over several lines."""
+    """Return the parts of a text, each on one line, in order; WRAP replaces the line breaks within a part."""
     return _Layout(has_pluses=bool(_PLUS.search(text))).blocks(text)
 
 
@@ -145,50 +147,50 @@ class _Layout:
         return self._blocks
 
     def _add(self, line: str) -> None:
-        told = line.strip()
-        if self._open and _UNDERLINE.fullmatch(told):
-            self._close(level=1 if told[0] == "=" else 2)
-        elif _UNFILLED.fullmatch(told) or _FOOTER.fullmatch(told):
+        stripped = line.strip()
+        if self._open and _UNDERLINE.fullmatch(stripped):
+            self._close(level=1 if stripped[0] == "=" else 2)
+        elif _UNFILLED.fullmatch(stripped) or _FOOTER.fullmatch(stripped):
             self._close()
-            self._signs += [told] if len(told) == 1 else []
-        elif match := HEADING.match(told):
-            self._start(told[match.end() :], "")
+            self._signs += [stripped] if len(stripped) == 1 else []
+        elif match := HEADING.match(stripped):
+            self._start(stripped[match.end() :], "")
             self._close(level=match[0].count("#"))
             self._indents = []
         else:
-            self._add_words(line, told)
+            self._add_words(line, stripped)
 
-    def _add_words(self, line: str, told: str) -> None:
+    def _add_words(self, line: str, stripped: str) -> None:
         spread = line.expandtabs(4)
         indent = len(spread) - len(spread.lstrip())
-        outer = [each for each in self._indents if each < indent]
-        if match := _ITEM.match(told):
+        outer = [depth for depth in self._indents if depth < indent]
+        if match := _ITEM.match(stripped):
             self._indents = [*outer, indent]
             self._start(self._item(line.lstrip().rstrip(" "), match), "\t" * len(outer))
-        elif told.startswith("|"):
-            self._start(told, "")
-        # code begins four places in, also within an item, whose mark takes two places
-        elif "\t" in line or (not self._open and indent >= max((each + 6 for each in outer), default=4)):
+        elif stripped.startswith("|"):
+            self._start(stripped, "")
+        # code is indented by four, also within an item, whose mark takes two columns
+        elif "\t" in line or (not self._open and indent >= max((depth + 6 for depth in outer), default=4)):
             self._close()
             self._add_block(line.rstrip(" "))
         else:
             if not self._open:
-                # a paragraph belongs to the items that it is indented below
+                # a paragraph belongs to the items it is indented below
                 self._indents, self._mark = outer, "\t" * len(outer) or None
-            self._open.append(told)
+            self._open.append(stripped)
 
-    def _start(self, told: str, mark: str) -> None:
+    def _start(self, content: str, mark: str) -> None:
         self._close()
-        self._open, self._mark = [told], mark
+        self._open, self._mark = [content], mark
 
     def _close(self, *, level: int = 0) -> None:
         if self._open:
-            told = WRAP.join(_SPACES.sub(" ", line) for line in self._open)
-            self._add_block(f"{self._mark or ''}{told}", level=level, is_prose=self._mark is None and not level)
+            content = WRAP.join(_SPACES.sub(" ", line) for line in self._open)
+            self._add_block(f"{self._mark or ''}{content}", level=level, is_prose=self._mark is None and not level)
         self._open, self._mark = [], None
 
     def _add_block(self, block: str, *, level: int = 0, is_prose: bool = False) -> None:
-        # a sign alone is an empty item where nothing stands below it; else it may belong to the number there
+        # a single sign is an empty item if nothing follows below it; otherwise it may belong to a number there
         if self._signs and not level:
             self._blocks += self._signs
             self._goes_on = False
@@ -200,8 +202,8 @@ class _Layout:
             self._blocks.append(block)
         self._goes_on = is_prose and block.endswith(_ENDS)
 
-    def _item(self, told: str, match: TextMatch) -> str:
-        """Return an item with one mark for any bullet, but for what may be a sign: before a number, or among pluses."""
+    def _item(self, item: str, match: TextMatch) -> str:
+        """Return an item with its bullet normalised, unless it may be an operator: before a number, or among pluses."""
         if match["mark"] in (None, "+") or match["is_word"] is None or self._has_pluses:
-            return told
-        return f"- {told[1:].lstrip()}"
+            return item
+        return f"- {item[1:].lstrip()}"

@@ -1,8 +1,8 @@
-"""The language of a text: by its script, and by function words where a script writes many.
+"""The language of a text, from its script, or from function words if several languages share the script.
 
-Function words (articles, pronouns, prepositions) make up a third of what people write, and few are enough to tell
-languages apart. The lists are the most frequent ones of each language; where two have the same word, both get it, and
-the other words decide. Of a letter that few languages have the same holds.
+Function words (articles, pronouns, prepositions) make up a third of a text, and few are enough to distinguish
+languages. The lists hold the most frequent ones of each language. A word of several languages counts for each of them,
+and the other words decide. The same holds for letters that only few languages have.
 """
 
 import string
@@ -16,15 +16,15 @@ from struct import Struct
 from memoryd.domain.expressions import expression
 
 SAMPLE_CHARS = 400
-"""Of a text that are looked at: more changes no language, and costs time for each chunk."""
+"""Characters of a text that are examined: more would not change the result, and cost time for each chunk."""
 _SCRIPT_CHARS = 100
-"""Of those of other scripts than Latin tell which it is."""
+"""Characters outside Latin that are examined to determine the script."""
 _LEAST_SHARE = 1 / 12
-"""Of the words are function words of the language; what has fewer is a list, a table or code."""
+"""Least share of function words; a text with fewer is a list, a table or code."""
 _LEAST_KANA = 0.1
-"""Of the characters, so that a text is Japanese."""
+"""Least share of kana in a Japanese text."""
 _CHARACTERS_OF_A_WORD = 2
-"""In scripts without spaces."""
+"""Characters that count as one word in scripts without spaces."""
 
 _FUNCTION_WORDS = {
     "en": "the to and of a in i is for that you it on with this was be as are have at he not by but from my or we an "
@@ -103,7 +103,7 @@ _LETTERS = {
 }
 _WORD = expression(r"[^\W\d_]+")
 _OTHER = expression("[^\x00-\u036f\u1d00-\u2e7f\uff00-\uff65]+")
-"""What is written in no Latin script, and is no sign."""
+"""Characters that are neither Latin nor punctuation."""
 _CAPITALS = frozenset(string.ascii_uppercase)
 _CYRILLIC = "cyrillic"
 _SCRIPTS = {
@@ -127,16 +127,16 @@ _SCRIPTS = {
         "zh": "\u3005\u3006\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
     }.items()
 }
-"""The characters of each script, under the language that most people write with it."""
+"""The characters of each script, under the most widely used language of that script."""
 _UNSPACED = frozenset({"th", "lo", "my", "km", "ko", "ja", "zh"})
 _PERSIAN = expression("[پچژگکی]")
 
 
 def language_of(text: str) -> str:
-    """Return the language in which most of a text is written, as its code of ISO 639-1 such as `de`; empty if unknown.
+    """Return the language of most of a text as its ISO 639-1 code such as `de`; empty if unknown.
 
-    The beginning of the text counts (`SAMPLE_CHARS`). A question of a few words may have no function word, or only
-    such as several languages have: it is unknown rather than wrong. Text in Chinese characters alone is Chinese.
+    Only the first `SAMPLE_CHARS` characters count. A short question may have no function word, or only ones shared by
+    several languages: the result is then empty rather than wrong. Text in Chinese characters alone is Chinese.
     """
     sample = text[:SAMPLE_CHARS]
     if sample.isascii() or not _OTHER.search(sample):
@@ -144,7 +144,7 @@ def language_of(text: str) -> str:
     other = "".join(_OTHER.findall(sample))
     latin = _WORD.findall(_OTHER.sub(" ", sample))
     code = _by_script(other[:_SCRIPT_CHARS])
-    # a word is as much as two characters of a script without spaces
+    # a word counts as two characters of a script without spaces
     size = len(latin) * _CHARACTERS_OF_A_WORD if code in _UNSPACED else sum(map(len, latin))
     if len(other) < size:
         return _by_words(" ".join(latin))
@@ -152,7 +152,7 @@ def language_of(text: str) -> str:
 
 
 def function_words(language: str) -> frozenset[str]:
-    """Return the most frequent function words of a language, by its code; none of one that is not known."""
+    """Return the most frequent function words of a language code; empty for an unknown code."""
     return frozenset(_FUNCTION_WORDS.get(language, "").split())
 
 
@@ -173,9 +173,9 @@ def _by_words(text: str) -> str:
         text = unicodedata.normalize("NFC", text)
         words = _WORD.findall(text)
     if not (text.isascii() and _CAPITALS.isdisjoint(words)):
-        # a capital alone is a mark, of a retained line too, or a name
+        # a single capital is the mark of a retained line, or part of a name
         words = [word for word in words if len(word) > 1 or not word.isupper()]
-    by_word, by_letter = _counts_by_word(), _counts_by_letter()
+    by_word, by_letter = _counts()
     counted = sum(map(by_word.get, " ".join(words).lower().split(), repeat(0)))
     if not text.isascii():
         counted += sum(map(by_letter.__getitem__, by_letter.keys() & set(text.lower())))
@@ -191,19 +191,15 @@ _LETTERS_ALONE = bytes(byte if chr(byte).isascii() and chr(byte).isalpha() else 
 
 
 @cache
-def _counts_by_word() -> Mapping[str, int]:
-    return _counts_by((code, words.split()) for code, words in _FUNCTION_WORDS.items())
+def _counts() -> tuple[Mapping[str, int], Mapping[str, int]]:
+    by_word = ((code, words.split()) for code, words in _FUNCTION_WORDS.items())
+    return _counts_by(by_word), _counts_by(_LETTERS.items())
 
 
-@cache
-def _counts_by_letter() -> Mapping[str, int]:
-    return _counts_by(_LETTERS.items())
-
-
-def _counts_by(parts: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, int]:
-    """Return one number for each part, which has a 1 in the place of each of its languages: their sum counts all."""
-    found = defaultdict[str, int](int)
-    for code, those in parts:
-        for part in set(those):
-            found[part] |= 1 << 16 * _CODES.index(code)
-    return found
+def _counts_by(languages: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, int]:
+    """Return for each word or letter its languages as a number with a 16-bit counter each; sums count them all."""
+    bits = defaultdict[str, int](int)
+    for code, parts_of_language in languages:
+        for part in set(parts_of_language):
+            bits[part] |= 1 << 16 * _CODES.index(code)
+    return bits

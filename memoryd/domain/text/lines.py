@@ -1,7 +1,7 @@
-"""A table of the lines of a text: where the non-blank ones start, how deep they are indented, what they start with.
+"""A table of the lines of a text: start, indentation and first byte of each non-blank line.
 
-Lines end at "\\n" only; a "\\r" stays at the end of its line. Whole columns are computed at once, so that a large
-file costs a few passes over its bytes and no Python object per line.
+Lines end at "\\n" only; a "\\r" stays at the end of its line. Columns are computed as arrays, so a large file costs
+a few passes over its bytes and no Python object per line.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ IndexArray = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 PADDING = b"\n" * 16
-"""Stands behind the text, so that looking a few bytes ahead of a line start needs no test for the end."""
+"""Follows the text, so that reading a few bytes past a line start needs no bounds check."""
 
 MAX_INDENT = 32
-"""Blanks before the text of a line that are looked at; a line indented deeper counts as non-blank."""
+"""Greatest number of leading blanks examined; a line indented deeper counts as non-blank."""
 
 _BLOCK = 1 << 22
 _BOM = b"\xef\xbb\xbf"
@@ -39,28 +39,28 @@ class Lines(Struct, frozen=True):
     indents: IndexArray
 
     def lead(self, ahead: int = 0) -> ByteArray:
-        """Take the byte that stands `ahead` (at most 12) bytes behind the first one of each line's text."""
+        """Return for each line the byte at distance `ahead` (at most 12) from the first byte of its text."""
         return self.bytes_at[self.text + ahead]
 
     def ends(self) -> IndexArray:
-        """Return where each line ends: behind its line end, the last one at the end of the text."""
+        """Return the end of each line: after its line end, or the end of the text for the last line."""
         size = len(self.data) - len(PADDING)
         line_ends = np.flatnonzero(self.bytes_at[: size + 1] == _LINE_END) + 1
         return np.minimum(line_ends[np.searchsorted(line_ends, self.text, "right")], size)
 
     def line(self, index: int) -> bytes:
-        """Cut out one line from its first non-blank byte, without its end and trailing blanks."""
+        """Return one line from its first non-blank byte, without its end and trailing blanks."""
         begin = int(self.text[index])
         return self.data[begin : self.data.index(b"\n", begin)].rstrip()
 
 
 def padded(text: str) -> bytes:
-    """Encode a text as the tables want it. Any `str` is accepted, lone surrogates too."""
+    """Return a text as UTF-8 with `PADDING`. Any `str` is accepted, lone surrogates too."""
     return text.encode("utf-8", "surrogatepass") + PADDING
 
 
 def spliced(text: str, places: Iterable[tuple[int, int, str]]) -> str:
-    """Return a text with others in the stead of its parts: each from where to before where, in bytes of UTF-8."""
+    """Return a text with slices replaced: (start, end, new text) each, in bytes of UTF-8, end exclusive."""
     data, at, pieces = padded(text), 0, list[bytes]()
     for start, end, new in sorted(places):
         pieces += [data[at:start], new.encode("utf-8", "surrogatepass")]
@@ -69,27 +69,27 @@ def spliced(text: str, places: Iterable[tuple[int, int, str]]) -> str:
 
 
 def tabulate(data: bytes) -> Lines:
-    """Tabulate the non-blank lines of UTF-8 that ends in `PADDING`."""
+    """Return the table of the non-blank lines of UTF-8 that ends in `PADDING`."""
     content = np.frombuffer(data, np.uint8)
     starts, numbers = _non_empty_lines(content)
     texts, indents = _skip_blanks(data, content, starts)
     first = content[texts]
-    # not `isin`: for no line at all it imports the masked arrays of numpy
-    kept = (first != _LINE_END) & (first != _RETURN)
-    return Lines(data, content, starts[kept], texts[kept], numbers[kept], indents[kept])
+    # not `isin`, which imports numpy's masked arrays if there is no line at all
+    is_text = (first != _LINE_END) & (first != _RETURN)
+    return Lines(data, content, starts[is_text], texts[is_text], numbers[is_text], indents[is_text])
 
 
 def _non_empty_lines(content: ByteArray) -> tuple[IndexArray, IndexArray]:
-    """Find the line starts that no line end follows at once, block by block to bound the scratch memory."""
+    """Return starts and numbers of the lines that are not empty, block by block to bound the scratch memory."""
     size = len(content) - len(PADDING)
     starts, numbers = [np.zeros(min(size, 1), np.int64)], [np.zeros(min(size, 1), np.int64)]
     seen = 1
     for base in range(0, size, _BLOCK):
-        found = np.flatnonzero(content[base : min(base + _BLOCK, size)] == 10) + (base + 1)
-        kept = np.flatnonzero((content[found] != 10) & (found < size))
-        starts.append(found[kept])
-        numbers.append(kept + seen)
-        seen += len(found)
+        candidates = np.flatnonzero(content[base : min(base + _BLOCK, size)] == 10) + (base + 1)
+        chosen = np.flatnonzero((content[candidates] != 10) & (candidates < size))
+        starts.append(candidates[chosen])
+        numbers.append(chosen + seen)
+        seen += len(candidates)
     return np.concatenate(starts), np.concatenate(numbers)
 
 

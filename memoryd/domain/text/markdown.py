@@ -1,6 +1,6 @@
-"""What is around the text of a Markdown file: its front matter, and the headings above any place in it.
+"""The context of text in a Markdown file: its front matter, and the headings above any place.
 
-Headings count front matter as a part of the text behind it.
+For headings, the front matter counts as part of the text after it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,12 +25,12 @@ PATH_CHARS = 240
 TITLE_CHARS = 96
 _SEPARATOR = " > "
 _FENCE_BYTES = 256
-_SOME_LINE = b">\n"
-"""Neither blank nor a title, whatever follows."""
+_NON_BLANK_LINE = b">\n"
+"""Neither blank nor a possible title, whatever follows."""
 
 _MAX_DEPTH = 16
 _MAX_BRACKETS = 256
-"""Brackets in a block; the YAML scanner takes time that is quadratic in their number."""
+"""Most brackets in a block: the YAML scanner takes time quadratic in their number."""
 
 _BOM = "\ufeff"
 _OPENINGS = (b"---", b"\xef\xbb\xbf---")
@@ -38,7 +38,7 @@ _TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 class FrontMatter(Struct, frozen=True):
-    """The keys of the YAML block at the head of a file, and the offset of the first character behind it."""
+    """The keys of the YAML block at the start of a file, and the offset of the first character after it."""
 
     values: dict[str, object]
     end: int
@@ -46,8 +46,8 @@ class FrontMatter(Struct, frozen=True):
 
 @cache
 def _plain_loader() -> "type[SafeLoader]":
-    """Return what reads YAML without anchors, aliases and tags, nested to a fixed depth: small in, small out."""
-    import yaml  # here: a memory without front matter starts without it
+    """Return a YAML loader that refuses anchors, aliases, tags and deep nesting, which bounds its output."""
+    import yaml  # here: a memory without front matter does not need it
 
     class PlainLoader(yaml.SafeLoader):
         depth = 0
@@ -67,7 +67,7 @@ def _plain_loader() -> "type[SafeLoader]":
 
 
 def _timestamp(loader: "SafeLoader", node: "ScalarNode") -> object:
-    """Return the date that a value is, or the text where no calendar has it: one slip must not cost all keys."""
+    """Return a node as a date, or as text if the date is invalid: one mistake must not discard the other keys."""
     try:
         return loader.construct_yaml_timestamp(node)
     except (ValueError, OverflowError):
@@ -78,7 +78,7 @@ def front_matter(text: str) -> FrontMatter:
     """Read the `---` … `---` block at the very start of a text; never raises.
 
     Without such a block `values` is empty and `end` is 0. A block that is no YAML mapping, or uses anchors,
-    aliases, tags or deep nesting, gives only its top-level `key: true` and `key: false` lines: a slip elsewhere
+    aliases, tags or deep nesting, gives only its top-level `key: true` and `key: false` lines: a mistake elsewhere
     must not undo `memory: false`.
     """
     begin, end = _block(text[: FRONT_MATTER_CHARS + len(_BOM)])
@@ -86,7 +86,7 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _block(head: str) -> tuple[int, int]:
-    """Find the first character behind the opening line and the first behind the closing one; (0, 0) if none."""
+    """Return the offsets after the opening line and after the closing line; (0, 0) if there is no block."""
     lines = head.split("\n")
     if lines[0].removeprefix(_BOM).rstrip() != "---" or len(lines) < 2 or not lines[1].strip():
         return 0, 0
@@ -110,12 +110,12 @@ def _parse(block: str) -> dict[str, object]:
     if isinstance(values, dict):
         return {str(key): value for key, value in values.items()}
     pairs = (line.partition(":") for line in body.split("\n") if line[:1].isalpha())
-    found = ((key.strip(), value.strip().lower()) for key, _, value in pairs)
-    return {key: _TRUTH[value] for key, value in found if value in _TRUTH}
+    stripped = ((key.strip(), value.strip().lower()) for key, _, value in pairs)
+    return {key: _TRUTH[value] for key, value in stripped if value in _TRUTH}
 
 
 class Headings:
-    """The headings of one document as a tree; its front matter ends at the byte `front_matter_end`."""
+    """The heading tree of one document, whose front matter ends at byte `front_matter_end`."""
 
     def __init__(self, structure: Structure, front_matter_end: int = 0) -> None:
         lines, headings = structure.lines, np.flatnonzero(structure.levels)
@@ -139,7 +139,7 @@ class Headings:
             offset = self._first_line
         innermost = bisect_right(self._starts, offset) - 1
         if innermost not in self._paths:
-            # each line that stands apart asks
+            # cached: looked up for every part set apart
             self._paths[innermost] = self._joined_titles(innermost)
         return self._paths[innermost]
 
@@ -154,21 +154,21 @@ class Headings:
             titles.append(title)
         return _SEPARATOR.join(reversed([title for title in titles if title]))
 
-    def tells(self, start: int, stop: int) -> bool:
-        """Tell whether from one byte offset to another stand only headings, all told by the path at the second."""
+    def path_includes(self, start: int, stop: int) -> bool:
+        """Return whether only headings are between two byte offsets, all of them in the path at `stop`."""
         first, last = np.searchsorted(self._structure.lines.starts, (start, stop)).tolist()
         if not self._structure.levels[first:last].all():
             return False
-        told = self.path(stop).split(_SEPARATOR)
+        path = self.path(stop).split(_SEPARATOR)
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, stop)
         titles = [self._title(int(self._titles[at])) for at in range(first, last)]
-        return all(not title or (title in told and len(title) < TITLE_CHARS) for title in titles)
+        return all(not title or (title in path and len(title) < TITLE_CHARS) for title in titles)
 
     def lines_above(self, offset: int) -> bytes:
-        """Return lines below which the text from a byte offset on means what it means in its place.
+        """Return lines that give the text from a byte offset on its context; prepended, it parses as in its document.
 
-        These are its headings, but for one that begins there, then the line that opened the fence around it, or what
-        tells whether a blank line is before it. The offset is behind the front matter.
+        These are the enclosing headings, except one that begins at the offset, then the line that opened the fence
+        around it, or a line that preserves whether a blank line precedes it. The offset is after the front matter.
         """
         table, lines = self._structure, self._structure.lines
         headings = []
@@ -183,10 +183,10 @@ class Headings:
             opening = int(lines.starts[table.fences[row]])
             return above + lines.data[opening : opening + _FENCE_BYTES].split(b"\n", 1)[0] + b"\n"
         is_after_blank = b"\n" in lines.data[int(lines.text[row]) : offset].rstrip(b" \t\r").removesuffix(b"\n")
-        return above + (b"\n" if is_after_blank else _SOME_LINE)
+        return above + (b"\n" if is_after_blank else _NON_BLANK_LINE)
 
     def _enclosing(self, at: int) -> Iterator[int]:
-        """Yield a heading and those that enclose it, innermost first."""
+        """Yield a heading and the headings that enclose it, innermost first."""
         while at >= 0:
             yield at
             at = self._parents[at]
@@ -204,7 +204,7 @@ class Headings:
 
 
 def _parents(levels: list[int]) -> list[int]:
-    """Find for each heading the nearest earlier one of a higher level; -1 if none."""
+    """Return for each heading the nearest earlier one of a higher level; -1 if there is none."""
     latest = [-1] * 7
     parents = []
     for index, level in enumerate(levels):
@@ -221,10 +221,10 @@ def headings_of(data: bytes) -> Headings:
 
 
 def front_matter_bytes(data: bytes) -> int:
-    """Return where the front matter of a document, UTF-8 that ends in `PADDING`, ends."""
+    """Return the end of the front matter of a document, UTF-8 that ends in `PADDING`; 0 if it has none."""
     if not data.startswith(_OPENINGS):
         return 0
-    # a character has four bytes at the most, and is not to be cut in two
+    # a character has at most four bytes, and must not be split
     end = min(4 * FRONT_MATTER_CHARS + 4, len(data) - len(PADDING))
     while data[end] & 0xC0 == 0x80:
         end -= 1

@@ -1,14 +1,14 @@
-"""What a reader cannot see, or could take for ours: flagged in notes, removed from messages before they are kept.
+"""Invisible and misleading text: flagged in notes, removed from messages before they are stored.
 
-Text of notes is data, never an instruction. Invisible characters would hide secrets and deceive a reader. Joiners stay
-where emoji and scripts need them; none joins the letters of a secret.
+The text of notes is data, never an instruction. Invisible characters could hide secrets and deceive a reader. Joiners
+are kept where emoji and scripts need them, but none may join the letters of a secret.
 
-What git leaves of two versions of a text stands between its marks: above `=======` this side, below it the other one.
-With `merge.conflictStyle` diff3 what both were made of stands between them, and belongs to neither.
+Git writes two versions of a text between conflict marks: this side above `=======`, the other side below it. With
+`merge.conflictStyle` diff3 the common ancestor is between them, and belongs to neither side.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from msgspec import Struct
@@ -21,7 +21,7 @@ _IN_NAMES = expression(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ufeff](?<!^\ufeff)"
 )
-"""Zero-width signs, bidirectional overrides and tags; joiners are left out, for emoji and Indic and Persian text."""
+"""Zero-width characters, bidirectional overrides and tags; not joiners, for emoji and Indic and Persian text."""
 
 _REPLACEMENT = "\ufffd"
 _GIT_MARK = expression(r"^(?:<{7}|>{7})(?: .*)?\r?$", re.MULTILINE)
@@ -29,31 +29,31 @@ _SOURCE_LINE = expression(r"^[ \t]*Source: \S", re.MULTILINE)
 
 
 class Flag(StrEnum):
-    """A closed list; a reply names those that apply."""
+    """Warnings about a document; a reply lists those that apply. The set is closed."""
 
     INVISIBLE = "invisible-characters"
-    """It holds characters that are not shown: what a person reads is not what a model reads."""
+    """The text has invisible characters: a model reads other text than a person sees."""
     SOURCE_LINE = "source-line"
-    """It holds a line that looks like the footer of a citation; only the last line of a snippet is ours."""
+    """A line looks like the footer of a citation; only the last line of a snippet is ours."""
     HARD_LINK = "hard-link"
     """The file has another name, perhaps outside the workspace."""
     REPLACED = "replaced-bytes"
-    """It holds the sign that stands for bytes which are no text in the file's encoding."""
+    """The text has replacement characters for bytes that could not be decoded."""
     CONFLICT = "conflict-copy"
-    """By its name a synchronising program made the file of two changes at once, or git left both between its marks:
-    another version says it otherwise."""
+    """The file name is that of a synchronisation conflict, or git left two versions between its marks: another version
+    of the text exists."""
     DEPRECATED = "deprecated"
-    """Its front matter says `status: deprecated`: it is kept, and holds no longer."""
+    """The front matter says `status: deprecated`: the note is kept, but no longer valid."""
     SUPERSEDED = "superseded"
-    """Its front matter says `status: superseded`: something else took its place."""
+    """The front matter says `status: superseded`: something else replaced the note."""
     DRAFT = "draft"
-    """Its front matter says `status: draft`: nobody has looked over it."""
+    """The front matter says `status: draft`: the note is not reviewed."""
     STALE = "stale"
-    """The day of its `stale_after` has come: it may not hold any more."""
+    """The day of `stale_after` has come: the note may no longer be valid."""
 
 
 def text_flags(text: str) -> tuple[Flag, ...]:
-    """Return the flags of a text. Linear in its length."""
+    """Return the flags of a text, in time linear in its length."""
     flags = []
     if not text.isascii() and _IN_NAMES.search(text):
         flags.append(Flag.INVISIBLE)
@@ -67,7 +67,7 @@ def text_flags(text: str) -> tuple[Flag, ...]:
 
 
 def path_flags(path: str) -> tuple[Flag, ...]:
-    """Return the flags that the name of a document alone gives it."""
+    """Return the flags that follow from the path of a document alone."""
     return (Flag.CONFLICT,) if is_conflict_copy(path) else ()
 
 
@@ -78,14 +78,14 @@ _ESCAPES = expression(
     r"|\x1b[ -/]*+[0-~]?"
 )
 _CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
-"""What is left of C0 and C1 but white space."""
+"""The rest of C0 and C1, without white space."""
 _ORDER = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""Marks that reorder a line, UAX #9."""
+"""Characters that reorder a line (UAX #9)."""
 _NOTHING = "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-"""Signs without width: Default_Ignorable_Code_Point, but those below."""
+"""Zero-width characters: Default_Ignorable_Code_Point, except those below."""
 _EMOJI = "\xa9\xae\u203c-\u32ff\U0001f000-\U0001faff"
 _JOINED = f"\u0600-\u0605\u0607-\u1aff\u1b00-\u1cff\ua800-\uabff{_EMOJI}"
-"""What joiners may stand behind: Arabic, the scripts of India and of its east, emoji."""
+"""Characters that a joiner may follow: Arabic, Indic and Southeast Asian scripts, emoji."""
 _JOINERS = f"(?<![{_JOINED}])(?<![{_EMOJI}]\ufe0f)[\u200c\u200d]"
 _VARIANTS = f"(?<![{_EMOJI}\u1800-\u18af])[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef](?!\u20e3)"
 _FLAG = "(\U0001f3f4[\U000e0020-\U000e007f]{1,12}+)"
@@ -99,58 +99,60 @@ UNSEEN = expression(
     r"\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
     r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Signs that are not shown: of Unicode's categories Cc and Cf, and its default-ignorable code points, tags too."""
+"""Invisible characters: Unicode categories Cc and Cf, and default-ignorable code points, tags too."""
 SURPLUS = expression("(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]")
-"""More than one behind a sign selects nothing, and may hide letters."""
+"""A variation selector after another one: it selects nothing, and may hide letters."""
 
 
 def without_unseen(text: str) -> str:
-    """Return a text for a prompt without signs that are not shown; its lines and tabs stay."""
+    """Return a text for a prompt without invisible characters; line ends and tabs remain."""
     return SURPLUS.sub("", UNSEEN.sub("", _HALVES.sub("\ufffd", text)))
 
 
 def in_markup(text: str, *, quote: bool = False) -> str:
-    """Return a text for a prompt as it stands between two tags, or with `quote` in an attribute: it ends neither."""
-    from html import escape  # here: the names of all entities come with it
+    """Return a text for a prompt escaped for use between two tags, or with `quote` in an attribute."""
+    from html import escape  # here: it loads the names of all entities
 
     return escape(without_unseen(text), quote)
 
 
 def with_cuts(text: str) -> str:
-    """Return a harmless text with `CUT` at each place where something was taken out."""
-    shown = _INVISIBLE.sub(lambda found: found[1] or CUT, _ESCAPES.sub(CUT, text))
+    """Return a text without harmful characters, with `CUT` in place of each removed part."""
+    shown = _INVISIBLE.sub(lambda match: match[1] or CUT, _ESCAPES.sub(CUT, text))
     return _HALVES.sub("\ufffd", shown)
 
 
 def without_cuts(text: str) -> str:
-    """Return what `with_cuts` gave without these places, and without secrets, also such as go across them."""
+    """Return a text from `with_cuts` without its cuts and without secrets, including those that span cuts."""
     return redacted_joined(text.split(CUT))
 
 
 def visible_text(text: str) -> str:
-    """Return a text without what nobody sees, with its lines and tabs, and with its secrets."""
-    whole = text.encode("utf-8", "replace").decode()
-    return with_cuts(_SEPARATORS.sub(" ", _BREAKS.sub("\n", whole))).replace(CUT, "")
+    """Return a text without invisible characters, with its line ends and tabs, and with its secrets."""
+    return with_cuts(_normalised_breaks(text)).replace(CUT, "")
 
 
 def harmless_text(text: str) -> str:
-    """Return what is kept of a text that was said to us: without secrets, with its lines and tabs."""
-    whole = text.encode("utf-8", "replace").decode()
-    return without_cuts(with_cuts(_SEPARATORS.sub(" ", _BREAKS.sub("\n", whole))))
+    """Return a received text as it may be stored: without invisible characters and secrets, with line ends and tabs."""
+    return without_cuts(with_cuts(_normalised_breaks(text)))
+
+
+def _normalised_breaks(text: str) -> str:
+    return _SEPARATORS.sub(" ", _BREAKS.sub("\n", text.encode("utf-8", "replace").decode()))
 
 
 class KeepVersion(StrEnum):
-    """What a person keeps of two versions."""
+    """The choice between two conflicting versions."""
 
     ORIGINAL = "original"
-    """The note as it is called, or above the line between git's marks."""
+    """The note under its own name, or the side above git's `=======`."""
     COPY = "copy"
     BOTH = "both"
-    """The lines of both, those of the original last where they differ: of two in a log the last holds."""
+    """The lines of both; where they differ, those of the original come last, because in a log the last one is valid."""
 
 
 class MarkedConflict(Struct, frozen=True):
-    """One place where git left two versions, in bytes: from `start` to before `end` with its marks, and each side."""
+    """One conflict marked by git, in bytes: start and end (exclusive) including its marks, and those of each side."""
 
     start: int
     end: int
@@ -164,7 +166,7 @@ _BYTE = expression(rb"[^\r\n]")
 
 
 def marked_conflicts(data: bytes) -> Iterator[MarkedConflict]:
-    """Yield the places in order; what lacks one of its marks is none. Linear in the length of the text."""
+    """Yield the conflicts in order, in linear time; one that lacks a mark is skipped."""
     if _BEGINS not in data:
         return
     marks: dict[bytes, re.Match[bytes]] = {}
@@ -183,21 +185,26 @@ def marked_conflicts(data: bytes) -> Iterator[MarkedConflict]:
 
 
 def without_copies(data: bytes) -> bytes:
-    """Return a text with blanks for what the other side says between git's marks; lines and offsets stay."""
+    """Return a text with the other side of each conflict blanked; lines and offsets do not move."""
+    return blanked(data, (conflict.copy for conflict in marked_conflicts(data)))
+
+
+def blanked(data: bytes, ranges: Iterable[tuple[int, int]]) -> bytes:
+    """Return a text with byte ranges, given in order, blanked; lines and offsets do not move."""
     pieces, at = list[bytes](), 0
-    for one in marked_conflicts(data):
-        begin, end = one.copy
-        pieces += [data[at:begin], _BYTE.sub(b" ", data[begin:end])]
+    for start, end in ranges:
+        pieces += [data[at:start], _BYTE.sub(b" ", data[start:end])]
         at = end
     return b"".join([*pieces, data[at:]]) if pieces else data
 
 
 def settled_marks(text: str, keep: KeepVersion) -> str:
-    """Return a text without git's marks, and of each of its places with what is kept."""
+    """Return a text with each conflict replaced by the chosen side or sides."""
     data = text.encode()
     pieces, at = list[bytes](), 0
-    for one in marked_conflicts(data):
-        kept = {KeepVersion.ORIGINAL: [one.original], KeepVersion.COPY: [one.copy]}.get(keep, [one.copy, one.original])
-        pieces += [data[at : one.start], *(data[begin:end] for begin, end in kept)]
-        at = one.end
+    for conflict in marked_conflicts(data):
+        original, copy = conflict.original, conflict.copy
+        sides = {KeepVersion.ORIGINAL: [original], KeepVersion.COPY: [copy], KeepVersion.BOTH: [copy, original]}[keep]
+        pieces += [data[at : conflict.start], *(data[begin:end] for begin, end in sides)]
+        at = conflict.end
     return b"".join([*pieces, data[at:]]).decode()

@@ -1,6 +1,6 @@
 """The sentences of a text, and of a message. Abbreviations, initials, numbers, addresses and code do not end one.
 
-Of a message, what is quoted or code is blanked out beside the text, so that no rule reads it.
+In messages, quotations and code are blanked in a parallel text, so that no rule reads them.
 """
 
 import re
@@ -15,10 +15,10 @@ _END = expression(
     r"(?P<wide>[。！？]+[”’」』）)\"']*)|(?<![.!?…])(?P<plain>[.!?…]++[\"'”’)\]]*+)(?=\s)"
     r"|(?P<line>\n)(?=[^\S\n]*+(?:[-*+•]|[0-9]{1,3}[.)])\s)"
 )
-"""Where a sentence may end: at a wide stop, at a plain one before a blank, and before an item of a list."""
+"""Candidates for the end of a sentence: a wide stop, a plain stop before a blank, a line end before a list item."""
 _LAST_WORD = expression(r"(?:[^\W\d_]|\.)+\Z")
 _LONGEST = 16
-"""Signs of a word that may be an abbreviation: more of it is not looked at, for a text may have many stops."""
+"""Characters examined of a possible abbreviation, because a text may have many stops."""
 _ABBREVIATIONS = word_set(
     "a.m approx bzw capt cf corp d.h dept dr e.g ed eds esp et.al etc gen gov hon i.e inc incl jr lt ltd mr mrs ms "
     "p.m prof ref resp rev sen sr st tel u.a u.k u.s u.s.a usw vgl vs z z.b zzgl"
@@ -26,7 +26,7 @@ _ABBREVIATIONS = word_set(
 _BEFORE_NUMBERS = word_set(
     "apr art aug ca dec feb fig figs jan jul jun mar no nos nov nr oct op p pp sec sep sept v vol"
 )
-"""Words of their own, too: these end no sentence where a number follows."""
+"""Abbreviations that are also words: they end no sentence if a number follows."""
 _NUMBER_NEXT = expression(r"\s*+\d")
 _LETTER_NEXT = expression(r"\s[^\W\d_]\.")
 _LETTER_BEFORE = expression(r"(?<!\w)[^\W\d_]\.\s[^\W\d_]\Z")
@@ -36,51 +36,55 @@ _MONTH_NEXT = expression(
     r"\s(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember"
     r"|(?:April|August|September|November)(?!\s(?:is|was|will|has|had|can|may|went|comes|came|brings|starts|feels)\b))\b"
 )
-"""Behind the stop of a day, `3. Mai`; those that are English months, too, begin no English sentence."""
+"""What follows the stop of a day, `3. Mai`; names that are also English months must not begin an English sentence."""
 _CODE = expression(r"`+[^`]*`+")
 _ITEM = expression(r"\A\s*(?:(?:[-*+•]|[0-9]{1,3}[.)])\s+)+(?=\S)")
-"""What marks an item of a list, and is none of its words."""
+"""The mark of a list item, which is not part of its words."""
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text in order, their white space folded, without the marks of lists."""
-    # what stands in code ends nothing: as many signs that end nothing stand there meanwhile
+    """Return the sentences of a text in order, with white space folded, without the marks of lists."""
+    # nothing in code ends a sentence: it is replaced by as many letters
     masked = _CODE.sub(lambda code: "x" * len(code[0]), text)
-    found, start = list[str](), 0
+    sentences, start = list[str](), 0
     for end in _END.finditer(masked):
         if end["plain"] and not _ends(masked, start, end):
             continue
-        found.append(text[start : end.end()])
+        sentences.append(text[start : end.end()])
         start = end.end()
-    return tuple(folded for one in [*found, text[start:]] if (folded := " ".join(_ITEM.sub("", one, count=1).split())))
+    return tuple(
+        folded
+        for sentence in [*sentences, text[start:]]
+        if (folded := " ".join(_ITEM.sub("", sentence, count=1).split()))
+    )
 
 
 def _ends(text: str, start: int, end: TextMatch) -> bool:
-    """Tell whether a stop ends a sentence, and not an abbreviation, an initial or the number of an item."""
+    """Return whether a stop ends a sentence rather than an abbreviation, an initial or an item number."""
     if end["plain"][0] != "." or end["plain"].startswith(".."):
         return True
     word = _LAST_WORD.search(text, max(start, end.start() - _LONGEST), end.start())
     if word is None:
         return not (text[start : end.start()].strip(" \t\n-*+•").isdigit() or _is_day(text, end.start()))
-    said = word[0].lower().strip(".")
-    if said in _ABBREVIATIONS or (said in _BEFORE_NUMBERS and _NUMBER_NEXT.match(text, end.end())):
+    bare = word[0].lower().strip(".")
+    if bare in _ABBREVIATIONS or (bare in _BEFORE_NUMBERS and _NUMBER_NEXT.match(text, end.end())):
         return False
-    if len(said) != 1:
+    if len(bare) != 1:
         return True
     before = max(start, end.start() - _LONGEST)
     if _LETTER_NEXT.match(text, end.end()) or _LETTER_BEFORE.search(text, before, end.start()):
         return False
     # an initial, as in "J. Smith"; "Plan B. Then" is rarer
-    return said == "i" or not word[0].isupper()
+    return bare == "i" or not word[0].isupper()
 
 
 def _is_day(text: str, stop: int) -> bool:
-    """Tell whether a stop is that of a day before its month, as German writes it."""
+    """Return whether a stop follows a day before its month, as in German."""
     return _MONTH_NEXT.match(text, stop + 1) is not None and _DAY.search(text, max(0, stop - 3), stop) is not None
 
 
 BLANK = "\0"
-"""Replaces in `plain` each character that is not the author's."""
+"""Replaces each character in `plain` that the author did not write."""
 _FENCE = expression(r"^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE_CODE = expression(r"`[^`\n]{1,2000}`")
 _BLOCK_QUOTE = expression(r"^[ \t]*>.*$", re.MULTILINE)
@@ -101,27 +105,27 @@ _BULLET = expression(r"[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+")
 
 
 class SpokenSentence(Struct, frozen=True):
-    """A sentence verbatim, and the same with what is no word of its author blanked, sign by sign."""
+    """A sentence verbatim, and the same text with quotations and code blanked, character by character."""
 
     text: str
     plain: str
 
     @property
     def is_question(self) -> bool:
-        """Whether it ends as a question does."""
+        """Whether it ends with a question mark."""
         return bool(re.search(r"[?？]", self.text[-4:]))
 
 
 def plain_text(text: str) -> str:
-    """Return a text of the same length without code, quotations and what stands between tags."""
+    """Return a text of the same length with code, quotations and tagged blocks blanked."""
     text = _without_blocks(_FENCE.sub(_blanked, text))
     for pattern in (_BLOCK_QUOTE, _INLINE_CODE, _QUOTES):
         text = pattern.sub(_blanked, text)
     return text
 
 
-def _blanked(found: TextMatch) -> str:
-    return _blanks(found[0])
+def _blanked(match: TextMatch) -> str:
+    return _blanks(match[0])
 
 
 def _blanks(text: str) -> str:
@@ -129,7 +133,7 @@ def _blanks(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """Return a text without what stands between tags: what a program has put around a message, recalled notes too."""
+    """Return a text with tagged blocks blanked: programs add them to messages, for example recalled notes."""
     ends: dict[str, list[int]] = {}
     for closing in _CLOSING.finditer(text):
         ends.setdefault(closing["tag"].lower(), []).append(closing.end())
@@ -144,16 +148,16 @@ def _without_blocks(text: str) -> str:
 
 
 def spoken_sentences(text: str) -> list[SpokenSentence]:
-    """Return the sentences of a message in order, without the marks of lists before them."""
-    plain, found = plain_text(text), []
+    """Return the sentences of a message in order, without the marks of lists."""
+    plain, sentences = plain_text(text), []
     for start, end in _spoken_spans(plain):
         bullet = _BULLET.match(plain, start, end)
         begin = bullet.end() if bullet else start
         own = text[begin:end].strip()
         if own and plain[begin:end].strip(BLANK + " \t"):
             begin = text.index(own, begin)
-            found.append(SpokenSentence(own, plain[begin : begin + len(own)]))
-    return found
+            sentences.append(SpokenSentence(own, plain[begin : begin + len(own)]))
+    return sentences
 
 
 def _spoken_spans(plain: str) -> Iterator[tuple[int, int]]:

@@ -1,13 +1,13 @@
-"""The structure of a Markdown text as far as it matters for cutting it: headings, ranks of lines, and pieces.
+"""The structure of a Markdown text as needed for cutting: headings, ranks of lines, and pieces.
 
-The rank of a line says how good a place its start is for a cut.
+The rank of a line says how good its start is as a place for a cut.
 
-One linear pass with whole columns of lines; no recursion, and no pattern that could backtrack.
-Rules: CommonMark 0.31, simplified where a cut would not notice.
+The analysis is one linear pass over columns of lines, without recursion or patterns that could backtrack.
+Rules: CommonMark 0.31, simplified where it makes no difference for cuts.
 
-The pieces are lines, and where a line is long its sentences, clauses, words, characters. Each has a cost in tokens and
-a key. The key orders the starts of the pieces as places for a cut: rank first, then a hash of the text there, so that
-the order does not depend on where in the file the text is.
+The pieces are lines; long lines are divided into sentences, clauses, words and characters. Each piece has a cost in
+tokens and a key. The keys order the starts of the pieces as places for a cut: rank first, then a hash of the text
+there, so that the order does not depend on where in the file the text is.
 """
 
 import re
@@ -29,10 +29,10 @@ RankArray = NDArray[np.uint8]
 
 
 class Rank(IntEnum):
-    """How good a place for a cut is, worst first."""
+    """Quality of a place for a cut, worst first."""
 
     GLUED = 0
-    """Directly behind a heading, which stays with what it heads."""
+    """A line directly after a heading, which stays with its heading."""
     CHARACTER = 1
     WORD = 2
     CLAUSE = 3
@@ -40,7 +40,7 @@ class Rank(IntEnum):
     INSIDE = 5
     """A line in a fence, a table, the front matter, or one that continues a list item."""
     NESTED = 6
-    """A nested list item, or a line behind a blank one in a list item or a fence."""
+    """A nested list item, or a line after a blank one in a list item or a fence."""
     LINE = 7
     ITEM = 8
     PARAGRAPH = 9
@@ -49,7 +49,7 @@ class Rank(IntEnum):
 
 
 class Structure(Struct, frozen=True):
-    """Per line of `lines`: its rank, its heading level (1 to 6, else 0), and whether it is no text at all."""
+    """Per line of `lines`: its rank, its heading level (1 to 6, else 0), and whether it is code."""
 
     lines: Lines
     ranks: RankArray
@@ -57,11 +57,11 @@ class Structure(Struct, frozen=True):
     code: Mask
     """The lines of fenced code, fences included, and of the front matter."""
     fences: IndexArray
-    """Of each line the one that opened the fence that is open behind it, else -1."""
+    """For each line the line that opened the fence still open after it, or -1."""
 
 
 def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
-    """Rank every line. `front_matter_end` is a byte offset; lines before it are no Markdown."""
+    """Rank every line. `front_matter_end` is a byte offset; lines before it are not Markdown."""
     in_front = lines.starts < front_matter_end
     fences = _fences(lines, in_front)
     opens_fence = fences == np.arange(len(fences))
@@ -88,14 +88,14 @@ def analyse(lines: Lines, front_matter_end: int = 0) -> Structure:
 
 
 def _behind(mask: Mask) -> Mask:
-    """Mark the lines behind those that are marked."""
+    """Mark the lines that follow a marked line."""
     behind = np.zeros_like(mask)
     behind[1:] = mask[:-1]
     return behind
 
 
 def _fences(lines: Lines, ignored: Mask) -> IndexArray:
-    """Tell of each line which one opened the fence that is open behind it, -1 if none is."""
+    """Return for each line the line that opened the fence still open after it, or -1."""
     lead = lines.lead()
     candidates = (lead == lines.lead(1)) & (lead == lines.lead(2)) & ~ignored
     candidates &= (lead == ord("`")) | (lead == ord("~"))
@@ -106,7 +106,7 @@ def _fences(lines: Lines, ignored: Mask) -> IndexArray:
 
 
 def _fence_pairs(lines: Lines, candidates: list[int]) -> Iterator[tuple[int, int]]:
-    """Pair opening and closing lines; a fence that nothing closes runs to the end of the text."""
+    """Pair opening and closing lines; a fence that is not closed runs to the end of the text."""
     opening, mark, run, indent = -1, b"", 0, 0
     for index in candidates:
         line, column = lines.line(index), int(lines.indents[index])
@@ -122,7 +122,7 @@ def _fence_pairs(lines: Lines, candidates: list[int]) -> Iterator[tuple[int, int
 
 
 def _table(members: bytes) -> Mask:
-    """Return a mask by byte value: a look-up costs a tenth of a set test."""
+    """Return a mask by byte value: a look-up takes a tenth of the time of a set test."""
     table = np.zeros(256, np.bool_)
     table[list(members)] = True
     return table
@@ -156,7 +156,7 @@ _UNDERLINE_BYTES = 128
 
 
 def _underlines(lines: Lines, after_blank: Mask, ignored: Mask) -> Iterator[int]:
-    """Find the underlines of headings of one line (setext)."""
+    """Yield the underlines of one-line headings (setext)."""
     lead = lines.lead()
     titles = ~_MARKS[lead] & (lines.indents < 4) & ~ignored & after_blank
     bars = ((lead == ord("=")) | (lead == ord("-"))) & (lines.lead(1) == lead) & (lines.indents < 4)
@@ -206,7 +206,7 @@ def _list_markers(lines: Lines) -> Mask:
 
 
 def _table_rows(lines: Lines, after_blank: Mask) -> Mask:
-    """Mark the rows of a table but its first."""
+    """Mark the rows of a table except the first."""
     row: Mask = lines.lead() == ord("|")
     row[1:] &= row[:-1] & ~after_blank[1:]
     row[:1] = False
@@ -214,8 +214,8 @@ def _table_rows(lines: Lines, after_blank: Mask) -> Mask:
 
 
 def _follows_colon(lines: Lines) -> Mask:
-    """Mark the lines whose previous non-blank line announces them with a colon at its end."""
-    # before the first line stands the padding, as it were: the places there count from the end
+    """Mark the lines whose previous non-blank line ends with a colon."""
+    # before the first line, offsets wrap around to the padding at the end
     content, ends = lines.bytes_at, lines.starts - 1
     for _ in range(_LINE_END_BYTES):
         ends -= _LINE_ENDS[content[ends]]
@@ -227,7 +227,7 @@ def _follows_colon(lines: Lines) -> Mask:
 
 
 _LINE_END_BYTES = 4
-"""Enough for a blank line between, with two-byte line ends."""
+"""Enough for a blank line in between, with two-byte line ends."""
 
 
 KeyArray = NDArray[np.uint64]
@@ -237,13 +237,13 @@ RANK_SHIFT = 59
 
 _NEAR_BITS, _WIDE_BITS = 30, 29
 _WIDE_REACH = 8
-"""Pieces before and behind that tell places apart whose near context is the same."""
+"""Pieces on each side in the wide context, which distinguishes places with the same near context."""
 
 _BLOCK = 1 << 20
 _STEP = 8
 
-# Every repetition is bounded, so that no input makes a pattern go back far. The first byte is one of a set, and looked
-# back at: so most of a text is skipped.
+# Every repetition is bounded, to limit backtracking. Each pattern begins with a set of bytes and verifies it by a
+# lookbehind, so that the search skips most of a text.
 _SENTENCE = expression(
     rb"""[.!?\xe3\xef](?:(?<=[.!?])["')\]*_]{0,3}[ \t]"""
     rb"|(?:(?<=\xe3)\x80\x82|(?<=\xef)\xbc[\x81\x9f])"
@@ -255,13 +255,13 @@ _CLAUSE = expression(
 _WORD = expression(rb"[ \t\r\n]{1,256}")
 
 Cuts = Callable[[bytes, int, int], Iterable[int]]
-"""The places for a cut in a piece, given the text and the piece's start and end."""
+"""Return the places for a cut in a piece, from the text and the piece's start and end."""
 
 
 class Pieces(Struct, frozen=True):
     """Columns over the pieces of a text, in order and without gaps.
 
-    `starts` are byte offsets, closed by the end of the text; `costs` the weights of all that stands before them,
+    `starts` are byte offsets, followed by the end of the text; `costs` are the cumulative weights before them,
     in units of 1/64 token. `keys` has one entry per piece.
     """
 
@@ -271,14 +271,14 @@ class Pieces(Struct, frozen=True):
 
 
 def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
-    """Cut a text from an offset on into pieces that weigh at most `limit` (units of 1/64 token) where that can be had.
+    """Cut a text from an offset on into pieces that weigh at most `limit` (units of 1/64 token) if possible.
 
-    There is something behind the offset.
+    The offset must be before the end of the text.
     """
     data = structure.lines.data
     size = len(data) - len(PADDING)
-    behind = int(np.searchsorted(structure.lines.starts, begin))
-    starts, ranks = structure.lines.starts[behind:], structure.ranks[behind:]
+    first_line = int(np.searchsorted(structure.lines.starts, begin))
+    starts, ranks = structure.lines.starts[first_line:], structure.ranks[first_line:]
     if not len(starts) or starts[0] > begin:
         starts, ranks = np.insert(starts, 0, begin), np.insert(ranks, 0, Rank.LINE)
     weights = _weights(data, starts)
@@ -287,8 +287,8 @@ def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
         if not len(long):
             break
         bounds = [*starts.tolist(), size]
-        found = [at for i in long.tolist() for at in cuts(data, bounds[i], bounds[i + 1])]
-        starts, ranks = _insert(data, starts, ranks, np.array(found, np.int64), rank)
+        cuts_at = [at for i in long.tolist() for at in cuts(data, bounds[i], bounds[i + 1])]
+        starts, ranks = _insert(data, starts, ranks, np.array(cuts_at, np.int64), rank)
         weights = _weights(data, starts)
     costs = np.zeros(len(starts) + 1, np.int64)
     np.cumsum(weights, out=costs[1:])
@@ -297,7 +297,7 @@ def pieces(structure: Structure, limit: int, begin: int = 0) -> Pieces:
 
 
 def _weights(data: bytes, starts: IndexArray) -> IndexArray:
-    """Return the weight of each piece; block by block, since the weights of the bytes are as large as the text."""
+    """Return the weight of each piece, block by block, since the weights of all bytes are as large as the text."""
     ends = np.append(starts[1:], len(data) - len(PADDING))
     result = np.empty(len(starts), np.int64)
     base = 0
@@ -310,16 +310,16 @@ def _weights(data: bytes, starts: IndexArray) -> IndexArray:
 
 
 def _insert(
-    data: bytes, starts: IndexArray, ranks: RankArray, found: IndexArray, rank: Rank
+    data: bytes, starts: IndexArray, ranks: RankArray, places: IndexArray, rank: Rank
 ) -> tuple[IndexArray, RankArray]:
-    """Add new places for a cut, in order; one that is there already keeps its rank."""
-    found = found[found < len(data) - len(PADDING)]
+    """Insert places for a cut, in order; an existing place keeps its rank."""
+    places = places[places < len(data) - len(PADDING)]
     content = np.frombuffer(data, np.uint8)
-    found = found[(content[found] != 10) | (content[found - 1] != 13)]
-    found = found[starts[np.searchsorted(starts, found, "right") - 1] != found]
-    places = np.concatenate([starts, found])
-    order = places.argsort()
-    return places[order], np.append(ranks, np.full(len(found), rank, np.uint8))[order]
+    places = places[(content[places] != 10) | (content[places - 1] != 13)]
+    places = places[starts[np.searchsorted(starts, places, "right") - 1] != places]
+    all_places = np.concatenate([starts, places])
+    order = all_places.argsort()
+    return all_places[order], np.append(ranks, np.full(len(places), rank, np.uint8))[order]
 
 
 def _matches(pattern: re.Pattern[bytes], data: bytes, start: int, end: int) -> Iterable[int]:
@@ -327,7 +327,7 @@ def _matches(pattern: re.Pattern[bytes], data: bytes, start: int, end: int) -> I
 
 
 def _hashed_characters(data: bytes, start: int, end: int) -> Iterable[int]:
-    """Pick about every fourth character boundary, by the eight bytes around it."""
+    """Yield about every fourth character boundary, chosen by the eight bytes around it."""
     for base in range(start, end, _BLOCK):
         at = _boundaries(data, base, min(base + _BLOCK, end))
         at = at[at >= max(start + 1, _STEP)]
@@ -341,13 +341,13 @@ def _hashed_characters(data: bytes, start: int, end: int) -> Iterable[int]:
 
 
 def _stepped_characters(data: bytes, start: int, end: int, step: int) -> Iterable[int]:
-    """Pick every n-th character boundary: the last resort for text that repeats itself."""
+    """Yield every n-th character boundary: the last resort for repetitive text."""
     for base in range(start, end, _BLOCK):
         yield from _boundaries(data, base, min(base + _BLOCK, end))[step::step].tolist()
 
 
 def _boundaries(data: bytes, start: int, end: int) -> IndexArray:
-    """Find the places that split no character, no surrogate pair, no accent, joiner or variant from its base."""
+    """Return the places that split no surrogate pair, and no accent, joiner or variant from its character."""
     content = np.frombuffer(data, np.uint8)[start : end + len(PADDING)].astype(np.int16)
     here, next_, third = (content[ahead : ahead + end - start] for ahead in range(3))
     begins: Mask = (here & 0xC0) != 0x80
@@ -385,7 +385,7 @@ _MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(31)
 
 
 def _mixed(content: KeyArray, first: int, last: int) -> KeyArray:
-    """Hash for each piece the checksums of those from `first` to `last`, counted from it (splitmix64)."""
+    """Hash for each piece the checksums of the pieces at distance `first` to `last` from it (splitmix64)."""
     padded = np.zeros(len(content) + last - first, np.uint64)
     padded[-first : len(content) - first] = content
     mixed, shifted = np.zeros((2, len(content)), np.uint64)

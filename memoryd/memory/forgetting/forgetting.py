@@ -337,7 +337,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
             one for one in retelling_memories((await self.planner.book.whole()).own, plan.retold) if one.id not in gone
         ]
         ids = frozenset(one.id for one in telling)
-        edit = partial(without_words_of, ids=ids, said=plan.retold)
+        edit = partial(without_words_of, ids=ids, matchers=plan.retold)
         paths = sorted({RelativePath(source.path) for one in telling for source in one.sources})
         return [await _edit(self.planner.journal, path, partial(edit, path=path)) for path in paths]
 

@@ -175,7 +175,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
         return Forgotten(
             traces.are_in,
             partial(with_forgotten, self.retold),
-            lambda text: any(words.are_near(text) for words in traces.said),
+            lambda text: any(words.are_near(text) for words in traces.texts),
         )
 
     @property

@@ -40,7 +40,7 @@ HOLD_NONE = {
     "domain/memories/unasked/concepts.py": {"_german", "_table", "_unspaced_words"},
     "domain/memories/unasked/form.py": {"weights_in"},
     "domain/ranking/filters.py": {"date_in_name"},
-    "domain/text/languages.py": {"_counts_by_letter", "_counts_by_word"},
+    "domain/text/languages.py": {"_counts"},
     "domain/text/markdown.py": {"_plain_loader"},
     "domain/text/words.py": {"_stemmer"},
     "embed/remote/http.py": {"tls"},

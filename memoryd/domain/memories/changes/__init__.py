@@ -1,1 +1,1 @@
-"""Edits of a note as values: diffs, undoing, and what forgetting takes out."""
+"""Changes of notes as values: diffs, undo, replacement, and forgetting."""

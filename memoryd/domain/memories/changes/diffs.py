@@ -1,8 +1,8 @@
-"""Unified diffs of one file: made for a person to read, applied and reverted where their lines still fit unambiguously.
+"""Unified diffs of one file: written for a person to read, applied and reverted where their lines fit unambiguously.
 
-Texts have plain line ends, as `note_text` reads them. Lines are what is between line breaks, so a text that ends in a
-break has an empty last line. When a memory is forgotten, a stored change loses the lines of it and keeps the rest, so
-that the rest can still be reverted.
+Texts have plain line ends, as read by `note_text`. Lines are the parts between line breaks, so a text that ends in a
+break has an empty last line. When a memory is forgotten, its lines are removed from a stored change; the rest can
+still be reverted.
 """
 
 import difflib
@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from memoryd.domain.expressions import TextMatch, expression
 
 CONTEXT = 3
-"""Lines around a change."""
+"""Lines of context around a change."""
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _HUNK = expression(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,\d{1,9})? @@")
 
 
 class DiffPlace(Struct, frozen=True):
-    """One place of a diff: from line `start`, counted from 0, the lines `before` become `after`, ends included."""
+    """One hunk of a diff: from line `start`, counted from 0, the lines `before` become `after`, line ends included."""
 
     start: int
     before: tuple[str, ...]
@@ -30,22 +30,22 @@ class DiffPlace(Struct, frozen=True):
 
 
 def unified_diff(path: str, before: str, after: str) -> str:
-    """Return how a file changes, as `diff -u` and git write it; empty if it does not."""
+    """Return the change of a file, in the format of `diff -u` and git; empty if it does not change."""
     old, new, path = _lines(before), _lines(after), path.replace("\n", " ")
-    found = difflib.unified_diff(old, new, f"a/{path}" if before else "/dev/null", f"b/{path}", n=CONTEXT)
-    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in found)
+    lines = difflib.unified_diff(old, new, f"a/{path}" if before else "/dev/null", f"b/{path}", n=CONTEXT)
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
 
 
 def changed_lines(diff: str) -> str:
-    """Return the lines that a diff takes out and puts in, without their places and surroundings."""
+    """Return the removed and added lines of a diff, without headers and context."""
     body = _lines(diff)[2:]
     return "".join(line for line in body if line[:1] in "+-")
 
 
 def applied(text: str, diff: str) -> str | None:
-    """Return a text with a diff applied; None where it no longer says where its lines go.
+    """Return a text with a diff applied; None if the place of its lines is no longer certain.
 
-    A place is where it was, or the only one that has the same lines: of two, nobody knows which is meant.
+    A hunk applies at its place, or at the only other place with the same lines; if there are several, none is chosen.
     """
     lines, moved = _lines(text), 0
     for place in _places(diff):
@@ -58,18 +58,18 @@ def applied(text: str, diff: str) -> str | None:
 
 
 def carried(before: str, after: str, diff: str) -> str | None:
-    """Return a diff of one text as one of what became of it, None where both changed the same lines.
+    """Return a diff of one text rebased onto a changed version; None if both changed the same lines.
 
-    What comes in where the other change put something goes behind that.
+    Lines inserted at the same place go after those of the other change.
     """
-    wanted = applied(before, diff)
-    if wanted is None:
+    patched = applied(before, diff)
+    if patched is None:
         return None
-    old, new, made = _lines(before), _lines(after), _lines(wanted)
-    kept, changed = list(matched(old, new)), list(_gaps(old, new))
-    # from below, so that the places above stay what they are
+    old, new, made = _lines(before), _lines(after), _lines(patched)
+    unchanged, changed = list(matched(old, new)), list(_gaps(old, new))
+    # from below, so that earlier positions stay valid
     for first, end, start, stop in reversed(list(_gaps(old, made))):
-        begin = _map_position(kept, changed, first, end)
+        begin = _map_position(unchanged, changed, first, end)
         if begin is None:
             return None
         new[begin : begin + end - first] = made[start:stop]
@@ -77,7 +77,7 @@ def carried(before: str, after: str, diff: str) -> str | None:
 
 
 def is_applied(text: str, diff: str) -> bool:
-    """Tell whether a text has become what a diff leads to: its lines stand there with what is around them."""
+    """Return whether a diff is applied to a text: its new lines are there with their context."""
     lines, moved = _lines(text), 0
     for place in _places(diff):
         position = _diff_position(lines, DiffPlace(place.start, place.after, place.before), place.start + moved)
@@ -88,18 +88,18 @@ def is_applied(text: str, diff: str) -> bool:
 
 
 def _map_position(
-    kept: Sequence[tuple[int, int, int]], changed: Sequence[tuple[int, int, int, int]], first: int, end: int
+    unchanged: Sequence[tuple[int, int, int]], changed: Sequence[tuple[int, int, int, int]], first: int, end: int
 ) -> int | None:
-    """Return where lines stand that another change did not touch; for none of them, the place behind that change."""
+    """Return the new position of lines that another change left alone; for no lines, the position after that change."""
     if first == end:
         for begin, stop, _, last in changed:
             if begin <= first <= stop:
                 return last if first == stop else None
-    return next((to + first - begin for begin, to, count in kept if begin <= first and end <= begin + count), None)
+    return next((to + first - begin for begin, to, count in unchanged if begin <= first and end <= begin + count), None)
 
 
 def _places(diff: str) -> Iterator[DiffPlace]:
-    """Yield the places of a diff in order; raises ValueError for what is none."""
+    """Yield the hunks of a diff in order; raise ValueError if it is no unified diff."""
     lines, at = _lines(diff), 2
     if len(lines) < 3 or not lines[0].startswith("--- ") or not lines[1].startswith("+++ "):
         raise ValueError("not a unified diff")
@@ -126,7 +126,7 @@ def _parse_place(head: TextMatch, body: Sequence[str]) -> DiffPlace:
             raise ValueError(f"not a line of a diff: {line!r}")
         for side in sides:
             side.append(line[1:])
-    # without lines before, the head names the line behind which it goes
+    # without lines before, the header names the line after which the new ones go
     start = int(head[1]) - (1 if before else 0)
     return DiffPlace(max(start, 0), tuple(before), tuple(after))
 
@@ -139,13 +139,12 @@ def _diff_position(lines: Sequence[str], place: DiffPlace, expected: int) -> int
     bare = [_bare(line) for line in lines]
     if bare[expected : expected + length] == wanted and expected >= 0:
         return expected
-    firsts = [at for at, line in enumerate(bare) if line == wanted[0]]
-    matches = [at for at in firsts if bare[at : at + length] == wanted]
+    matches = list(occurrences(bare, wanted))
     return matches[0] if len(matches) == 1 else None
 
 
 def _fit(lines: Sequence[str], at: int, place: DiffPlace) -> list[str]:
-    """Return the lines that come in; the last line of a file may have no end."""
+    """Return the new lines; only the last line of a file may lack its line end."""
     is_last = at + len(place.before) >= len(lines)
     fitted = [_bare(line) + "\n" for line in place.after]
     ends_bare = bool(place.after) and not place.after[-1].endswith("\n")
@@ -159,27 +158,27 @@ def _bare(line: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Split at line feeds alone: a form feed or a Unicode separator stands inside a line."""
+    """Split at line feeds only: a form feed or a Unicode separator is part of a line."""
     parts = text.split("\n")
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 _MATCHED_PAIRS = 250_000
-"""Of lines that are compared one by one; where there are more, all between the first and last difference is one."""
+"""Most pairs of lines to compare; beyond that everything between the first and last difference is one change."""
 _HEADING = expression(r" {0,3}(#{1,6})(?:[ \t]|\Z)")
 _HUNKS = 64
-"""More of them are one."""
+"""More hunks than this are combined into one."""
 
 
 class MovedOnError(Exception):
-    """What a change wrote does not stand unmistakably in the text as it is now."""
+    """What a change wrote cannot be located unambiguously in the current text."""
 
 
 class Hunk(Struct, frozen=True):
-    """Lines that stood in a text, and what stands in their place; `line` is where, from 1, in the text after.
+    """Lines that were removed from a text, and those added in their place, at `line` (from 1) of the new text.
 
-    `above` and `below` are the lines around them in the text after, fewer than `CONTEXT` at its ends. `is_unique`: what
-    was added says something, and stood nowhere else in that text.
+    `above` and `below` are the context in the new text, fewer than `CONTEXT` lines at its ends. `is_unique`: the added
+    lines are not all blank, and occurred only there.
     """
 
     line: int
@@ -196,21 +195,21 @@ def lines_of(text: str) -> list[str]:
 
 
 def matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield the runs of lines that both have, in order: where they begin in each, and how many they are."""
+    """Yield the runs of equal lines in order: their starts in both texts, and their length."""
     top = _common(before, after)
     bottom = _common(before[top:][::-1], after[top:][::-1])
     yield 0, 0, top
     inner, other = before[top : len(before) - bottom], after[top : len(after) - bottom]
     if len(inner) * len(other) <= _MATCHED_PAIRS:
-        for one in SequenceMatcher(None, inner, other, autojunk=False).get_matching_blocks():
-            yield top + one.a, top + one.b, one.size
+        for block in SequenceMatcher(None, inner, other, autojunk=False).get_matching_blocks():
+            yield top + block.a, top + block.b, block.size
     yield len(before) - bottom, len(after) - bottom, bottom
 
 
 def both_versions(original: str, copy: str) -> str:
-    """Return the lines of two versions of a text; where they differ, those of the original stand last.
+    """Return the lines of two versions of a text; where they differ, those of the original are last.
 
-    Of two versions of one fact in a log the last line holds.
+    In a log, the last line about a fact is the valid one.
     """
     old, new = lines_of(original), lines_of(copy)
     lines, at, to = list[str](), 0, 0
@@ -221,10 +220,12 @@ def both_versions(original: str, copy: str) -> str:
 
 
 def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
-    """Return what differs, in order."""
+    """Return the differences of two texts in order."""
     old, new = lines_of(before), lines_of(after)
-    found = list(_gaps(old, new))
-    gaps = [_slide(new, gap, floor) for gap, floor in zip(found, [0, *(gap[3] for gap in found)], strict=False)]
+    differences = list(_gaps(old, new))
+    gaps = [
+        _slide(new, gap, floor) for gap, floor in zip(differences, [0, *(gap[3] for gap in differences)], strict=False)
+    ]
     if len(gaps) > _HUNKS:
         (at, _, to, _), (_, begin, _, other) = gaps[0], gaps[-1]
         gaps = [(at, begin, to, other)]
@@ -232,7 +233,7 @@ def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
 
 
 def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the lines of both that differ: from where to where in the one, and in the other."""
+    """Yield the differing stretches: start and end in the old lines, and in the new lines."""
     at, to = 0, 0
     for begin, other, count in matched(old, new):
         if at < begin or to < other:
@@ -241,9 +242,9 @@ def _gaps(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, in
 
 
 def _slide(new: Sequence[str], gap: tuple[int, int, int, int], floor: int) -> tuple[int, int, int, int]:
-    """Return a gap of added lines that ends in a blank one as that of as many lines, one above, which say the same.
+    """Return a gap of added lines that ends with a blank line shifted up by as much as the text stays the same.
 
-    What comes below later would else stand between the lines of the one change.
+    Otherwise lines added below it later would be between the lines of this change.
     """
     at, begin, to, other = gap
     while at == begin and to > floor and not new[other - 1].strip() and new[other - 1] == new[to - 1]:
@@ -253,96 +254,97 @@ def _slide(new: Sequence[str], gap: tuple[int, int, int, int], floor: int) -> tu
 
 def _hunk(new: Sequence[str], removed: tuple[str, ...], begin: int, end: int) -> Hunk:
     added = tuple(new[begin:end])
-    is_unique = any(map(str.strip, added)) and len(list(_occurrences(new, added))) == 1
+    is_unique = any(map(str.strip, added)) and len(list(occurrences(new, added))) == 1
     above, below = new[max(0, begin - CONTEXT) : begin], new[end : end + CONTEXT]
     return Hunk(begin + 1, removed, added, tuple(above), tuple(below), is_unique)
 
 
 def places_of(text: str, hunks: Sequence[Hunk]) -> list[tuple[int, int]]:
-    """Return where the lines of hunks stand in a text: the first of each, from 0, and the one behind the last.
+    """Return the places of hunks in a text: the first line, from 0, and the line after the last.
 
-    Raises MovedOnError where nobody can say.
+    Raises MovedOnError if they cannot be determined.
     """
     lines = lines_of(text)
     places = [(at, at + len(hunk.added)) for hunk in hunks for at in [_hunk_position(lines, hunk)]]
     if any(end > after for (_, end), (after, _) in pairwise(places)):
-        raise MovedOnError("its lines stand in another order now")
+        raise MovedOnError("its lines are in another order now")
     return places
 
 
 def taken_back(text: str, hunks: Sequence[Hunk]) -> str:
-    """Return a text without what a change wrote, and with what it took out; raises MovedOnError.
+    """Return a text without the lines a change added, and with those it removed; raises MovedOnError.
 
-    A heading that it added, and nothing elsewhere, stays where lines came below it since.
+    A heading that the change added stays if other lines were added below it since.
     """
     lines, places = lines_of(text), places_of(text, hunks)
     if len(hunks) == 1:
-        # of several, one may have written, or bring back, what stands below the heading of another
+        # with several hunks, the text below a heading of one may belong to another hunk
         begin, end = places[0]
         places = [(begin + _heading_to_keep(lines[end:], hunks[0]), end)]
-    # from below, so that the places above stay what they are
+    # from below, so that earlier positions stay valid
     for (begin, end), hunk in reversed(list(zip(places, hunks, strict=True))):
         lines[begin:end] = hunk.removed
     return "\n".join(lines)
 
 
 def _heading_to_keep(below: Sequence[str], hunk: Hunk) -> int:
-    """Return how many of the first lines of a hunk are to stay: up to a heading below which stands what came later."""
+    """Return the number of first lines of a hunk to keep: up to a heading with later lines below it."""
     next_line = next((line for line in below if line.strip()), "")
-    was_there = next((line for line in hunk.below if line.strip()), "")
+    old_line = next((line for line in hunk.below if line.strip()), "")
     headings = [at for at, line in enumerate(hunk.added) if _HEADING.match(line)]
-    is_unknown = not was_there and len(hunk.below) == CONTEXT
-    if hunk.removed or not headings or not next_line or next_line == was_there or is_unknown:
+    is_unknown = not old_line and len(hunk.below) == CONTEXT
+    if hunk.removed or not headings or not next_line or next_line == old_line or is_unknown:
         return 0
-    level, next_one = _level(hunk.added[headings[-1]]), _level(next_line)
-    return headings[-1] + 1 if not next_one or next_one > level else 0
+    level, next_level = _level(hunk.added[headings[-1]]), _level(next_line)
+    return headings[-1] + 1 if not next_level or next_level > level else 0
 
 
 def _level(line: str) -> int:
-    """Return the level of a heading, 0 for a line that is none."""
-    found = _HEADING.match(line)
-    return len(found[1]) if found else 0
+    """Return the level of a heading, 0 for any other line."""
+    match = _HEADING.match(line)
+    return len(match[1]) if match else 0
 
 
 def _hunk_position(lines: Sequence[str], hunk: Hunk) -> int:
-    """Return where the lines stand that a hunk wrote; raises MovedOnError if nobody can say."""
-    everywhere = list(_occurrences(lines, hunk.added))
+    """Return the position of the lines that a hunk added; raise MovedOnError if it is not certain."""
+    everywhere = list(occurrences(lines, hunk.added))
     for around in range(CONTEXT, 0, -1):
         places = [at for at in everywhere if _fits(lines, hunk, at, around)]
         if places:
             break
     else:
-        # the neighbours were edited; lines that never had a twin are what was written
-        places = _beside_one_neighbour(lines, hunk) if not hunk.added else everywhere if hunk.is_unique else []
+        # the neighbours were edited; lines that were unique are still the ones that were written
+        places = _positions_by_neighbour(lines, hunk) if not hunk.added else everywhere if hunk.is_unique else []
     if len(places) == 1:
         return places[0]
     if hunk.added:
         if not places:
-            raise MovedOnError(f"what it wrote at line {hunk.line} does not stand there as it was written")
+            raise MovedOnError(f"what it wrote at line {hunk.line} is no longer there as it was written")
         raise MovedOnError(f"what it wrote at line {hunk.line} may be meant in {len(places)} places")
     if not places:
         raise MovedOnError(f"the lines around what it took out at line {hunk.line} are others now")
     raise MovedOnError(f"what it took out at line {hunk.line} may belong in {len(places)} places")
 
 
-def _beside_one_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:
-    """Return where lines that were taken out may go back, where those above and below stand no longer together.
+def _positions_by_neighbour(lines: Sequence[str], hunk: Hunk) -> list[int]:
+    """Return the possible positions for removed lines whose neighbours above and below are no longer adjacent.
 
-    The side of which more is left says where; a side that stands in several places says nothing if the other knows.
+    The side with more lines left decides; a side that occurs several times is ignored if the other side is unique.
     """
     several: list[int] = []
     for around in range(CONTEXT, 0, -1):
         above, below = hunk.above[-around:], hunk.below[:around]
         for near, offset in ((above, len(above)), (below, 0)):
             if any(map(str.strip, near)):
-                places = [at + offset for at in _occurrences(lines, near)]
+                places = [at + offset for at in occurrences(lines, near)]
                 if len(places) == 1:
                     return places
                 several = several or places
     return several
 
 
-def _occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+def occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    """Yield the positions of consecutive lines among others; of no lines, every position."""
     count = len(wanted)
     for at in range(len(lines) - count + 1):
         if (not count or lines[at] == wanted[0]) and tuple(lines[at : at + count]) == tuple(wanted):
@@ -350,28 +352,30 @@ def _occurrences(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
 
 
 def _fits(lines: Sequence[str], hunk: Hunk, at: int, around: int) -> bool:
-    """Tell whether as many lines around a place as `around` are those that were around the change."""
+    """Return whether `around` lines on each side of a place equal the context of the change."""
     below = at + len(hunk.added)
     wanted = hunk.above[-around:], hunk.below[:around]
-    found = tuple(lines[max(0, at - around) : at]), tuple(lines[below : below + around])
-    # a gap between two blank lines is anywhere
+    actual = tuple(lines[max(0, at - around) : at]), tuple(lines[below : below + around])
+    # a gap between two blank lines could be anywhere
     has_context = around == CONTEXT or any(map(str.strip, (*hunk.above[-around:], *hunk.below[:around], *hunk.added)))
-    return wanted == found and has_context
+    return wanted == actual and has_context
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the lines that both begin with."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    """Count the equal lines at the start of both."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
+    )
 
 
-_SAYS_NOTHING = expression(r"\s*(?:#{1,6}(?:[ \t].*)?)?")
-"""A blank line, or a heading, which may hold what came later."""
+_WITHOUT_CONTENT = expression(r"\s*(?:#{1,6}(?:[ \t].*)?)?")
+"""A blank line, or a heading, which may belong to later lines."""
 
 
 class Forgotten(Struct, frozen=True):
-    """What is forgotten: `is_in` finds it in a text; `cut` returns a line as forgetting leaves it, if it stays.
+    """Predicates for forgotten text. `is_in` finds it in a text; `cut` returns a line without it, if the line may stay.
 
-    `is_near` finds it also where some of the words are others, for texts that nobody misses.
+    `is_near` also finds it with some words changed, for texts that can be dropped without harm.
     """
 
     is_in: Callable[[str], bool]
@@ -379,43 +383,43 @@ class Forgotten(Struct, frozen=True):
     is_near: Callable[[str], bool] = lambda _text: False
 
 
-def without_forgotten(hunks: Sequence[Hunk], gone: Forgotten) -> tuple[Hunk, ...] | None:
-    """Return hunks without the lines of what is forgotten; None where nothing is left that could be taken back."""
-    left = [_without_traces(hunk, gone) for hunk in hunks]
+def without_forgotten(hunks: Sequence[Hunk], forgotten: Forgotten) -> tuple[Hunk, ...] | None:
+    """Return hunks without forgotten lines; None if nothing is left that could be reverted."""
+    left = [_without_traces(hunk, forgotten) for hunk in hunks]
     if None in left:
         return None
-    return tuple(one for one in left if one is not None and (one.added or one.removed)) or None
+    return tuple(hunk for hunk in left if hunk is not None and (hunk.added or hunk.removed)) or None
 
 
-def _without_traces(hunk: Hunk, gone: Forgotten) -> Hunk | None:
-    """Return a hunk without such lines, an empty one where it said nothing else; None if it cannot be taken back."""
-    if not any(map(gone.is_in, _texts(hunk))):
+def _without_traces(hunk: Hunk, forgotten: Forgotten) -> Hunk | None:
+    """Return a hunk without forgotten lines, an empty one if it had no other; None if it cannot be reverted then."""
+    if not any(map(forgotten.is_in, _texts(hunk))):
         return hunk
-    added, removed = _remaining_lines(hunk.added, gone), _remaining_lines(hunk.removed, gone)
+    added, removed = _remaining_lines(hunk.added, forgotten), _remaining_lines(hunk.removed, forgotten)
     left = replace(
         hunk,
         added=added,
         removed=removed,
-        above=_remaining_lines(hunk.above, gone),
-        below=_remaining_lines(hunk.below, gone),
+        above=_remaining_lines(hunk.above, forgotten),
+        below=_remaining_lines(hunk.below, forgotten),
     )
-    if any(map(gone.is_in, _texts(left))):
-        # it runs over the lines of the change and those around it
+    if any(map(forgotten.is_in, _texts(left))):
+        # the text spans the lines of the change and their context
         left = replace(left, above=(), below=())
-    if any(map(gone.is_in, _texts(left))):
+    if any(map(forgotten.is_in, _texts(left))):
         return None
     if (added, removed) == (hunk.added, hunk.removed):
         return left
-    if all(map(_SAYS_NOTHING.fullmatch, (*added, *removed))):
+    if all(map(_WITHOUT_CONTENT.fullmatch, (*added, *removed))):
         return replace(left, added=(), removed=())
-    # what stands in the place of something would go, and nothing come back
+    # reverting would remove the replacement and restore nothing
     return None if hunk.removed and not removed else left
 
 
-def _remaining_lines(lines: Sequence[str], gone: Forgotten) -> tuple[str, ...]:
-    return tuple(line for line in map(gone.cut, lines) if not gone.is_in(line))
+def _remaining_lines(lines: Sequence[str], forgotten: Forgotten) -> tuple[str, ...]:
+    return tuple(line for line in map(forgotten.cut, lines) if not forgotten.is_in(line))
 
 
 def _texts(hunk: Hunk) -> list[str]:
-    """Return the texts of a change as they stood in the file, so that a memory of several lines is found."""
+    """Return both sides of a hunk with its context, so that a memory of several lines is found."""
     return ["\n".join((*hunk.above, *lines, *hunk.below)) for lines in (hunk.removed, hunk.added)]

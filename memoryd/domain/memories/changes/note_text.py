@@ -1,6 +1,6 @@
-"""The text of a note apart from its bytes, so that an edit leaves every other byte, and one change of it undone.
+"""Read and write the text of a note with its other bytes unchanged, and undo one change of it.
 
-A change is only undone where that costs no memory that the change did not write.
+A change is only undone if that costs no memory that the change did not write.
 """
 
 from collections import Counter
@@ -19,9 +19,9 @@ _WIDE = "\r"
 
 
 class NoteText(Struct, frozen=True):
-    """The lines of a note without their ends.
+    """The lines of a note without their line ends.
 
-    `is_wide` says of each line but the last whether it ends in CR LF; `has_mark`: a byte order mark stands before all.
+    `is_wide`: for each line but the last, whether it ends in CR LF; `has_mark`: the file starts with a byte order mark.
     """
 
     lines: tuple[str, ...] = ("",)
@@ -30,7 +30,7 @@ class NoteText(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text with a plain end to every line."""
+        """The text with LF as the line end."""
         return "\n".join(self.lines)
 
 
@@ -38,7 +38,7 @@ EMPTY = NoteText()
 
 
 def read_note(data: bytes) -> NoteText:
-    """Return the text of a file; raises ValueError that says why it is none."""
+    """Return the text of a file; raise ValueError with the reason if it is not text."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as exc:
@@ -52,63 +52,62 @@ def read_note(data: bytes) -> NoteText:
 
 
 def written_note(before: NoteText, text: str) -> bytes:
-    """Return the bytes of a note that is to have this text.
+    """Return the bytes of a note with a new text.
 
-    A line that stays keeps its end, and so does one that is changed; a new one ends as most others do. Raises
-    ValueError for what UTF-8 cannot write.
+    Unchanged and changed lines keep their line end; new lines end as most others do. Raises ValueError for a text that
+    UTF-8 cannot encode.
     """
     lines = lines_of(text)
     ends = _ends(before, lines)
-    whole = "".join(line + end for line, end in zip(lines, [*ends, ""], strict=True))
-    return ((_MARK if before.has_mark else "") + whole).encode("utf-8")
+    content = "".join(line + end for line, end in zip(lines, [*ends, ""], strict=True))
+    return ((_MARK if before.has_mark else "") + content).encode("utf-8")
 
 
 def _ends(before: NoteText, lines: Sequence[str]) -> list[str]:
-    """Return how the lines end, all but the last."""
+    """Return the line ends of all lines but the last."""
     wide = [2 * sum(before.is_wide) > len(before.is_wide)] * len(lines)
     old = new = 0
     for begin, after, count in [*matched(before.lines, lines), (len(before.lines), len(lines), 0)]:
-        # as many lines as before stand where others stood: each keeps the end of the one that it replaces
+        # if as many lines replace others, each gets the line end of the line it replaces
         first = old if begin - old == after - new else begin
         known = before.is_wide[first : begin + count]
         wide[after - (begin - first) : after - (begin - first) + len(known)] = known
         old, new = begin + count, after + count
-    return ["\r\n" if one else "\n" for one in wide[: len(lines) - 1]]
+    return ["\r\n" if is_wide_line else "\n" for is_wide_line in wide[: len(lines) - 1]]
 
 
 def undone_text(text: str, path: RelativePath, hunks: Sequence[Hunk]) -> str:
-    """Return a note without what a change wrote, and with what it took out.
+    """Return a note without the lines that a change added, and with those it removed.
 
-    Raises MovedOnError where that does not stand unmistakably, or where other lines would not state any more what they
-    state now.
+    Raises MovedOnError if their place is not certain, or if other lines would no longer state the same memories.
     """
     after = taken_back(text, hunks)
     if not holds_memories(path):
         return after
     places = places_of(text, hunks)
     rows, others, heads = text.split("\n"), Counter[RetainedLine](), Counter[str]()
-    for one in memory_sections(padded(text), path).lines:
-        if not any(_touches(one, *at) for at in places):
-            others[one.line] += 1
-            heads[rows[one.start_line - 1]] += 1
-        elif not any(begin < one.start_line <= end for begin, end in places):
-            # the change wrote only lines below its first: without them it says less, and is still there
-            head = rows[one.start_line - 1]
+    for placed in memory_sections(padded(text), path).lines:
+        if not any(_overlaps(placed, *at) for at in places):
+            others[placed.line] += 1
+            heads[rows[placed.start_line - 1]] += 1
+        elif not any(begin < placed.start_line <= end for begin, end in places):
+            # the change wrote only lines below the first: without them the memory says less, but remains
+            head = rows[placed.start_line - 1]
             heads[head] += isinstance(parse_line(head.strip()), RetainedLine)
     stated, rows = memory_sections(padded(after), path).lines, after.split("\n")
-    lost = max(
-        (others - Counter(one.line for one in stated)).total(),
-        (heads - Counter(rows[one.start_line - 1] for one in stated)).total(),
+    missing = max(
+        (others - Counter(placed.line for placed in stated)).total(),
+        (heads - Counter(rows[placed.start_line - 1] for placed in stated)).total(),
     )
-    if lost:
+    if missing:
         raise MovedOnError(
-            f"without it {lost} {'memory that came' if lost == 1 else 'memories that came'} from elsewhere would "
+            f"without it {missing} {'memory that came' if missing == 1 else 'memories that came'} from elsewhere would "
             "not be read as such any more"
         )
     return after
 
 
-def _touches(one: PlacedLine, begin: int, end: int) -> bool:
-    """Tell whether a memory has lines from `begin` to before `end`, from 0; on both sides if they are none."""
-    first, last = one.start_line - 1, one.end_line
+def _overlaps(placed: PlacedLine, begin: int, end: int) -> bool:
+    """Return whether a memory overlaps lines `begin` to before `end` (from 0), or spans that place if they are none."""
+    first, last = placed.start_line - 1, placed.end_line
     return first < end and begin < last if begin < end else first < begin <= last

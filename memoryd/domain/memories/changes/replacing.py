@@ -1,11 +1,11 @@
-"""Replacing a memory: what becomes of its lines, and of those that name it, when another statement takes its place.
+"""Replace a memory: compute the changes to its lines, and to lines that reference it, for a new statement.
 
-By default the new statement is a line of its own, and the older one stays, marked as superseded on both sides. In place
-the older line itself says something else, and whatever names it by its id names the new one.
+By default the new statement is a line of its own; the old line remains, and both are marked as superseding and
+superseded. In place, the old line gets the new text, and references to its id are changed to the new id.
 
-Of two that disagree a person says which holds, or that both do. Nothing of that is stored beside the notes: what holds
-alone says `supersedes=`, and what holds beside another `beside=`. So a settlement outlives a restart, is taken back by
-undo, and goes with the line that says it.
+If two memories disagree, a person decides which one is valid, or that both are. The decision is stored only in the
+notes: `supersedes=` on the only valid one, `beside=` if both are. So it survives a restart, is reverted by undo, and
+is removed with its line.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -25,12 +25,12 @@ from memoryd.domain.memories.recall_order import current_above
 from memoryd.domain.memories.versions import Disagreement
 
 SHOWN = 20
-"""Memories that are listed where several are meant."""
+"""Memories listed if a name matches several."""
 _SHOWN_CHARS = 100
 
 
 class Replaced(Struct, frozen=True):
-    """The memory whose place is to be taken, and the one that was named: an older version of it, or itself."""
+    """The memory to replace, and the one that was named: the same, or an older version of it."""
 
     memory: Memory
     named: Memory
@@ -39,49 +39,51 @@ class Replaced(Struct, frozen=True):
 def replaced(
     known: Mapping[MemoryId, Memory], newer: Mapping[MemoryId, Sequence[MemoryId]], name: str, *, is_exact: bool = False
 ) -> Replaced:
-    """Return what a name means among the memories that somebody may know of: an id, a citation, or words.
+    """Return the memory that a name (an id, a citation, or words) means among the known ones.
 
-    `newer` maps a memory to those that supersede it. With `is_exact` an older version that is named alone is meant
-    itself. Raises ValueError, which says why it means nothing, or lists what it may mean.
+    `newer` maps a memory to those that supersede it. With `is_exact` an older version that is named alone is itself the
+    target. Raises ValueError with the reason if the name means none, or with a list if it means several.
     """
-    found = target(Book(memories=known), name)
-    if found.lines is not None:
-        raise ValueError(f"no memory stands at {found.lines}: a memory is a bullet, and what was generated is none")
-    if is_exact and len(found.memories) == 1:
-        return Replaced(found.memories[0], found.memories[0])
-    # a memory is its own newest version where nothing known supersedes it
+    matches = target(Book(memories=known), name)
+    if matches.lines is not None:
+        raise ValueError(f"there is no memory at {matches.lines}: a memory is a bullet, and what was generated is none")
+    if is_exact and len(matches.memories) == 1:
+        return Replaced(matches.memories[0], matches.memories[0])
+    # a memory that no known one supersedes is its own newest version
     current = {
-        one
-        for memory in found.memories
-        for one in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
+        current_id
+        for memory in matches.memories
+        for current_id in ([above for above in current_above(memory.id, newer) if above in known] or [memory.id])
     }
     if len(current) != 1:
-        raise ValueError(_list_meanings(name, [known[one] for one in sorted(current)]))
+        raise ValueError(_list_meanings(name, [known[current_id] for current_id in sorted(current)]))
     (only,) = current
-    return Replaced(known[only], next((one for one in found.memories if one.id == only), found.memories[0]))
+    return Replaced(
+        known[only], next((memory for memory in matches.memories if memory.id == only), matches.memories[0])
+    )
 
 
 def _list_meanings(name: str, memories: Sequence[Memory]) -> str:
-    shown = [f"{short_id(one.id)} ({' '.join(one.text.split())[:_SHOWN_CHARS]})" for one in memories[:SHOWN]]
+    labels = [f"{short_id(memory.id)} ({' '.join(memory.text.split())[:_SHOWN_CHARS]})" for memory in memories[:SHOWN]]
     more = f", and {len(memories) - SHOWN} more" if len(memories) > SHOWN else ""
-    return f"{name[:_SHOWN_CHARS]!r} may mean {len(memories)} memories: {', '.join(shown)}{more}"
+    return f"{name[:_SHOWN_CHARS]!r} may mean {len(memories)} memories: {', '.join(labels)}{more}"
 
 
 def is_of_owner(memory: Memory) -> bool:
-    """Tell whether the owner said it, wrote one of its lines by hand, or pinned it."""
-    return is_pinned(memory) or any(one.line.attributes.provenance in BY_PEOPLE for one in memory.sources)
+    """Return whether the owner said it, wrote one of its lines by hand, or pinned it."""
+    return is_pinned(memory) or any(source.line.attributes.provenance in BY_PEOPLE for source in memory.sources)
 
 
 def is_pinned(memory: Memory) -> bool:
-    """Tell whether any line of a memory pins it."""
+    """Return whether any line of a memory pins it."""
     return any(source.line.attributes.is_pinned for source in memory.sources)
 
 
 class MemoryReplacement(Struct, frozen=True):
-    """What is to become of the lines of a workspace, so that one statement takes the place of another.
+    """The changes to the lines of a workspace with which one statement replaces another.
 
-    `line` is stated in the log of today; with `is_in_place` older lines say what it says, and `said_in` are the
-    notes with one that says just that already.
+    `line` is added to today's log. With `is_in_place` existing lines get its text instead; `said_in` are the notes that
+    contain exactly this line already.
     """
 
     old: MemoryId
@@ -93,51 +95,49 @@ class MemoryReplacement(Struct, frozen=True):
 
     @property
     def is_said(self) -> bool:
-        """Whether the new statement needs no line any more."""
+        """Whether no new line is needed."""
         return bool(self.said_in)
 
     def of(self, line: RetainedLine) -> RetainedLine:
-        """Return a line of any note as it is to be."""
+        """Return a line of any note with the changes applied."""
         change = self.changes.get(line.id)
         changed = line if change is None else change.of(line)
         return restated(changed, self.line) if self.is_in_place and line.id == self.old else changed
 
     def paths(self, book: Book) -> list[str]:
-        """Return the notes in which lines are to be others."""
-        touched = [book.memories[one] for one in {self.old, *self.changes} if one in book.memories]
+        """Return the notes with changed lines."""
+        touched = [book.memories[memory_id] for memory_id in {self.old, *self.changes} if memory_id in book.memories]
         sources = (source for memory in touched for source in memory.sources)
-        # nothing is marked in what others share, unless it is meant itself, which is refused
-        written = (one for one in sources if self.is_in_place or not person_of(one.path))
+        # shared files are not marked, unless they are the target itself, which is refused elsewhere
+        written = (source for source in sources if self.is_in_place or not person_of(source.path))
         return sorted({source.path for source in written if self.of(source.line) != source.line})
 
     def in_log(self, text: str, path: RelativePath) -> RetainedText:
-        """Return the log of today with the new line at its end; raises NoPlaceError.
+        """Return today's log with the new line at its end; raises NoPlaceError.
 
-        Where it stated that before it is said again, so that it is the last word.
+        If the log states it already, that line is removed first, so that the new one is last.
         """
         edited = with_lines(text, path, self.of)
-        return retained_in(with_lines(edited, path, self._without_new), path, [self.line])
-
-    def _without_new(self, line: RetainedLine) -> RetainedLine | None:
-        return None if line.id == self.new else line
+        without_new = with_lines(edited, path, lambda line: None if line.id == self.new else line)
+        return retained_in(without_new, path, [self.line])
 
 
-def with_missing_parts(said: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
-    """Return a statement with what it does not say itself taken from the memory that it replaces.
+def with_missing_parts(statement: RetainedLine, old: Memory, *, is_in_place: bool = False) -> RetainedLine:
+    """Return a statement with missing parts taken from the memory that it replaces.
 
-    That is: whom and what it is about, whom it is for, how important it is, tags, and a pin; what is said in place
-    of an older line stands with what that says.
+    These are entities, scope, importance, tags, and a pin. In place only entities are taken, because the statement
+    inherits the attributes of the old line.
     """
-    line, own, before = old.line, said.attributes, old.line.attributes
+    line, own, before = old.line, statement.attributes, old.line.attributes
     if is_in_place:
-        return replace(said, entities=said.entities or line.entities)
-    tags = (one for one in before.tags if not one.startswith(OF_SESSION))
+        return replace(statement, entities=statement.entities or line.entities)
+    tags = (tag for tag in before.tags if not tag.startswith(OF_SESSION))
     return replace(
-        said,
-        entities=said.entities or line.entities,
+        statement,
+        entities=statement.entities or line.entities,
         attributes=replace(
             own,
-            # what is said here of something that others share is said here
+            # a statement that replaces a shared one is local
             scope=own.scope or ("" if before.scope == TEAM else before.scope),
             importance=before.importance if own.importance is None else own.importance,
             tags=joined(own.tags, tags),
@@ -146,57 +146,64 @@ def with_missing_parts(said: RetainedLine, old: Memory, *, is_in_place: bool = F
     )
 
 
-def restated(line: RetainedLine, said: RetainedLine) -> RetainedLine:
-    """Return a line that says something else in its place; what is not said otherwise stays."""
-    own, given = line.attributes, said.attributes
-    is_by_people = own.provenance in BY_PEOPLE and given.provenance in BY_PEOPLE
+def restated(line: RetainedLine, statement: RetainedLine) -> RetainedLine:
+    """Return a line with the text of another statement; attributes that the statement does not have are preserved."""
+    own, new = line.attributes, statement.attributes
+    is_by_people = own.provenance in BY_PEOPLE and new.provenance in BY_PEOPLE
     attributes = replace(
-        own.with_more(given),
-        at=given.at or own.at,
-        scope=given.scope or own.scope,
-        provenance=own.provenance if is_by_people else given.provenance,
+        own.with_more(new),
+        at=new.at or own.at,
+        scope=new.scope or own.scope,
+        provenance=own.provenance if is_by_people else new.provenance,
     )
-    entities = line.entities if line.slugs == said.slugs else said.entities
-    return replace(line, kind=said.kind, text=said.text, entities=entities, attributes=attributes)
+    entities = line.entities if line.slugs == statement.slugs else statement.entities
+    return replace(line, kind=statement.kind, text=statement.text, entities=entities, attributes=attributes)
 
 
-def replacement(book: Book, old: Memory, said: RetainedLine, *, is_in_place: bool = False) -> MemoryReplacement:
-    """Return what is to be done so that a statement takes the place of a memory.
+def replacement(book: Book, old: Memory, statement: RetainedLine, *, is_in_place: bool = False) -> MemoryReplacement:
+    """Return the changes with which a statement replaces a memory.
 
-    Raises ValueError for one in place that another memory states already.
+    Raises ValueError for a replacement in place whose text another memory already has.
     """
-    return _in_place(book, old, said) if is_in_place else _beside(book, old, said)
+    return _in_place(book, old, statement) if is_in_place else _beside(book, old, statement)
 
 
-def _in_place(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
-    new = restated(old.line, said).id
+def _in_place(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplacement:
+    new = restated(old.line, statement).id
     if new != old.id and new in book.memories:
         raise ValueError(f"{short_id(new)} says just that already, and {short_id(old.id)} stays as it is")
     old_id, new_id = short_id(old.id), short_id(new)
     renamed = AttributeChange(renamed=((old_id, new_id),))
-    naming = [one.id for one in book.memories.values() if one.id != old.id and _names(one, old_id)]
-    changes = {one: renamed for one in naming if old_id != new_id}
-    return MemoryReplacement(old.id, new, said, is_in_place=True, changes=changes)
-
-
-def _beside(book: Book, old: Memory, said: RetainedLine) -> MemoryReplacement:
-    new, named = said.id, short_id(said.id)
-    if new == old.id:
-        return MemoryReplacement(old.id, new, said, said_in=_notes_of(old))
-    present = book.memories.get(new)
-    # what says that the new one is superseded was said before it was said anew
     changes = {
-        one.id: AttributeChange(dropped=frozenset({named}))
-        for one in book.memories.values()
-        if any(named in source.line.attributes.supersedes for source in one.sources)
+        memory.id: renamed
+        for memory in book.memories.values()
+        if old_id != new_id
+        and memory.id != old.id
+        and any(old_id in getattr(source.line.attributes, key) for source in memory.sources for key in NAMING)
     }
-    superseding = {short for one in (present.sources if present else ()) for short in one.line.attributes.superseded}
+    return MemoryReplacement(old.id, new, statement, is_in_place=True, changes=changes)
+
+
+def _beside(book: Book, old: Memory, statement: RetainedLine) -> MemoryReplacement:
+    new, named = statement.id, short_id(statement.id)
+    if new == old.id:
+        return MemoryReplacement(old.id, new, statement, said_in=_notes_of(old))
+    present = book.memories.get(new)
+    # lines that call the new statement superseded are older than its repetition
+    changes = {
+        memory.id: AttributeChange(dropped=frozenset({named}))
+        for memory in book.memories.values()
+        if any(named in source.line.attributes.supersedes for source in memory.sources)
+    }
+    superseding = {
+        short for source in (present.sources if present else ()) for short in source.line.attributes.superseded
+    }
     if superseding:
         changes[new] = AttributeChange(dropped=frozenset(superseding))
     changes[old.id] = AttributeChange(
         superseded=(named,), dropped=frozenset({named}), is_pinned=False if is_pinned(old) else None
     )
-    line = _naming(said, old, present)
+    line = _naming(statement, old, present)
     said_in = _notes_of(present) if present is not None and line == present.line else ()
     return MemoryReplacement(old.id, new, line, said_in=said_in, changes=changes)
 
@@ -205,46 +212,43 @@ def _notes_of(memory: Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source.path for source in memory.sources))
 
 
-def _naming(said: RetainedLine, old: Memory, standing: Memory | None) -> RetainedLine:
-    """Return the new line with the id of the older one, and with what a line that states it already says of it."""
-    own = said.attributes if standing is None else standing.line.attributes.with_more(said.attributes)
+def _naming(statement: RetainedLine, old: Memory, present: Memory | None) -> RetainedLine:
+    """Return the new line with the id of the old memory and the attributes of an existing line with the same text."""
+    own = statement.attributes if present is None else present.line.attributes.with_more(statement.attributes)
     attributes = replace(
         own,
         supersedes=joined(own.supersedes, (short_id(old.id),)),
-        superseded=said.attributes.superseded,
-        provenance=said.attributes.provenance,
+        superseded=statement.attributes.superseded,
+        provenance=statement.attributes.provenance,
     )
-    return replace(said, attributes=attributes)
-
-
-def _names(memory: Memory, short: ShortId) -> bool:
-    return any(short in getattr(source.line.attributes, key) for source in memory.sources for key in NAMING)
+    return replace(statement, attributes=attributes)
 
 
 class Keep(StrEnum):
-    """What a person keeps of two memories that disagree."""
+    """The choice between two memories that disagree."""
 
     NEWER = "newer"
     OLDER = "older"
     BOTH = "both"
 
 
-def pair_name(one: Disagreement) -> str:
-    """Return by what a disagreement is named: the beginnings of both ids, the newer first."""
-    return f"{short_id(one.newer)}-{short_id(one.older)}"
+def pair_name(disagreement: Disagreement) -> str:
+    """Return the name of a disagreement: the short ids of both, the newer first."""
+    return f"{short_id(disagreement.newer)}-{short_id(disagreement.older)}"
 
 
 def named_pair(name: str, known: Iterable[Disagreement]) -> Disagreement:
-    """Return the disagreement of a name, or that one memory is part of.
+    """Return the disagreement with a name, or the one that a memory is part of.
 
-    Raises LookupError for none, ValueError for several.
+    Raises LookupError if there is none, ValueError if there are several.
     """
     prefix = name.strip().lower()
     is_id = len(prefix) >= _SHORTEST
     matches = [
-        one
-        for one in known
-        if prefix == pair_name(one) or (is_id and (one.newer.startswith(prefix) or one.older.startswith(prefix)))
+        disagreement
+        for disagreement in known
+        if prefix == pair_name(disagreement)
+        or (is_id and (disagreement.newer.startswith(prefix) or disagreement.older.startswith(prefix)))
     ]
     if not matches:
         raise LookupError(f"there is no disagreement {name!r}")
@@ -257,30 +261,32 @@ _SHORTEST = 4
 
 
 class Settlement(Struct, frozen=True):
-    """What is written into the line of a memory: that it supersedes the other one, is superseded, or stands beside."""
+    """A relation written into the line of a memory: it supersedes another, is superseded, or is valid beside it."""
 
     memory: MemoryId
     other: ShortId
     key: Literal["supersedes", "superseded", "beside"]
 
     def of(self, line: RetainedLine) -> RetainedLine:
-        """Return a line as it is to be; who settles it says what an agent has said, so it is theirs from now on."""
+        """Return a line with the relation; a statement of an agent becomes the user's, who has confirmed it."""
         by = line.attributes.provenance if line.attributes.provenance in BY_PEOPLE else Provenance.USER
-        said = replace(line.attributes, provenance=by)
+        attributes = replace(line.attributes, provenance=by)
         if self.key != "beside":
-            said = replace(said, beside=tuple(one for one in said.beside if one != self.other))
-        said = replace(said, **{self.key: joined(getattr(said, self.key), [self.other])})
-        return replace(line, attributes=said)
+            attributes = replace(attributes, beside=tuple(short for short in attributes.beside if short != self.other))
+        attributes = replace(attributes, **{self.key: joined(getattr(attributes, self.key), [self.other])})
+        return replace(line, attributes=attributes)
 
 
-def settlement_of(one: Disagreement, keep: Keep, own: Container[MemoryId]) -> Settlement:
-    """Return what settles a disagreement; it is written into one of its own lines, never into what others share.
+def settlement_of(disagreement: Disagreement, keep: Keep, own: Container[MemoryId]) -> Settlement:
+    """Return the relation that settles a disagreement, for the user's own line, never for a shared one.
 
-    Raises ValueError where both are others'.
+    Raises ValueError if both memories are shared by others.
     """
-    kept, other = (one.older, one.newer) if keep is Keep.OLDER else (one.newer, one.older)
-    if kept in own:
-        return Settlement(kept, short_id(other), "beside" if keep is Keep.BOTH else "supersedes")
+    valid, other = (
+        (disagreement.older, disagreement.newer) if keep is Keep.OLDER else (disagreement.newer, disagreement.older)
+    )
+    if valid in own:
+        return Settlement(valid, short_id(other), "beside" if keep is Keep.BOTH else "supersedes")
     if other in own:
-        return Settlement(other, short_id(kept), "beside" if keep is Keep.BOTH else "superseded")
+        return Settlement(other, short_id(valid), "beside" if keep is Keep.BOTH else "superseded")
     raise ValueError("both are what others of the team say: they settle it, or state here what holds")

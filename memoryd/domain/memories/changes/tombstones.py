@@ -1,8 +1,8 @@
 """Tombstones: keyed hashes of forgotten memories, which do not reveal the text, and the search for their words.
 
-HMAC-SHA-256 (RFC 2104), cut to 16 bytes. One hash is of the id; one of the text, so that the same words under another
-scope or entity are known again; one of its words alone, so that they are known in quotation marks, behind a greeting,
-or as a part of a sentence.
+The hashes are HMAC-SHA-256 (RFC 2104), truncated to 16 bytes. A memory has three: one of its id; one of its text, which
+recognises the text under another scope or entity; one of its bare words, which recognises them in quotation marks,
+after a greeting, or as a part of a sentence.
 """
 
 import hmac
@@ -24,88 +24,85 @@ KEY_BYTES = 32
 _WORD = expression(r"\w+(?:[.,:'’@+/-]\w+)*")
 _SIGN_OR_WORD = expression(rf"[{UNSPACED}]|[^\W{UNSPACED}]+(?:[.,:'’@+/-][^\W{UNSPACED}]+)*")
 _ROW_WORDS = 120
-"""So many words in a row, or signs of a script without spaces, are looked at as something that was forgotten."""
+"""Most consecutive words, or characters of a script without spaces, that are compared with forgotten text."""
 _CLAUSE = caseless(
     r"(?<!\d)[,;:.!?](?=\W|\Z)|(?<=\d)[,;:.!?](?=\s|\Z)|[…。！？，；：、\n()\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)|\s[-–—]\s"
     r"|\b(?:and|but|so|that|because|think|thinks|believe|believes|guess|know|knows|say|says|said)\b|觉得|认为|以为|说",
 )
-"""What may stand between clauses; `2.5` is none, nor is the apostrophe of a word."""
+"""Separators of clauses; not the point in `2.5`, nor the apostrophe in a word."""
 _CLAUSES = 12
-"""More of them are not put together: each is looked at by itself."""
+"""In a text with more clauses, only single clauses are compared, not sequences of them."""
 _BEFORE = expression(
     r"\A(?:(?:hi|hiya|hello|hey|there|oh|ah|ok|okay|yes|yeah|well|so|and|but|also|btw|by the way|actually|anyway|please"
     r"|thanks|remember that|remember|you know|good (?:morning|afternoon|evening|day)) )+(?=\w)"
 )
-"""What says nothing before a sentence."""
+"""Words without meaning before a sentence."""
 _CHINESE_BEFORE = expression(r"\A(?:你好|您好|大家好|嗨|哈喽|对了|顺便说一下|请记住|记住)+ ?(?=.)")
 
 
 class Tombstones(Struct, frozen=True):
-    """The hashes of what is forgotten, and the key (32 bytes) that they are made with, or one of the `others`."""
+    """The hashes of forgotten memories, and the 32-byte keys that they were made with: `key` and older `others`."""
 
     key: bytes = b""
     hashes: Set[bytes] = frozenset()
     others: tuple[bytes, ...] = ()
 
     def of(self, memory: str, text: str) -> tuple[bytes, bytes, bytes]:
-        """Return the hashes of a memory, by its id, by its text, and by the words of that."""
-        said = self._hash("text", normalized_statement(text))
-        return self.name(memory), said, self._hash("words", _run(bare_words(text)))
+        """Return the hashes of a memory: of its id, its text, and its bare words."""
+        text_hash = _hash(self.key, "text", normalized_statement(text))
+        return self.name(memory), text_hash, _hash(self.key, "words", _run(bare_words(text)))
 
     def name(self, memory: str) -> bytes:
-        """Return the hash of a memory by its id alone."""
-        return self._hash("id", memory)
+        """Return the hash of a memory's id."""
+        return _hash(self.key, "id", memory)
 
     def hold(self, memory: str, text: str) -> bool:
-        """Tell whether this memory, or one that says the same, is forgotten."""
+        """Return whether this memory, or one with the same text, is forgotten."""
         return self.hold_id(memory) or self._has("text", normalized_statement(text))
 
     def hold_part_of(self, text: str) -> bool:
-        """Tell whether something forgotten is all that a text says, or one or several clauses of it in a row."""
+        """Return whether the text, or one or several consecutive clauses of it, is forgotten."""
         if not self.hashes:
             return False
         if self._has("text", normalized_statement(text)):
             return True
         parts = filter(None, map(bare_words, parts_of(text)))
-        # of what was forgotten before there was one of the words, the other hash may be of the same
-        return any(self._has("words", _run(one)) or self._has("text", one) for one in parts)
+        # older tombstones have no hash of the bare words, but their hash of the text may be the same
+        return any(self._has("words", _run(part)) or self._has("text", part) for part in parts)
 
     def cut_from(self, text: str) -> str:
-        """Return a text with `[forgotten]` where something forgotten stands in it as whole words in a row."""
+        """Return a text with forgotten sequences of complete words replaced by `[forgotten]`."""
         if not self.hashes:
             return text
         words = list(_SIGN_OR_WORD.finditer(text))
         pieces, at, first = list[str](), 0, 0
         while first < len(words):
             row = words[first : first + _ROW_WORDS]
-            behind = max(self._end_of_forgotten(key, row) for key in (self.key, *self.others))
-            if behind:
+            count = max(self._end_of_forgotten(key, row) for key in (self.key, *self.others))
+            if count:
                 pieces += [text[at : words[first].start()], FORGOTTEN]
-                at = words[first + behind - 1].end()
-            first += behind or 1
+                at = words[first + count - 1].end()
+            first += count or 1
         return "".join([*pieces, text[at:]])
 
     def _end_of_forgotten(self, key: bytes, words: Sequence[TextMatch]) -> int:
-        """Return how many of the words, from the first, are something forgotten: the most that are; 0 for none."""
-        made, chars, length = hmac.new(key, b"words\0", sha256), 0, 0
+        """Return how many of the words, from the first, are forgotten together: the longest match; 0 for none."""
+        digest, chars, length = hmac.new(key, b"words\0", sha256), 0, 0
         for count, word in enumerate(words, start=1):
             run = word[0].casefold()
-            made.update(run.encode("utf-8", "surrogatepass"))
+            digest.update(run.encode("utf-8", "surrogatepass"))
             chars += len(run)
-            if chars >= MIN_CHARS and made.copy().digest()[:HASH_BYTES] in self.hashes:
+            if chars >= MIN_CHARS and digest.copy().digest()[:HASH_BYTES] in self.hashes:
                 length = count
         return length
 
     def hold_id(self, memory: str) -> bool:
-        """Tell whether this very memory is forgotten."""
+        """Return whether the memory with this id is forgotten."""
         return self._has("id", memory)
 
     def _has(self, kind: str, value: str) -> bool:
         keys = (self.key, *self.others) if self.hashes else ()
         return any(_hash(key, kind, value) in self.hashes for key in keys)
-
-    def _hash(self, kind: str, value: str) -> bytes:
-        return _hash(self.key, kind, value)
 
 
 def _hash(key: bytes, kind: str, value: str) -> bytes:
@@ -113,13 +110,13 @@ def _hash(key: bytes, kind: str, value: str) -> bytes:
 
 
 def parsed(text: str) -> frozenset[bytes]:
-    """Return the hashes of a mirror: one a line, hexadecimal; a line that is none says nothing."""
+    """Return the hashes in a mirror file: one a line, hexadecimal; other lines are ignored."""
     return frozenset(filter(None, map(_hash_of, text.splitlines())))
 
 
 def rendered(hashes: Iterable[bytes]) -> str:
-    """Return the mirror of the hashes, in an order that says nothing."""
-    return "".join(f"{one.hex()}\n" for one in sorted(hashes))
+    """Return the mirror file of the hashes, sorted, so that their order reveals nothing."""
+    return "".join(f"{hash_bytes.hex()}\n" for hash_bytes in sorted(hashes))
 
 
 def _hash_of(line: str) -> bytes:
@@ -131,25 +128,24 @@ def _hash_of(line: str) -> bytes:
 
 
 def normalized_statement(text: str) -> str:
-    """Return what texts that say the same have in common: without layout, case and the mark at the end."""
-    said = gist(text) or text
-    # who says it again may leave out the mark at its end
-    return " ".join(said.split()).casefold().rstrip(".!。！ ")
+    """Return a text normalised for comparison: without layout, case and the mark at its end."""
+    # the mark at the end is often omitted in a repetition
+    return " ".join((gist(text) or text).split()).casefold().rstrip(".!。！ ")
 
 
 def bare_words(text: str) -> str:
-    """Return the words of a text alone, without the marks, the quotation marks, and a greeting before them."""
+    """Return the words of a text without punctuation, quotation marks, and a greeting before them."""
     words = " ".join(_WORD.findall(normalized_statement(text)))
     return _CHINESE_BEFORE.sub("", _BEFORE.sub("", words, count=1), count=1)
 
 
 def _run(words: str) -> str:
-    """Return words without what is between them: beside a Chinese sign a space says nothing."""
+    """Return words without the spaces between them: next to a Chinese character a space has no meaning."""
     return words.replace(" ", "")
 
 
 def parts_of(text: str) -> Iterator[str]:
-    """Yield a text, and its clauses, also several of them in a row."""
+    """Yield a text, its clauses, and sequences of consecutive clauses."""
     yield text
     edges = [(0, 0), *(match.span() for match in _CLAUSE.finditer(text)), (len(text), len(text))]
     clauses = [(before[1], after[0]) for before, after in pairwise(edges)]
@@ -160,26 +156,26 @@ def parts_of(text: str) -> Iterator[str]:
 
 
 FORGOTTEN = "[forgotten]"
-"""What stands where the words of a forgotten memory stood."""
+"""Replaces the words of a forgotten memory."""
 MIN_CHARS = 6
-"""A shorter text stands in many sentences that say something else; it is found only where it is all that is said."""
+"""A shorter text occurs in many unrelated sentences; it only matches as a complete text."""
 END_MARKS = ".!?…,;:。！？，；：、"
-"""What may end a sentence or a part of one: who says it again may leave it out, or put another."""
+"""Marks at the end of a sentence or clause, which a repetition may omit or replace."""
 QUOTES = "\"'`*“”„‟‚‘’‛«»‹›「」『』"
-"""What may stand around words without saying anything: quotation marks and emphasis."""
+"""Quotation marks and emphasis, which may surround words without changing the meaning."""
 _QUOTED_WORDS = 200
-"""So many words at most are looked for in quotation marks, too: a pattern for more of them is slow to make."""
+"""Longer texts are not searched with quotation marks between their words: the pattern is slow to compile."""
 _QUOTE = "(?-i:[\"'*`«»]|[‘-‟]|[「-』])*"
 _LETTER = f"(?-i:[^\\W{UNSPACED}])"
-"""Of a script with spaces: there words have edges. Neither has cases, and to look for those of each sign is slow."""
+"""A letter of a script with spaces, where words have edges. Case is not ignored here and in `_QUOTE`: that is slow."""
 _IS_LETTER = expression(_LETTER)
 
 
 class TextMatcher(Struct, frozen=True, dict=True):
-    """A text that may stand inside others. Composed letters count as their compositions (NFC), case not at all.
+    """A text to search in other texts: letters in composed form (NFC), ignoring case.
 
-    Neither do the marks at its end, nor quotation marks around its words.
-    One of fewer signs than `least` stands only where it is all that is said.
+    Marks at its end and quotation marks around its words are ignored. A text of fewer characters than `least` only
+    matches as a complete text.
     """
 
     text: str
@@ -187,21 +183,21 @@ class TextMatcher(Struct, frozen=True, dict=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to look for."""
+        """Whether the text is blank."""
         return not self.text.split()
 
     def occurs_in(self, other: str) -> bool:
-        """Tell whether the words stand in another text, whole and in a row."""
+        """Return whether the words occur in another text, complete and in sequence."""
         return not self.is_empty and self._pattern.search(composed(other)) is not None
 
     def are_near(self, other: str) -> bool:
-        """Tell whether another text has the words that say something, or all but one of three, in whatever order."""
+        """Return whether another text has the significant words in any order; a third of them may be missing."""
         terms = query_terms(self.text)
-        said = frozenset(spoken_words(other))
-        return len(terms) > 1 and sum(term not in said for term in terms) <= len(terms) // 3
+        words = frozenset(spoken_words(other))
+        return len(terms) > 1 and sum(term not in words for term in terms) <= len(terms) // 3
 
     def cut_from(self, other: str) -> str:
-        """Return the other text with `[forgotten]` in their stead; itself where they do not stand in it."""
+        """Return the other text with the words replaced by `[forgotten]`; unchanged if it does not contain them."""
         text = composed(other)
         if self.is_empty or self._pattern.search(text) is None:
             return other
@@ -210,21 +206,24 @@ class TextMatcher(Struct, frozen=True, dict=True):
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         words = composed(self.text).split()
-        first, last = words[0].strip(QUOTES) or words[0], _core(words[-1])
+        first, last = (
+            words[0].strip(QUOTES) or words[0],
+            words[-1].strip(QUOTES).rstrip(END_MARKS + QUOTES) or words[-1],
+        )
         if not _is_short(words, self.least) and _is_short([*words[:-1], last], self.least):
             last = words[-1]
         gap = rf"{_QUOTE}\s+{_QUOTE}" if len(words) <= _QUOTED_WORDS else r"\s+"
         inner = gap.join(map(re.escape, [*(word.strip(QUOTES) or word for word in words[:-1]), last]))
         if _is_short(words, self.least):
-            # signs around it may be many: only where they cannot be its own
+            # many characters may surround it: they are matched only where they cannot be its own
             around = r"\W*" if first[0].isalnum() and last[-1].isalnum() else r"\s*"
             return re.compile(rf"\A{around}{inner}{around}\Z", re.IGNORECASE)
         before = rf"(?<!{_LETTER})" if _IS_LETTER.match(first) else ""
         after = rf"(?!{_LETTER})" if _IS_LETTER.match(last[-1]) else ""
-        # a five is no part of 2.5, nor of 9:35
+        # a 5 is not part of 2.5, nor of 9:35
         before += "(?<![0-9][.,:])" if first[0].isdecimal() else ""
         after += "(?![.,:][0-9])" if last[-1].isdecimal() else ""
-        # its own mark goes with it where it stands
+        # its own end mark is removed with it
         own = words[-1][-1]
         mark = f"{re.escape(own)}?" if own in END_MARKS and last != words[-1] else ""
         return re.compile(f"{before}{inner}{after}{mark}", re.IGNORECASE)
@@ -232,11 +231,6 @@ class TextMatcher(Struct, frozen=True, dict=True):
 
 def _is_short(words: Sequence[str], least: int) -> bool:
     return sum(map(len, words)) < least
-
-
-def _core(word: str) -> str:
-    """Return a word without quotation marks around it and marks behind it; of these alone they are what it says."""
-    return word.strip(QUOTES).rstrip(END_MARKS + QUOTES) or word
 
 
 def composed(text: str) -> str:

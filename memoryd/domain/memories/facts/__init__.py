@@ -1,1 +1,1 @@
-"""What a plain statement is made of: the slot that it fills, its values, and whether it is about something past."""
+"""The parts of a plain statement: the slot that it fills, its values, and whether it is about something past."""

@@ -1,10 +1,10 @@
-"""The slot of a plain statement: of which subject it says what, by a relation that has one value, and that value.
+"""The slot of a plain statement: a subject and a relation that has one value; and that value.
 
-Relations are few and grammatical: the copula, a participle or preposition behind it, verbs of place and service; 是,
-在, 由, 叫. What is before the relation is the subject with all that qualifies it (`the left monitor`, 三楼的打印机),
-and what is behind the value is kept with it (`Anna on Mondays`). Lists, additions (`also`, 也), denials, suppositions
-and what is past have no slot. Where a relation may have several values, or a value says what a thing is like rather
-than which, the slot is not sure: two such statements disagree at most.
+The relations are few and grammatical: the copula, a participle or preposition after it, verbs of place and service; 是,
+在, 由, 叫. The text before the relation is the subject with its qualifiers (`the left monitor`, 三楼的打印机), and the
+text after the value stays part of it (`Anna on Mondays`). Lists, additions (`also`, 也), denials, suppositions and
+statements about the past have no slot. The slot is not sure if the relation may have several values, or if a value is
+a quality rather than an identity: two such statements disagree at most, and never supersede each other.
 """
 
 import re
@@ -17,7 +17,7 @@ from memoryd.domain.memories.entities import EntitySlug, slug_of
 from memoryd.domain.memories.facts.values import HAN_SIGN, PARTICIPLE, PRESENT, tells_what_happened
 
 MAX_CHARS = 240
-"""What is longer is no plain statement."""
+"""Longer text is no plain statement."""
 _WORDS = expression(r"\w+")
 _SENTENCES = expression(
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bNo)(?<!\bProf)[.!;]\s+\S|[。；！\n]\s*\S|[?？]"
@@ -33,46 +33,50 @@ _OPEN = caseless(
     r"|such\sas|including|that|which|who|whose)\b|n['’]t\b"
     "|[也还另或不没]|都[是在由用叫]|除了|有时|如果|假如|要是|的话|可能|也许|大概|之一|其中|时候"
 )
-"""Leaves room for other values, or says nothing that is so."""
+"""Words that leave room for other values, or do not state a fact."""
 
 
 class FactKey(Struct, frozen=True):
-    """What a statement fills: `key` names the slot, `subject` is empty where the line's entities are meant."""
+    """The slot of a statement: `key` identifies it; `subject` is empty if the line's entities are the subject."""
 
     key: str
     subject: str
     value: str
     is_sure: bool
-    """The slot has one value, of those that look like this one."""
+    """Whether the slot has only one value, of those that look like this one."""
 
     def names(self, slug: EntitySlug) -> bool:
-        """Tell whether the statement itself speaks of an entity, so that naming it beside says no more."""
+        """Return whether the statement itself names an entity, so that naming it in the line adds nothing."""
         own = f"-{slug_of(f'{self.subject} {self.value}')}-"
         return f"-{slug}-" in own or (not slug.isascii() and slug in own)
 
 
-def contradict(one: FactKey, other: FactKey) -> bool:
-    """Tell whether two values of one slot exclude each other; one that only says more does not."""
-    mine, others = set(_WORDS.findall(one.value)), set(_WORDS.findall(other.value))
-    value, other_value = one.value.replace(" ", ""), other.value.replace(" ", "")
-    says_more = HAN_SIGN.search(value) and (value in other_value or other_value in value)
-    return not (mine <= others or others <= mine or says_more)
+def contradict(first: FactKey, second: FactKey) -> bool:
+    """Return whether two values of one slot exclude each other; adding words to a value is no contradiction."""
+    first_words, second_words = set(_WORDS.findall(first.value)), set(_WORDS.findall(second.value))
+    first_value, second_value = first.value.replace(" ", ""), second.value.replace(" ", "")
+    is_extension = HAN_SIGN.search(first_value) and (first_value in second_value or second_value in first_value)
+    return not (first_words <= second_words or second_words <= first_words or is_extension)
 
 
-def agree_in_kind(one: FactKey, other: FactKey) -> bool:
-    """Tell whether it is sure that two values are of one kind, so that the newer takes the place of the older."""
-    if not (one.is_sure and other.is_sure):
+def agree_in_kind(first: FactKey, second: FactKey) -> bool:
+    """Return whether two values are certainly of the same kind, so that the newer one replaces the older one."""
+    if not (first.is_sure and second.is_sure):
         return False
-    if "的\x00" not in one.key and "\x00?" not in one.key:
+    if "的\x00" not in first.key and "\x00?" not in first.key:
         return True
-    # of what Chinese leaves open: 红轴 and 茶轴, 钱总 and 梁总, 小丁 and 小尹
-    mine, others = one.value.removesuffix("的"), other.value.removesuffix("的")
-    are_latin = mine.isascii() and others.isascii()
-    return are_latin or mine[-1:] == others[-1:] or (mine[0] == others[0] and mine[0] in "小老阿")
+    # kinds that Chinese leaves open: 红轴 and 茶轴, 钱总 and 梁总, 小丁 and 小尹
+    first_value, second_value = first.value.removesuffix("的"), second.value.removesuffix("的")
+    are_latin = first_value.isascii() and second_value.isascii()
+    return (
+        are_latin
+        or first_value[-1:] == second_value[-1:]
+        or (first_value[0] == second_value[0] and first_value[0] in "小老阿")
+    )
 
 
 def fact_key(text: str) -> FactKey | None:
-    """Return the slot that a statement fills; None for what fills none, or says too much."""
+    """Return the slot of a statement; None for a statement without a slot, or with more than one sentence."""
     if len(text) > MAX_CHARS or not _MAY_FILL.search(text):
         return None
     plain = " ".join(unicodedata.normalize("NFC", text).split()).rstrip(" .。!！;；")
@@ -101,9 +105,9 @@ _PASSIVE = expression(
 )
 _CALLED = expression(r"(?P<part>called|named)\s(?P<value>.+)\Z")
 _PLACED = expression(rf"(?P<prep>{_PREPOSITION})\s(?P<value>.+)\Z")
-_ONE_OF_PASSIVE = word_set("by from on at")
+_PASSIVE_PREPOSITIONS = word_set("by from on at")
 _PLACES = word_set("in on at with under behind inside above below beside")
-_ONE_OF_LIGHT = {
+_LIGHT_PREPOSITIONS = {
     verb: word_set(prepositions)
     for verbs, prepositions in (
         ("live lives reside resides stay stays", "in at with"),
@@ -118,7 +122,7 @@ _ONE_OF_LIGHT = {
     )
     for verb in verbs.split()
 }
-"""With these verbs and prepositions somebody or something has one value."""
+"""With these verbs and prepositions a subject has one value."""
 _DETERMINED = caseless(
     r"(?:.*,\s|.*\b(?:in|at|on|for|during|from)\s[\w\s]+\s)?(?:the|my|our|his|her|their|your|its)\s|.*['’]s?\s|.*\sof\s"
 )
@@ -129,7 +133,7 @@ _MANY = caseless(
     r"|neighbou?r|sister|brother|sibling|son|daughter|child|kid|grandson|granddaughter|cousin|uncle|aunt|nephew|niece|client|customer|student"
     r"|cat|dog|pet|hobby|interest|skill|problem|issue|goal|idea|reason|example|member|allergy|option|risk|task)s?\Z"
 )
-"""What somebody has several of."""
+"""Things that people have several of."""
 ATTRIBUTE = caseless(
     r"(?:favou?rite|preferred|native|main|primary|home|current|first|last|middle|maiden)\b"
     r"|.*\b(?:names?|nickname|surname|number|colou?r|birthday|birthdate|birthplace|address|e-?mail|job|profession"
@@ -137,7 +141,7 @@ ATTRIBUTE = caseless(
     r"|salary|rent|diet|phone|username|id|timezone|time zone|handle|pronouns|degree|religion|school|university|shift"
     r"|editor|shell|os)\Z"
 )
-"""What has one value, whatever that looks like."""
+"""Attributes with one value, whatever form it has."""
 _TYPES = (
     (
         caseless(r"\b(?:birth(?:day|date)|anniversary)\Z|生日\Z|纪念日\Z"),
@@ -151,15 +155,15 @@ _TYPES = (
     ),
     (caseless(r"\be-?mail(?: address)?\Z|邮箱\Z"), caseless(r"@|\bdot\b")),
 )
-"""Nouns, and what a value of theirs holds: a date, a number, an address."""
-_LIKENESS = expression(
+"""Nouns, and a pattern that their values match: a date, a number, an address."""
+_QUALITY = expression(
     r"\s*(?:sold|closed|open|gone|empty|expired|cancelled|finished|unavailable|available|discontinued|out of|running"
     r"|(?:(?:so|very|really|too|quite|rather|always|never|not|still|much|more|a bit|pretty) )+\w+"
     r"|next|last|this|soon|over|expensive|cheap|secret|new|full|due|nice|strict|busy"
     r"|(?!(?:vege|s)?table\b)\w+(?:ful|ous|less|able|ible)|(?:go|get|bor|excit|annoy|tir|charm|amaz|interest)ing)\b"
     r"|\s*(?:卖完|卖光|没了|关门|停业|空号|很|太|非常|真|还|好的?\Z)"
 )
-"""Says what something is like now, or how it stands; in small letters, for New York is a value."""
+"""A temporary quality or state rather than an identity; case-sensitive, because New York is a value."""
 _LIMITED = caseless(
     r"\b(?:on|at|in|during|over) (?:(?:the|a|my|most|some|all) )*(?:weekdays?|weekends?|nights?|mornings?|afternoons?"
     r"|evenings?|summers?|winters?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
@@ -170,29 +174,29 @@ HAN_DOING = (
     "(?:想(?!象)|考虑|准备|学习(?!中心|机构)|研究(?![所院室生]|中心|机构)|处理(?!厂|中心)|等(?!于)|谈|聊|讨论|继续|换(?!电)"
     "|思考|琢磨|适应|完成|整理|复习|找|忙|做)"
 )
-"""What stands between 在 and 工作 and is no place: what somebody is doing."""
+"""Activities between 在 and 工作, where a place would be."""
 _NO_WORKPLACE = caseless(
     r"\s*(?:home\b|(?:(?:my|our|a|an|the) )(?:[\w-]+ )?(?:desk|table|kitchen|sofa|couch|bed|balcony|laptop|computer)\b)"
     rf"|\s*(?:(?:自己)?家(?:里|中)?(?:工作|上班|办公|\Z)|(?:地铁|高铁|火车|飞机|路|床|沙发|车)上|{HAN_DOING})"
 )
-"""What one is at, or doing, and who employs nobody."""
+"""Places or activities that are no employer."""
 
 
 def is_of_type(noun: str, value: str) -> bool:
-    """Tell whether something can be the one value of an attribute: of its type, and not what that is like."""
+    """Return whether a value can be the one value of an attribute: it has the right type, and is not a quality."""
     for attribute, typed in _TYPES:
         if attribute.search(noun):
-            return bool(typed.search(value)) and not _LIKENESS.match(value)
-    return not _LIKENESS.match(value)
+            return bool(typed.search(value)) and not _QUALITY.match(value)
+    return not _QUALITY.match(value)
 
 
 def leaves_room(value: str) -> bool:
-    """Tell whether a value holds at some times alone: at others there is another."""
+    """Return whether a value holds only at some times, so that others are possible."""
     return bool(_LIMITED.search(value))
 
 
 def is_workplace(place: str) -> bool:
-    """Tell whether somebody can be employed there."""
+    """Return whether a place can be an employer."""
     return not _NO_WORKPLACE.match(place)
 
 
@@ -240,29 +244,29 @@ def _english(plain: str) -> FactKey | None:
 
 def _of_light_verb(subject: str, verb: str, rest: str) -> FactKey | None:
     placed = _PLACED.match(rest)
-    one_of = _ONE_OF_LIGHT[verb]
-    if placed is None or placed["prep"] not in one_of or (not subject and not verb.endswith("s")):
+    prepositions = _LIGHT_PREPOSITIONS[verb]
+    if placed is None or placed["prep"] not in prepositions or (not subject and not verb.endswith("s")):
         return None
     if verb.startswith("work") and not is_workplace(placed["value"]):
         return None
-    is_place = one_of == _PLACES or verb.startswith(("live", "reside", "stay"))
+    is_place = prepositions == _PLACES or verb.startswith(("live", "reside", "stay"))
     return _slot(subject, f"{verb.rstrip('s')} {placed['prep']}", placed["value"], takes_things=is_place)
 
 
 def _of_copula(subject: str, verb: str, part: str, preposition: str, value: str) -> FactKey | None:
-    """Return the slot of what is done by, kept at, called or placed."""
+    """Return the slot of something done by a person, kept at a place, called or placed."""
     is_thing = _DETERMINED.match(subject) is not None
     if not part and preposition not in _PLACES:
         return None
     is_sure = is_thing and not (part and _MANY.search(subject))
     if part and preposition:
-        is_sure = preposition in _ONE_OF_PASSIVE
+        is_sure = preposition in _PASSIVE_PREPOSITIONS
     relation = " ".join(filter(None, ("be", part, preposition)))
     return _slot(subject, relation, value, takes_things=is_thing and not part and verb == "is", is_sure=is_sure)
 
 
 def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
-    """Return the slot of what or who somebody or something is: `the manager is Ann`, or `Ann is the manager`."""
+    """Return the slot of an identity: `the manager is Ann`, or `Ann is the manager`."""
     if (role := _ROLE.match(value)) is not None and _IS_NAME.match(subject) and not _DETERMINED.match(subject):
         if _MANY.search(role["role"].split(" of ")[0]) or _TAIL.search(f" {role['role'].split(' for ')[0]}"):
             return None
@@ -279,11 +283,11 @@ def _of_identity(subject: str, verb: str, value: str) -> FactKey | None:
 
 
 def _of_kind(subject: str, value: str) -> FactKey | None:
-    """Return the slot of which thing of a kind a named one is: `Device A is a Synology NAS`."""
+    """Return the slot of the type of a named thing: `Device A is a Synology NAS`."""
     kind = _KIND.match(value) if _IS_NAME.match(subject) else None
     if kind is None or not _NAMED.match(kind["name"]):
         return None
-    # a person may be of several of a kind: a member, a citizen
+    # a person may be several things of a kind: a member, a citizen
     is_thing = _DESIGNATED.search(subject) is not None
     return FactKey(f"{_fold(subject)} be a {_fold(kind['kind'])}", subject, _fold(kind["name"]), is_thing)
 
@@ -297,8 +301,8 @@ def _slot(
     takes_plain: bool = False,
     is_sure: bool = True,
 ) -> FactKey | None:
-    """Return the slot, by what the value looks like: a name; `takes_things`: also `the cellar`; `takes_plain`: any."""
-    clause, comma, beyond = rest.partition(",")
+    """Return the slot if the value is a name; `takes_things`: or a thing, `the cellar`; `takes_plain`: or any value."""
+    clause, comma, after_comma = rest.partition(",")
     tail = _TAIL.search(clause)
     value = clause[: tail.start()] if tail else clause
     if not value or _TIME.match(value) or _FINITE_WITHIN.search(clause) or len(value) > 60:
@@ -317,9 +321,9 @@ def _slot(
         return None
     if tail:
         key.append(_fold(tail[0]))
-    is_one = is_sure and not (comma and _FINITE_WITHIN.search(beyond))
+    is_single = is_sure and not (comma and _FINITE_WITHIN.search(after_comma))
     is_pronoun = subject.lower() in ("", "he", "she", "it", "they")
-    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _fold(bare), is_one)
+    return FactKey(" ".join(key[1:] if is_pronoun else key), "" if is_pronoun else subject, _fold(bare), is_single)
 
 
 _BY = expression("\\A(?P<subject>[^由]{0,24})由(?P<value>[^由]{2,14})\\Z")
@@ -344,40 +348,40 @@ _HAN_RELATION = expression("[是在由叫]")
 _HAN_EMPLOYED = word_set("工作 上班 任职")
 _HAN_LIST = expression("[和与、跟及]")
 _HAN_KIND = expression("(?<!\\A.老)(?<!\\A.医)(?<!\\A.律)[人员师生者家工手]的?\\Z")
-"""Says what somebody is, not who."""
+"""What a person is, rather than who."""
 
 
 def _chinese(plain: str) -> FactKey | None:
     if _OPEN.search(plain):
         return None
-    clause, _, beyond = plain.replace(",", "，").partition("，")
-    is_whole = not _HAN_RELATION.search(beyond)
+    clause, _, after_comma = plain.replace(",", "，").partition("，")
+    is_complete = not _HAN_RELATION.search(after_comma)
     if (by := _BY.match(clause)) is not None:
-        # where a name ends and the verb begins no sign tells: the verb is what two statements end on
-        return FactKey(f"{by['subject']}由…{by['value'][-1]}", by["subject"], by["value"][:-1], is_whole)
+        # no character marks the end of the name; two statements have the same slot if they end with the same verb
+        return FactKey(f"{by['subject']}由…{by['value'][-1]}", by["subject"], by["value"][:-1], is_complete)
     if (charge := _HAN_CHARGE.match(clause)) is not None:
         return FactKey(f"{charge['verb']}{charge['what']}", charge["value"], charge["value"], False)
     for pattern in (_AT_WORK, _STAYS, _AT, _HAN_CALLED, _HAN_IS):
         if (match := pattern.match(clause)) is not None:
-            return _of_han(pattern, match, is_whole=is_whole)
+            return _of_han(pattern, match, is_complete=is_complete)
     return None
 
 
-def _of_han(pattern: re.Pattern[str], match: TextMatch, *, is_whole: bool) -> FactKey | None:
+def _of_han(pattern: re.Pattern[str], match: TextMatch, *, is_complete: bool) -> FactKey | None:
     subject, value = match["subject"], match["value"]
     if _HAN_TIME.search(value) or _HAN_LIST.search(value):
         return None
     if pattern is _AT_WORK:
         is_place = match["verb"] not in _HAN_EMPLOYED or is_workplace(value)
-        return FactKey(f"{subject}在…{match['verb']}", subject, value, is_whole) if is_place else None
+        return FactKey(f"{subject}在…{match['verb']}", subject, value, is_complete) if is_place else None
     if pattern in (_STAYS, _AT):
-        return FactKey(f"{subject}在", subject, value, is_whole) if _PLACE.search(value) else None
+        return FactKey(f"{subject}在", subject, value, is_complete) if _PLACE.search(value) else None
     if not is_of_type(subject, value):
         return None
-    is_one = is_whole and not _HAN_MANY.search(subject)
+    is_single = is_complete and not _HAN_MANY.search(subject)
     if pattern is _HAN_CALLED:
-        return FactKey(f"{subject}叫", subject, value, is_one and ("的" in subject or subject == "我"))
+        return FactKey(f"{subject}叫", subject, value, is_single and ("的" in subject or subject == "我"))
     if _HAN_KIND.search(value) or len(value.removesuffix("的")) < 2:
         return None
     ending = "…的\x00" if value.endswith("的") else "" if "的" in subject else "\x00?"
-    return FactKey(f"{subject}是{ending}", subject, value, is_one)
+    return FactKey(f"{subject}是{ending}", subject, value, is_single)

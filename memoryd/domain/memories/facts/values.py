@@ -1,14 +1,14 @@
-"""What a statement says apart from its values: numbers, dates, weekdays, times of day, and negation.
+"""The values of a statement (numbers, dates, weekdays, times of day, and negation), and the statement without them.
 
-Names are none of these: a number that names a thing (`Room 101 …`, `3号线…`), what is before the verb (`sensor 3 is
+Names are not values: a number that names a thing (`Room 101 …`, `3号线…`), a value before the verb (`sensor 3 is
 broken`, `the flight on Dec 3 is booked`), a month or numeral in a person's name, a word with digits in it. `now`, 目前
-and the like say no more than the day of the line. Words count without case and punctuation, signs as written. In doubt
-two statements are two facts.
+and the like add nothing to the day of the line. Words are compared without case and punctuation, other signs as
+written. In doubt two statements are two facts.
 
-Nor has what happened any versions. In English the first finite verb decides: a simple past (the ending -ed, or one of
-the irregular forms, which are a closed class), or a perfect, unless it leads to what holds now (`has moved to`). In
-Chinese it is 了 or 过 behind the verb, but for 了 at the end of what a change led to (改到…了, 不再…了). In doubt it
-happened.
+Statements about past events have no versions. In English the first finite verb decides: a simple past (the ending -ed,
+or one of the irregular forms, which are a closed class), or a perfect, unless it leads to a present state (`has
+moved to`). In Chinese it is 了 or 过 after the verb, except 了 at the end of a change (改到…了, 不再…了). In doubt a
+statement is about the past.
 """
 
 import unicodedata
@@ -20,9 +20,9 @@ from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
 from memoryd.domain.text.dates import MONTH
 
 MAX_VALUES = 8
-"""Of a statement that can have versions: what lists more is a table."""
+"""Most values of a statement that can have versions: a longer list is a table."""
 _MAX_NUMBERS = 32
-"""Of a statement, names among them: what stands before each is looked at."""
+"""Most numbers of a statement, including names, because the text before each is examined."""
 MAX_CHARS = 2_000
 _SLOT = "\x00"
 
@@ -65,7 +65,7 @@ _VALUE = expression(
     r"|(?P<large>[一二两三四五六七八九十百千半]{1,11}[百千万亿](?![\u4e00-\u9fff]))"
     rf"|(?P<word>\b{_NUMERAL}(?:[\s-]{_NUMERAL}){{0,4}}\b)"
 )
-"""In small letters."""
+"""Values in lower-case text."""
 _CODED = caseless(r"\b(?:code|password|passcode|pin|passphrase|serial)\b|密码|口令|验证码")
 _CODE = expression(
     r"(?<=\sis\s)[\w-]{0,40}?[0-9][\w-]{0,40}(?!\w)|(?:(?<=[:=是为]\s)|(?<=[:=：是为]))[A-Za-z0-9-]{2,40}(?!\w)"
@@ -90,15 +90,14 @@ _VERB = caseless(
     r"|rose|fell|grew|dropped|raised|lowered|set|due|scheduled|planned|booked|moved|postponed|limited|capped|expects?)\b"
     r"|['’]s\s(?=[0-9])|[:=→]|(?<=[a-z]\s)(?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\bno\s)[a-z]{3,20}s(?=\s)"
 )
-"""What a value may stand behind, also a word in s that may be a verb; what stands before all of these names the thing
-that is spoken of."""
+"""What may precede a value, also a word in -s that may be a verb; a number before all of these names the subject."""
 _QUANTITY = caseless(
     r"\b(?:price|rent|fee|dose|dosage|salary|wage|weight|height|budget|limit|rate|temperature|deadline|phone|mobile)"
     r"\s(?:of\s)?[^\w\s]?\Z"
 )
 _CODE_WORD = caseless(r"\b(?:code|password|passcode|pin|passphrase)\s\Z")
 _CODE_CHARS = 4
-"""Fewer behind `pin` are the number of a pin."""
+"""With fewer characters, a number after `pin` is the number of a pin."""
 _HAN_VERB = expression("[是为在要有吃喝服用每共约改到从需花付住放等于最调降升减加换订定：:=]|开始|结束|出发")
 _HAN_AMOUNT = expression(
     "\\s?(?:片|粒|颗|次|天|小时|分钟|元|块|毛|万|亿|杯|瓶|岁|公斤|千克|毫克|微克|克|斤|米|公里|厘米|毫米|度|倍|折|成|毫升|升|平方米|平米|英里|美元|欧元)"
@@ -119,7 +118,7 @@ _CONTRACTED = caseless(r"\b(?:can['’]t|cannot|(?P<will>won['’]t))\b")
 _TODAY = caseless(
     r"\b(?:now|nowadays|currently|today|from\snow\son|these\sdays)\b[,]?\s?|现在起?|目前|如今|从今天起|从现在起"
 )
-"""Says when a line was written, as its day does."""
+"""Words that only mean the day of the line."""
 _WORDS = expression(r"\w+|[^\w\s.,;:!?。，；：！？、\"'“”‘’()（）]")
 
 _PLAIN_WORD = expression(r"(?<!\w)[a-z]{4,}(?!\w)")
@@ -135,14 +134,14 @@ thirty forty fifty sixty seventy eighty ninety hundred thousand half dozen once 
 
 
 class FactSkeleton(Struct, frozen=True):
-    """What a statement says apart from its values, and those in order; the last of them counts its negations."""
+    """The words of a statement without its values, and the values in order, followed by the number of negations."""
 
     words: str
     values: tuple[str, ...]
 
 
 def fact_skeleton(text: str) -> FactSkeleton | None:
-    """Take a statement apart; None if it says too much to have versions."""
+    """Return the skeleton of a statement; None if it contains too much to have versions."""
     if len(text) > MAX_CHARS or _SLOT in text:
         return None
     plain, negations = _affirmed(" ".join(unicodedata.normalize("NFC", text).translate(_WIDE).split()))
@@ -163,7 +162,10 @@ def fact_skeleton(text: str) -> FactSkeleton | None:
 
 
 def rough_words(text: str) -> str:
-    """Return what two statements have in common if their skeletons do; much faster had, and true of others too."""
+    """Return words that are equal if two skeletons have equal words.
+
+    The condition is necessary, not sufficient, but computed much faster.
+    """
     if _CODED.search(text):
         return ""
     plain = _affirmed(unicodedata.normalize("NFC", text))[0].lower()
@@ -172,7 +174,7 @@ def rough_words(text: str) -> str:
 
 
 def _names_a_thing(match: TextMatch) -> bool:
-    """Tell whether a number or date is a name: the thing that a statement is about bears it."""
+    """Return whether a number or date is part of the name of the thing that a statement is about."""
     text, start = match.string, match.start()
     if _DESIGNATED.fullmatch(text, 0, start) or (start <= 1 and _HAN_DESIGNATED.match(text, start)):
         return True
@@ -183,7 +185,7 @@ def _names_a_thing(match: TextMatch) -> bool:
     if _VERB.search(text, 0, start):
         return False
     if match["date"] or match["month"]:
-        # of what has no verb at all it is the value
+        # in a statement without any verb it is the value
         return _VERB.search(text, match.end()) is not None
     before = text[max(0, start - _LONGEST_DESIGNATOR) : start]
     is_code = len(match[0]) >= _CODE_CHARS and _CODE_WORD.search(before)
@@ -191,7 +193,7 @@ def _names_a_thing(match: TextMatch) -> bool:
 
 
 def _affirmed(text: str) -> tuple[str, int]:
-    """Return a statement without its negations, as it would say the contrary, and how many they were."""
+    """Return a statement without its negations, and how many it had."""
     plain = " ".join(_TODAY.sub("", text).split()) or text
     plain, does = _DOES_NOT.subn(lambda match: _third_person(match["verb"]), plain)
     plain, do = _DO_NOT.subn("", plain)
@@ -219,7 +221,7 @@ IRREGULAR = (
     "|stung|strode|strove|swam|swept|swore|swung|taught|thought|threw|told|took|tore|understood|undid|was|went|wept"
     "|were|withdrew|woke|won|wore|wound|wove|wrote"
 )
-"""The simple pasts that differ from the verb's own form."""
+"""Simple pasts that differ from the base form."""
 PARTICIPLE = (
     r"(?:[a-z]{2,}ed|been|begun|bitten|blown|broken|chosen|come|cut|done|drawn|driven|drunk|eaten|fallen|flown|forgotten"
     r"|frozen|given|gone|grown|hidden|hit|known|put|ridden|risen|run|rung|seen|set|shaken|shown|shut|spoken|stolen|sung"
@@ -227,7 +229,7 @@ PARTICIPLE = (
     rf"{IRREGULAR})"
 )
 _BASE_ALIKE = "beat|bet|cast|cost|cut|hit|hurt|let|put|quit|read|set|shut|split|spread"
-"""Pasts that only the lacking -s of a third person tells from the present."""
+"""Pasts that differ from the present only by the missing -s of the third person."""
 PRESENT = (
     "is|are|am|be|has|have|will|would|can|could|(?-i:may)|might|must|should|shall|does|do|costs|takes|gets|needs|weighs|measures"
     "|lasts|pays|starts|begins|ends|opens|closes|leaves|arrives|departs|goes|comes|meets|wakes|eats|drinks|sleeps|works"
@@ -240,14 +242,14 @@ _NO_FINITE_BEHIND = (
     r"(?<!\byour\s)(?<!\bthis\s)(?<!\bthat\s)(?<!\bas\s)(?<!\bof\s)(?<!\bin\s)(?<!\bwith\s)(?<!\bfor\s)(?<!['’]s\s)"
     r"(?<!\bno\s)(?<!\bthan\s)(?<!\bif\s)"
 )
-"""Behind these a form in -ed is an adjective: `the limited edition`, `my left monitor`, `as planned`."""
+"""After these a form in -ed is an adjective: `the limited edition`, `my left monitor`, `as planned`."""
 _FINITE = caseless(
     rf"\b(?P<perfect>(?:has|have|['’]ve)\s(?:(?:not|just|already|never|also|ever|now)\s)*{PARTICIPLE}\b)(?:\s\w+ed)?"
     rf"(?P<to>\s(?:back\s)?to\b)?|\b(?:{PRESENT})\b"
     rf"|(?P<past>{_NO_FINITE_BEHIND}\b(?:{IRREGULAR}|[a-z]{{2,}}(?<!e)ed(?<!\bbed)(?<!\bred))\b)"
     rf"|\b(?:he|she|it)\s(?P<bare>{_BASE_ALIKE})\b"
 )
-"""In the order of the text."""
+"""Finite verbs; the first match decides."""
 _NAME_BEFORE = expression(rf"\b[A-Z][a-z]+\s(?:{_BASE_ALIKE})\b")
 LONG_AGO = caseless(
     r"(?<!since )\b(?:yesterday|last\s(?:night|week|month|year|spring|summer|autumn|winter"
@@ -259,11 +261,11 @@ _HAN_ASPECT = expression(
 )
 _HAN_END = expression("了\\s*[，。！；,.!;]*\\s*\\Z")
 _HAN_HOLDS = expression("[到成为至回给是不没别叫归]")
-"""What leads to a state, or denies one: with 了 at its end, it holds from now on."""
+"""Verbs that lead to a state, or deny one: with 了 at the end, the state holds from now on."""
 
 
 def tells_what_happened(text: str) -> bool:
-    """Tell whether a statement is about something past, which holds of its day whatever is said of another one."""
+    """Return whether a statement is about a past event, which stays true whatever later statements say."""
     if LONG_AGO.search(text):
         return True
     if not text.isascii() and (_HAN_ASPECT.search(text) or (_HAN_END.search(text) and not _HAN_HOLDS.search(text))):

@@ -1,1 +1,1 @@
-"""What reflect makes of memories: opinions, pages, and proposals that a person decides."""
+"""Results of reflect: opinions, pages, and proposals for a person to decide."""

@@ -1,10 +1,10 @@
-"""The core file: explicit edits, the lines of it that are stale, and what reflect proposes to add or take out.
+"""The core file: explicit edits, detection of stale lines, and the additions and removals that reflect proposes.
 
-An edit leaves every other line as it was, or raises ValueError with the reason. Each proposed line is a proposal of
-its own, so that a person may take one and leave another.
+An edit does not change any other line, or raises ValueError with the reason. Each proposed line is a proposal of its
+own, so that a person can accept or reject it separately.
 
-A line is stale if it states an earlier version of a fact, with that version's values, but for case, emphasis and the
-entity before it. One that may be of several facts, or that says what holds today, is left alone.
+A line is stale if it states an earlier version of a fact, with that version's values, ignoring case, emphasis and the
+entity before it. A line that may belong to several facts, or that states the current value, is not stale.
 """
 
 import unicodedata
@@ -28,36 +28,38 @@ _SHOWN = 80
 
 
 def appended(text: str, added: str) -> str:
-    """Return a text with lines at its end, which has a line break behind it if it had one, or was empty."""
+    """Return a text with lines added at its end; it ends with a line break if it did before, or was empty."""
     body = text.removesuffix("\n")
     end = "\n" if not text or text.endswith("\n") else ""
     return (f"{body}\n" if body else "") + _lines(added) + end
 
 
 def replaced(text: str, old: str, new: str) -> str:
-    """Return a text with `new` for its only `old`; where nothing is left of a line, it goes."""
+    """Return a text with its only occurrence of `old` replaced by `new`; a line that becomes empty is removed."""
     old = _plain(old)
     if not old.strip():
         raise ValueError("nothing is named that is to be replaced")
     count = text.count(old)
     if count != 1:
-        told = "does not stand there" if not count else f"stands there {count} times"
-        raise ValueError(f"{_quote(old)} {told}; give a text that stands there once")
-    at = text.index(old)
-    before, behind = text[:at], text[at + len(old) :]
-    is_whole_line = (not before or before.endswith("\n")) and behind.startswith("\n")
-    return before + (behind[1:] if not new and is_whole_line else _plain(new) + behind)
+        raise ValueError(f"{_quote(old)} {_occurrences(count)}; give a text that occurs there once")
+    before, _, after = text.partition(old)
+    is_full_line = (not before or before.endswith("\n")) and after.startswith("\n")
+    return before + (after[1:] if not new and is_full_line else _plain(new) + after)
 
 
 def inserted(text: str, added: str, *, after: str) -> str:
-    """Return a text with lines below the only line that reads `after`, blanks around it aside."""
+    """Return a text with lines added below the only line that equals `after`, ignoring blanks around it."""
     wanted = _plain(after).strip()
     lines = text.split("\n")
     places = [at for at, line in enumerate(lines) if line.strip() == wanted]
     if not wanted or len(places) != 1:
-        told = f"stands there {len(places)} times" if places else "does not stand there"
-        raise ValueError(f"the line {_quote(wanted)} {told}; give a line that stands there once")
+        message = f"the line {_quote(wanted)} {_occurrences(len(places))}; give a line that occurs there once"
+        raise ValueError(message)
     return "\n".join([*lines[: places[0] + 1], *_lines(added).split("\n"), *lines[places[0] + 1 :]])
+
+
+def _occurrences(count: int) -> str:
+    return f"occurs there {count} times" if count else "does not occur there"
 
 
 def _lines(added: str) -> str:
@@ -79,17 +81,17 @@ def _quote(text: str) -> str:
 
 
 DURABLE = frozenset({Kind.WORLD, Kind.ENTITY, Kind.FACT, Kind.RELATIONSHIP, Kind.PREFERENCE})
-"""Kinds of what holds for long; what is pinned may be of any."""
+"""Kinds of long-lasting facts; a pinned memory may be of any kind."""
 MIN_IMPORTANCE = 0.8
 OFTEN_DAYS = 3
-"""Days on which a memory must have been stated to be durable by that alone."""
+"""Number of days on which a memory must have been stated to be durable for that alone."""
 MAX_LINES = 12
-"""Lines that one run proposes, the most important first."""
+"""Most lines proposed by one run, the most important first."""
 MAX_LINE_CHARS = 300
 
 
 class CoreFile(Struct, frozen=True):
-    """The file that every session sees, and how many characters it may have; a missing one is empty."""
+    """The file that every session sees, and its size limit in characters; a missing file is empty."""
 
     path: RelativePath
     text: str
@@ -97,21 +99,23 @@ class CoreFile(Struct, frozen=True):
 
 
 def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> tuple[list[ProposedChange], int]:
-    """Return what is proposed for the core file, and for how many facts it has no room.
+    """Return the proposed changes to the core file, and the number of facts that it has no room for.
 
-    Facts are those recorded since a day; stale lines are always looked for.
+    Facts are those recorded since a day; stale lines are always detected.
     """
     stale = list(_stale_lines(core, shared))
     room = core.max_chars - len(core.text)
     changes: list[ProposedChange] = []
     left_out = 0
     stated = folded(core.text)
-    # a fact that takes the place of a stale line is proposed with it
-    fresh = {memory for one in stale for memory in one.memories[:1]}
-    current = (one for one in shared.memories.values() if one.id not in shared.outdated and one.recorded >= since)
+    # a fact that replaces a stale line is proposed together with its removal
+    replacing = {memory for change in stale for memory in change.memories[:1]}
+    current = (
+        memory for memory in shared.memories.values() if memory.id not in shared.outdated and memory.recorded >= since
+    )
     for memory in sorted(filter(is_durable, current), key=_most_important):
         line = core_line(memory)
-        if memory.id in fresh or len(changes) == MAX_LINES or folded(memory.text) in stated:
+        if memory.id in replacing or len(changes) == MAX_LINES or folded(memory.text) in stated:
             continue
         if len(line) + 1 > room:
             left_out += 1
@@ -122,9 +126,9 @@ def core_changes(core: CoreFile, shared: SharedMemories, since: date) -> tuple[l
 
 
 def is_durable(memory: Memory) -> bool:
-    """Tell whether a memory is worth a line that every session sees: pinned, important, or said on several days.
+    """Return whether a memory is worth a line that every session sees: pinned, important, or stated on several days.
 
-    What is of one time only is not, unless somebody pinned it.
+    A memory about one point in time is not, unless it is pinned.
     """
     line = memory.line
     if line.attributes.is_pinned:
@@ -137,7 +141,7 @@ def is_durable(memory: Memory) -> bool:
 
 
 def core_line(memory: Memory) -> str:
-    """Return the bullet of a memory in the core file: its entities, unless its text names them, and its text."""
+    """Return the bullet of a memory in the core file: its text, after its entities, unless the text names them."""
     text = " ".join(memory.text.split())
     named = [name for name in memory.line.entities if slug_of(name) not in folded(text)]
     return f"- {', '.join(named)}: {text}" if named else f"- {text}"
@@ -161,7 +165,7 @@ def _addition(core: CoreFile, memory: Memory, line: str) -> ProposedChange:
 
 
 def with_line(text: str, line: str) -> str:
-    """Return a text with a bullet at its end, apart from what is no list."""
+    """Return a text with a bullet at its end, separated by a blank line from text that is no list."""
     body = text.rstrip("\n")
     if not body:
         return f"{line}\n"
@@ -171,14 +175,14 @@ def with_line(text: str, line: str) -> str:
 
 BULLET = expression(r"\A[ \t]*[-*+][ \t]+")
 _EMPHASIS = expression(r"[*_`]+")
-_MAX_LINES = 1_000
-"""Of the core file that are looked at."""
+_MAX_CORE_LINES = 1_000
+"""Lines of the core file that are examined."""
 
 
 def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedChange]:
-    """Yield a change for each bullet that is out of date: the newer memory in its place, unless the file states it."""
+    """Yield a change for each stale bullet: the newer memory instead, or nothing if the file states it already."""
     lines, stated = core.text.split("\n"), folded(core.text)
-    bullets = [(at, line) for at, line in enumerate(lines[:_MAX_LINES]) if BULLET.match(line)]
+    bullets = [(at, line) for at, line in enumerate(lines[:_MAX_CORE_LINES]) if BULLET.match(line)]
     pairs = list(_outdated_pairs(shared)) if bullets else []
     verbatim = {text: pair for pair in pairs for text in (folded(core_line(pair[0])), folded(pair[0].line.text))}
     by_value = _pairs_by_value(pairs, {skeleton for _, line in bullets for skeleton, _ in _readings(line)})
@@ -187,25 +191,25 @@ def _stale_lines(core: CoreFile, shared: SharedMemories) -> Iterator[ProposedCha
         if pair is None:
             continue
         older, current = pair
-        instead = [] if folded(current.text) in stated else [core_line(current)]
-        diff = unified_diff(core.path, core.text, "\n".join([*lines[:at], *instead, *lines[at + 1 :]]))
+        replacement = [] if folded(current.text) in stated else [core_line(current)]
+        diff = unified_diff(core.path, core.text, "\n".join([*lines[:at], *replacement, *lines[at + 1 :]]))
         what = "supersedes this line" if folded(line) in verbatim else "has a newer value of this fact"
         why = f"{current.sources[0].path}#L{current.sources[0].start_line} {what}."
         yield ProposedChange(ProposalKind.CORE_OUT, core.path, why, diff, (current.id, older.id))
 
 
 def folded(text: str) -> str:
-    """Return a text as it is compared: without its bullet, its case, its layout and its last stop."""
+    """Return a text normalised for comparison: without its bullet, case, layout and final stop."""
     bare = BULLET.sub("", text) if "\n" not in text else text
     return " ".join(unicodedata.normalize("NFC", bare).casefold().split()).rstrip(".。")
 
 
 _Pair = tuple[Memory, Memory]
-"""An older memory, and the one that holds now."""
+"""An older memory, and the current one."""
 
 
 def _outdated_pairs(shared: SharedMemories) -> Iterator[_Pair]:
-    """Yield each memory that is out of date with the newest of its line, however many lie between them."""
+    """Yield each outdated memory with the current version of its fact, however many versions are in between."""
     for newest in sorted(shared.predecessors.keys() - shared.outdated):
         seen: set[MemoryId] = set()
         waiting = list(shared.predecessors[newest])
@@ -217,18 +221,18 @@ def _outdated_pairs(shared: SharedMemories) -> Iterator[_Pair]:
                 yield shared.memories[older], shared.memories[newest]
 
 
-def _pairs_by_value(pairs: list[_Pair], asked: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
+def _pairs_by_value(pairs: list[_Pair], wanted: set[FactSkeleton]) -> Mapping[FactSkeleton, list[_Pair]]:
     pairs_of: defaultdict[FactSkeleton, list[_Pair]] = defaultdict(list)
-    for older, current in pairs if asked else ():
+    for older, current in pairs if wanted else ():
         skeleton = _skeleton(older.text)
-        # a value that was given up and came back is the current one
-        if skeleton in asked and skeleton is not None and skeleton != _skeleton(current.text):
+        # a value that was replaced and later restored is the current one
+        if skeleton in wanted and skeleton is not None and skeleton != _skeleton(current.text):
             pairs_of[skeleton].append((older, current))
     return pairs_of
 
 
 def _pair_of_value(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _Pair | None:
-    """Return the fact whose earlier value a line states; None where it is of none, or of several."""
+    """Return the only fact whose earlier value a line states; None if there is none, or several."""
     candidates = {
         current.id: (older, current)
         for skeleton, names in _readings(line)
@@ -239,7 +243,7 @@ def _pair_of_value(line: str, by_value: Mapping[FactSkeleton, list[_Pair]]) -> _
 
 
 def _readings(line: str) -> Iterator[tuple[FactSkeleton, tuple[str, ...]]]:
-    """Yield what a bullet says: as a whole, and behind the entities before its first colon."""
+    """Yield the readings of a bullet: the full text, and the text after the entities before its first colon."""
     bare = _EMPHASIS.sub("", BULLET.sub("", line))
     head, colon, rest = bare.partition(":")
     for text, names in ((bare, ()), (rest, tuple(head.split(", ")) if colon else ())):

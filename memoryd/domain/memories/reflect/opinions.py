@@ -1,24 +1,24 @@
-"""Opinions: what confidence they have, by which steps, and which steps new evidence takes.
+"""Opinions: their confidence, the recorded steps that changed it, and the steps for new evidence.
 
-The confidence is that of the opinion's own lines, moved by the steps on record. A person's word wins: the `c` on a
-page without a date (`bank/opinions.md`, kept by hand) comes before those of daily logs, of which the newest counts;
-without any it is 0.5. The record time of undated pages is in the ledger alone and is not used, so that the base holds
-without a ledger. Once the lines give another confidence, the steps from before are set aside: they move nothing, and
-their evidence stays spent.
+The confidence is that of the opinion's own lines, changed by the recorded steps. A person's word takes precedence: the
+`c` on a page without a date (`bank/opinions.md`, maintained by hand) precedes those of daily logs, where the newest
+counts; without any it is 0.5. The record time of undated pages is only in the ledger and is not used, so that the base
+does not depend on the ledger. If the lines change to another confidence, the earlier steps are set aside: they no
+longer change the confidence, and their evidence is not counted again.
 
-A memory counts once for an opinion, on the oldest of its days; only an opinion that is said again counts once for each
-day. What was counted never counts again, though its line be moved, edited or taken out: a step is history, and a
-person overrules it by another `c`.
+A memory counts once for an opinion, on the oldest of its days; only a repetition of the opinion itself counts once for
+each day. Counted evidence never counts again, even if its line is moved, edited or deleted: a step is history, and a
+person overrides it with another `c`.
 
 With α = 0.05: reinforce c ← min(c + α, 1); weaken c ← max(c − α, 0); contradict c ← max(c − 2α, 0); neutral c ← c.
-Evidence of one day counts once for each label: many statements on one day move no more than one. One run moves an
-opinion by at most 0.10, down by up to 0.30 if at least 3 memories from at least 2 days contradict it in this run. What
-the cap cuts is spent and counts in no later run: the same run again must change nothing.
+Evidence of one day counts once for each label, however many statements there are. One run changes an opinion by at
+most 0.10, or down by up to 0.30 if at least 3 memories from at least 2 days contradict it in this run. Evidence beyond
+the cap is used up and counts in no later run, because repeating a run must change nothing.
 
-The steps of a run are made in the order of evidence day, then id, then label; each applies the rule to the result of
-the one before, and is then held within the cap. Every result is rounded to 12 decimals, so that no sum drifts; Python
-rounds correctly on every machine, so a replay gives the same bits. All history in one run and the same history day by
-day give the same steps, but for the cap of a run, and for 0 and 1, where a confidence stops.
+The steps of a run are ordered by evidence day, then id, then label; each applies the rule to the previous result, which
+is then limited by the cap. Every result is rounded to 12 decimals, so that sums do not drift; Python rounds correctly
+on every machine, so a replay gives the same bits. All history in one run and the same history day by day give the same
+steps, except for the cap of a run, and for the limits 0 and 1.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ from memoryd.domain.memories.recall_filters import RecallFilters
 from memoryd.domain.ranking.filters import date_in_name
 
 DEFAULT_CONFIDENCE = 0.5
-"""The confidence of an opinion whose lines name none."""
+"""The confidence of an opinion whose lines give none."""
 
 
 class OpinionBase(Struct, frozen=True):
-    """The confidence that evidence moves.
+    """The confidence from an opinion's lines, before evidence.
 
-    Lines that say the opinion again count for it after `stated_on`; None if no daily log states it. No evidence from
-    before `revised_on` counts: on that day a line gave another confidence than the ones before it.
+    Lines that repeat the opinion count for it after `stated_on`, which is None if no daily log states it. Evidence from
+    before `revised_on` does not count: on that day a line gave another confidence than earlier lines.
     """
 
     confidence: float
@@ -52,36 +52,38 @@ class OpinionBase(Struct, frozen=True):
 
 
 def base_of(memory: Memory) -> OpinionBase:
-    """Return what the lines of an opinion say of its confidence."""
-    dated = sorted((one for one in memory.sources if is_dated(one)), key=lambda one: one.day)
-    by_hand = sorted((one for one in memory.sources if _has_confidence(one) and not is_dated(one)), key=_place)
-    telling = [one for one in dated if _has_confidence(one)]
-    if by_hand or not telling:
+    """Return the confidence and days given by the lines of an opinion."""
+    dated = sorted((source for source in memory.sources if is_dated(source)), key=lambda source: source.day)
+    by_hand = sorted(
+        (source for source in memory.sources if _has_confidence(source) and not is_dated(source)), key=_place
+    )
+    with_confidence = [source for source in dated if _has_confidence(source)]
+    if by_hand or not with_confidence:
         confidence = _confidence(by_hand[0]) if by_hand else DEFAULT_CONFIDENCE
         return OpinionBase(confidence, dated[0].day if dated else None)
-    newest = max(telling, key=lambda one: (one.day, *_place(one)))
+    newest = max(with_confidence, key=lambda source: (source.day, *_place(source)))
     since = _since(dated, newest)
     return OpinionBase(_confidence(newest), since, since if since > dated[0].day else None)
 
 
 def restated_days(memory: Memory, base: OpinionBase) -> tuple[date, ...]:
-    """Return the days, in order, on which daily logs say the opinion again, not with another confidence."""
-    days = {one.day for one in memory.sources if is_dated(one) and _agrees(one, base.confidence)}
+    """Return the days, in order, on which daily logs repeat the opinion without another confidence."""
+    days = {source.day for source in memory.sources if is_dated(source) and _agrees(source, base.confidence)}
     return tuple(sorted(day for day in days if base.stated_on is not None and day > base.stated_on))
 
 
 def is_dated(source: MemorySource) -> bool:
-    """Tell whether a line is in a file whose name has its day."""
+    """Return whether the name of a line's file has a day."""
     return date_in_name(source.path) is not None
 
 
 def _since(dated: list[MemorySource], newest: MemorySource) -> date:
-    """Return the day since when the confidence of the newest line holds, no line between giving another."""
+    """Return the first day of the newest confidence, with no different confidence since."""
     day = newest.day
-    for one in reversed(dated):
-        if not _agrees(one, _confidence(newest)):
+    for source in reversed(dated):
+        if not _agrees(source, _confidence(newest)):
             break
-        day = one.day if _has_confidence(one) else day
+        day = source.day if _has_confidence(source) else day
     return min(day, newest.day)
 
 
@@ -94,8 +96,8 @@ def _has_confidence(source: MemorySource) -> bool:
 
 
 def _confidence(source: MemorySource) -> float:
-    given = source.line.attributes.confidence
-    return DEFAULT_CONFIDENCE if given is None else given
+    confidence = source.line.attributes.confidence
+    return DEFAULT_CONFIDENCE if confidence is None else confidence
 
 
 def _place(source: MemorySource) -> tuple[str, int]:
@@ -104,15 +106,15 @@ def _place(source: MemorySource) -> tuple[str, int]:
 
 ALPHA = 0.05
 RUN_CAP = 0.10
-"""How far one run moves an opinion, up or down."""
+"""Most that one run changes an opinion, up or down."""
 STRONG_CAP = 0.30
-"""How far one run moves it down where it is strongly contradicted."""
+"""Most that one run lowers a strongly contradicted opinion."""
 STRONG_MEMORIES, STRONG_DAYS = 3, 2
 _DECIMALS = 12
 
 
 class Label(StrEnum):
-    """What a memory means for an opinion."""
+    """The effect of a memory on an opinion."""
 
     REINFORCE = "reinforce"
     WEAKEN = "weaken"
@@ -124,9 +126,9 @@ _MOVES = {Label.REINFORCE: ALPHA, Label.WEAKEN: -ALPHA, Label.CONTRADICT: -2 * A
 
 
 class LabelledEvidence(Struct, frozen=True):
-    """What a memory, said on a day, means for an opinion, and which rule or model said so.
+    """The effect of a memory of some day on an opinion, and the rule or model that determined it.
 
-    An opinion that is said again is evidence for itself.
+    A repetition of the opinion is evidence for itself.
     """
 
     opinion: MemoryId
@@ -137,7 +139,7 @@ class LabelledEvidence(Struct, frozen=True):
 
 
 class Step(LabelledEvidence, frozen=True):
-    """What a run made of a piece of evidence: confidences are 0 to 1, `base` is that of the opinion's own lines."""
+    """The effect of a piece of evidence in a run: confidences are 0 to 1; `base` is that of the opinion's own lines."""
 
     run: str
     base: float
@@ -150,14 +152,14 @@ class Step(LabelledEvidence, frozen=True):
 
 
 def moved(confidence: float, label: Label) -> float:
-    """Return the confidence after one piece of evidence, without regard to caps."""
+    """Return the confidence after one piece of evidence, ignoring caps."""
     if label is Label.NEUTRAL:
         return confidence
     return round(min(max(confidence + _MOVES[label], 0.0), 1.0), _DECIMALS)
 
 
 def replayed(base: float, steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return steps of one opinion with all confidences computed anew from its base, in the order and runs they have."""
+    """Return the steps of one opinion with all confidences recomputed from a base; order and runs do not change."""
     confidence = base
     counted: set[tuple[date, Label]] = set()
     replay: list[Step] = []
@@ -168,7 +170,7 @@ def replayed(base: float, steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def chained(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return steps of one opinion as if they were all: computed anew from each base that its lines had in turn."""
+    """Return the steps of one opinion recomputed from each base that its lines had in turn."""
     groups = groupby(steps, key=lambda step: step.base)
     return tuple(step for base, group in groups for step in replayed(base, group))
 
@@ -176,30 +178,31 @@ def chained(steps: Iterable[Step]) -> tuple[Step, ...]:
 def run_of(
     evidence: Sequence[LabelledEvidence], run: str, base: float, start: float, counted: set[tuple[date, Label]]
 ) -> Iterator[Step]:
-    """Yield the steps of one run on one opinion, from the confidence `start`, in the order given.
+    """Yield the steps of one run on one opinion, starting from confidence `start`, in the given order.
 
-    `counted` has the days and labels that count no more, and is added to.
+    `counted` contains the days and labels that do not count again; the run adds its own.
     """
     low = round(max(start - _cap_down(evidence), 0.0), _DECIMALS)
     high = round(min(start + RUN_CAP, 1.0), _DECIMALS)
     before = start
-    for one in evidence:
-        is_again = (one.day, one.label) in counted
-        after = before if is_again else min(max(moved(before, one.label), low), high)
-        counted.add((one.day, one.label))
-        yield Step(one.opinion, one.evidence, one.label, one.labelled_by, one.day, run, base, before, after)
+    for item in evidence:
+        is_again = (item.day, item.label) in counted
+        after = before if is_again else min(max(moved(before, item.label), low), high)
+        counted.add((item.day, item.label))
+        yield Step(item.opinion, item.evidence, item.label, item.labelled_by, item.day, run, base, before, after)
         before = after
 
 
 def in_order(evidence: Iterable[LabelledEvidence]) -> list[LabelledEvidence]:
     """Return evidence in the order in which a run counts it."""
-    return sorted(evidence, key=lambda one: (one.day, one.evidence, one.label, one.labelled_by))
+    return sorted(evidence, key=lambda item: (item.day, item.evidence, item.label, item.labelled_by))
 
 
 def _cap_down(evidence: Sequence[LabelledEvidence]) -> float:
-    against = [one for one in evidence if one.label is Label.CONTRADICT]
+    against = [item for item in evidence if item.label is Label.CONTRADICT]
     is_strong = (
-        len({one.evidence for one in against}) >= STRONG_MEMORIES and len({one.day for one in against}) >= STRONG_DAYS
+        len({item.evidence for item in against}) >= STRONG_MEMORIES
+        and len({item.day for item in against}) >= STRONG_DAYS
     )
     return STRONG_CAP if is_strong else RUN_CAP
 
@@ -208,13 +211,13 @@ SUPPORTS = "supports"
 CONTRADICTS = "contradicts"
 RESTATED = "restated"
 MODEL = "model:"
-"""Who labelled: an attribute of the line, a line that says the same, or the model whose identity follows."""
+"""Values of `labelled_by`: an attribute of the line, a repetition, or `model:` and the model's identity."""
 Evidence = TypeVar("Evidence", bound=LabelledEvidence)
 _EXPLICIT = frozenset({SUPPORTS, CONTRADICTS})
 
 
 class OpinionState(Struct, frozen=True):
-    """The state of an opinion now. `set_aside` has the steps from before a person gave it another confidence."""
+    """The state of an opinion. `set_aside` has the steps made before a person gave it another confidence."""
 
     opinion: MemoryId
     base: OpinionBase
@@ -227,12 +230,12 @@ class OpinionState(Struct, frozen=True):
 
     @property
     def recorded(self) -> tuple[Step, ...]:
-        """All of its steps, in the order in which they were made."""
+        """All steps in the order in which they were made."""
         return (*self.set_aside, *self.steps)
 
     @property
     def last_updated(self) -> date | None:
-        """The day of the evidence that moved it last, else the one since which its lines say so; None: unknown."""
+        """The day of the last evidence that changed it, else the first day of its confidence; None if unknown."""
         days = [step.day for step in self.steps if step.has_moved]
         return days[-1] if days else self.base.revised_on or self.base.stated_on
 
@@ -246,7 +249,7 @@ class OpinionState(Struct, frozen=True):
 
 
 def opinion_state_of(memory: Memory, steps: Iterable[Step]) -> OpinionState:
-    """Return the state of an opinion after all recorded steps, in the order in which they were made."""
+    """Return the state of an opinion after all recorded steps, given in the order in which they were made."""
     base, recorded = base_of(memory), tuple(steps)
     others = [number for number, step in enumerate(recorded, 1) if step.base != base.confidence]
     first = others[-1] if others else 0
@@ -254,58 +257,59 @@ def opinion_state_of(memory: Memory, steps: Iterable[Step]) -> OpinionState:
 
 
 def plan_steps(book: Book, labels: Iterable[LabelledEvidence], steps: Iterable[Step], *, run: str) -> tuple[Step, ...]:
-    """Return the steps of a run: what these labels move that no step has counted yet, opinion by opinion.
+    """Return the new steps of a run, opinion by opinion: those of labels that no step has counted yet.
 
-    `steps` are all on record, in the order in which they were made. Planned again after they were recorded, there are
-    none. Raises ValueError for a run that has made steps before and would make more: it would get round its cap.
+    `steps` are all recorded steps, in the order in which they were made. Once the new steps are recorded, planning
+    again returns none. Raises ValueError for further steps of a run with recorded steps, which would circumvent its
+    cap.
     """
     known, offered = by_opinion(steps), by_opinion(labels)
-    made: list[Step] = []
+    planned: list[Step] = []
     for opinion in sorted(offered):
         memory = book.memories.get(opinion)
         if memory is not None and is_belief(memory.kind):
-            made += _plan_opinion(memory, offered[opinion], known.get(opinion, []), run)
-    return tuple(made)
+            planned += _plan_opinion(memory, offered[opinion], known.get(opinion, []), run)
+    return tuple(planned)
 
 
 def _plan_opinion(memory: Memory, offered: Sequence[LabelledEvidence], known: Sequence[Step], run: str) -> list[Step]:
-    standing = opinion_state_of(memory, known)
-    fresh = in_order(_new_evidence(memory, offered, known))
-    if fresh and any(step.run == run for step in known):
+    state = opinion_state_of(memory, known)
+    evidence = in_order(_new_evidence(memory, offered, known))
+    if evidence and any(step.run == run for step in known):
         raise ValueError(f"the run {run} has made its steps; what came since is for another one")
-    counted = {(step.day, step.label) for step in standing.steps}
-    return list(run_of(fresh, run, standing.base.confidence, standing.confidence, counted))
+    counted = {(step.day, step.label) for step in state.steps}
+    return list(run_of(evidence, run, state.base.confidence, state.confidence, counted))
 
 
 def _new_evidence(memory: Memory, offered: Iterable[LabelledEvidence], known: Sequence[Step]) -> list[LabelledEvidence]:
-    """Return what no step has counted, one label for each piece of evidence: the explicit one, if there is any.
+    """Return the evidence that no step has counted, with one label for each piece: the explicit one, if there is any.
 
-    A neutral step does not keep a line from being told explicitly what it means. Of days on which an opinion was said
-    again as many are left out as were counted and are no more: a line that was moved says nothing twice.
+    A neutral step does not prevent an explicit label later. Days on which the opinion is repeated are reduced by the
+    number of counted days that no longer state it, because a line that was moved is no new evidence.
     """
     spent = {_piece(step) for step in known}
     moving = {_piece(step) for step in known if step.label is not Label.NEUTRAL}
     chosen: dict[tuple[MemoryId, date | None], LabelledEvidence] = {}
-    for one in sorted(offered, key=lambda one: (one.labelled_by not in _EXPLICIT, one.day, one.labelled_by)):
-        is_spent = _piece(one) in (moving if one.labelled_by in _EXPLICIT else spent)
+    for item in sorted(offered, key=lambda item: (item.labelled_by not in _EXPLICIT, item.day, item.labelled_by)):
+        is_spent = _piece(item) in (moving if item.labelled_by in _EXPLICIT else spent)
         if not is_spent:
-            chosen.setdefault(_piece(one), one)
-    moved_days = {step.day for step in known if step.evidence == memory.id} - {one.day for one in memory.sources}
-    again = sorted((one for one in chosen.values() if one.evidence == one.opinion), key=lambda one: one.day)
-    return [one for one in chosen.values() if one not in again[: len(moved_days)]]
+            chosen.setdefault(_piece(item), item)
+    missing_days = {step.day for step in known if step.evidence == memory.id} - {item.day for item in memory.sources}
+    repetitions = sorted((item for item in chosen.values() if item.evidence == item.opinion), key=lambda item: item.day)
+    return [item for item in chosen.values() if item not in repetitions[: len(missing_days)]]
 
 
-def _piece(one: LabelledEvidence) -> tuple[MemoryId, date | None]:
-    return one.evidence, one.day if one.evidence == one.opinion else None
+def _piece(item: LabelledEvidence) -> tuple[MemoryId, date | None]:
+    return item.evidence, item.day if item.evidence == item.opinion else None
 
 
 def by_opinion(labels: Iterable[Evidence]) -> Mapping[MemoryId, list[Evidence]]:
-    """Return labels or steps by the opinion they are of, in their order."""
-    return grouped((one.opinion, one) for one in labels)
+    """Return labels or steps grouped by opinion, in their order."""
+    return grouped((item.opinion, item) for item in labels)
 
 
 class LineEvidence(Struct, frozen=True):
-    """A memory whose line says that it speaks for or against an opinion."""
+    """A memory whose line states that it is evidence for or against an opinion."""
 
     memory: Memory
     label: Label
@@ -314,9 +318,9 @@ class LineEvidence(Struct, frozen=True):
 def line_evidence(
     book: Book, opinions: Collection[MemoryId], filters: RecallFilters
 ) -> Mapping[MemoryId, tuple[LineEvidence, ...]]:
-    """Return what lines state for and against these opinions, the oldest first, as far as the asker may know."""
-    named = {short_id(one): one for one in opinions}
-    stating = [one for one in book.stating if filters.standing(one)] if named else []
+    """Return the stated evidence for and against these opinions, oldest first, as far as the filters admit it."""
+    named = {short_id(opinion): opinion for opinion in opinions}
+    stating = [memory for memory in book.stating if filters.standing(memory)] if named else []
     evidence = (
         (named[short], LineEvidence(memory, label))
         for memory in stating

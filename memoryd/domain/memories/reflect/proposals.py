@@ -1,11 +1,11 @@
-"""Changes that wait for a person: each edits a few lines of one file, and says in one sentence why.
+"""Changes proposed to a person: each edits a few lines of one file, and gives the reason in one sentence.
 
-A proposal is withdrawn when what it rests on is missing, hidden from some agents, or superseded.
+A proposal is withdrawn if a memory that it is based on is missing, hidden from some agents, or superseded.
 
-Two kinds are inferred by rules: retained lines for a log that has none, and observations of what recurred. A sentence
-is taken word for word if it is self-contained: it names a known entity, says something definite (a verb of the list, a
-number, a date), and is no question, supposition, quotation or secret. An observation is made of experiences of several
-days about one entity that share a word. It rests on the first 3, 6, 12 … memories, so that it stays the same until
+Two kinds are inferred by rules: retained lines for a log that has none, and observations of recurring words. A sentence
+is copied verbatim if it is self-contained: it names a known entity, is definite (has a verb of the list, a number, or
+a date), and is no question, supposition, quotation or secret. An observation is based on experiences of several
+days about one entity that share a word. It uses the first 3, 6, 12 … memories, so that it does not change until
 there are twice as many.
 """
 
@@ -43,13 +43,13 @@ ProposalId = NewType("ProposalId", str)
 
 ID_CHARS = 12
 MAX_DIFF_CHARS = 8_000
-"""What a person reads in one go."""
+"""Longest diff that a person can review at once."""
 MAX_OPEN = 100
-"""Most open proposals of a workspace; with so many, no more are made."""
+"""Most open proposals of a workspace; at this limit none are added."""
 
 
 class ProposalKind(StrEnum):
-    """What a proposal is for."""
+    """The purpose of a proposal."""
 
     CORE_IN = "core-in"
     """A durable fact for `MEMORY.md`."""
@@ -58,25 +58,25 @@ class ProposalKind(StrEnum):
     RETAIN = "retain"
     """A `## Retain` block for a log that has none."""
     OBSERVATION = "observation"
-    """What recurred."""
+    """A recurring word in experiences."""
     CONTRADICTION = "contradiction"
-    """A line that says the opposite of an opinion is to count against it."""
+    """A line that says the opposite of an opinion becomes evidence against it."""
     MARKERS = "markers"
-    """A page that a person wrote gets a part that is kept up to date."""
+    """A page that a person wrote gets a generated section."""
 
 
 class ProposalState(StrEnum):
-    """What became of a proposal."""
+    """The status of a proposal."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     OUTDATED = "outdated"
-    """Its file has changed, and it no longer says where its lines go."""
+    """Its file has changed, so that the diff no longer applies."""
 
 
 class ProposedChange(Struct, frozen=True):
-    """What is proposed; `memories` are those it rests on."""
+    """A proposed change; `memories` are those it is based on."""
 
     kind: ProposalKind
     path: RelativePath
@@ -86,13 +86,13 @@ class ProposedChange(Struct, frozen=True):
 
     @property
     def id(self) -> ProposalId:
-        """Return its id, of the lines that change alone: it outlives an edit elsewhere in the file."""
+        """Return its id, a hash of the changed lines only, so that edits elsewhere in the file do not affect it."""
         named = "\0".join((self.kind, self.path, changed_lines(self.diff)))
         return ProposalId(sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:ID_CHARS])
 
 
 class Proposal(Struct, frozen=True):
-    """A change in the queue; `run` is the one that made it first."""
+    """A change in the queue; `run` is the run that first proposed it."""
 
     id: ProposalId
     run: str
@@ -105,9 +105,9 @@ class Proposal(Struct, frozen=True):
 def to_propose(
     changes: Iterable[ProposedChange], known: Mapping[ProposalId, ProposalState]
 ) -> tuple[ProposedChange, ...]:
-    """Return the changes that are to be put into the queue, with those that are to be opened again.
+    """Return the changes to add to the queue, including those to reopen.
 
-    What was decided stays so: a change is proposed once. One too large to be read is not proposed.
+    A decided change is not proposed again. A change too large to review is not proposed.
     """
     room = MAX_OPEN - sum(state is ProposalState.OPEN for state in known.values())
     chosen: dict[ProposalId, ProposedChange] = {}
@@ -120,21 +120,21 @@ def to_propose(
 
 
 MAX_LINES = 5
-"""Of one log."""
+"""Most lines inferred from one log."""
 MAX_SENTENCES = 2_000
-"""Of one log that are looked at."""
+"""Most sentences of one log that are examined."""
 MIN_CHARS, MIN_CHARS_UNSPACED, MAX_CHARS = 25, 8, 300
 MAX_NAMES = 3
-"""Entities of one line."""
+"""Most entities of one line."""
 _ENDS = expression(r"(?<=[.!?])[ \t]+(?=[\"“‘A-Z0-9@\u3040-\u9fff])|(?<=[。！？])")
 _RETAIN = expression(r"(?im)^ {0,3}#{2,6}[ \t]+retain\b")
 _MARK = expression(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _NO_PROSE = expression(r"[ \t]*(?:[>|<#]|!\[|https?://|\w+:[ \t]*$)")
-_LEANS = expression(
+_DEPENDENT_START = expression(
     r"(?i)(?:it|he|she|they|this|that|these|those|there|and|but|so|then|also|or|which|because|however|still|again"
     r"|such|here)\b|[它他她这那但所然并还]"
 )
-"""How a sentence begins that leans on the one before it."""
+"""Beginnings of a sentence that refers to the previous one."""
 _SUPPOSED = expression(
     r"(?i)\b(?:may|might|maybe|perhaps|probably|if|would|could|should|todo|tbd|wonder\w*|guess\w*|unless|whether"
     r"|plan(?:s|ning)? to|want(?:s)? to|going to)\b|[?？]|可能|也许|如果|大概|或许|是否|要不要|打算|想要|应该"
@@ -156,22 +156,22 @@ _STRONG = expression(
 )
 
 _NAME = expression(r"(?<=[a-z,;] )[A-Z][a-z]{2,20}\b(?!['’]?[A-Z])")
-"""A word with a capital behind another word: in English, a name."""
+"""A capitalised word after another word: in English, a name."""
 _NO_NAMES = frozenset({"Internet", "English", "German", "Chinese", "The", "This", *day_name, *month_name})
 
 NamesIn = Callable[[str], Collection[str]]
-"""The entities that a sentence names, as they are written, in order."""
+"""Returns the entities that a sentence names, as written, in order."""
 
 
 def recurring_names(texts: Iterable[str]) -> frozenset[str]:
-    """Return words that are written as names, within sentences, in more than one of the logs of some days."""
-    named = ({name for one in sentences_of(text) for name in _NAME.findall(one)} for text in texts)
-    logs = Counter(name for names in named for name in names)
-    return frozenset(name for name, count in logs.items() if count > 1 and name not in _NO_NAMES)
+    """Return capitalised words that occur within sentences in more than one of the logs."""
+    named = ({name for sentence in sentences_of(text) for name in _NAME.findall(sentence)} for text in texts)
+    counts = Counter(name for names in named for name in names)
+    return frozenset(name for name, count in counts.items() if count > 1 and name not in _NO_NAMES)
 
 
 def has_retain(text: str) -> bool:
-    """Tell whether a log has a Retain section, be it empty: then nothing is inferred for it."""
+    """Return whether a log has a Retain section, even an empty one: then nothing is inferred from it."""
     return _RETAIN.search(text) is not None
 
 
@@ -181,18 +181,18 @@ def inferred_lines(
     known: Collection[MemoryId] = (),
     is_forgotten: Callable[[RetainedLine], bool] = lambda _: False,
 ) -> tuple[RetainedLine, ...]:
-    """Return what may be retained of a log, in its order there; `known` is stated elsewhere."""
+    """Return the lines that may be retained from a log, in its order; `known` ones are stated elsewhere."""
     candidates: dict[MemoryId, tuple[int, int, RetainedLine]] = {}
     for at, sentence in enumerate(islice(sentences_of(text), MAX_SENTENCES)):
         line = _line(sentence, names_in)
         if line is not None and line.id not in known and not is_forgotten(line):
             candidates.setdefault(line.id, (-_score(sentence, line), at, line))
-    best = sorted(candidates.values(), key=lambda one: one[:2])[:MAX_LINES]
-    return tuple(line for _, _, line in sorted(best, key=lambda one: one[1]))
+    best = sorted(candidates.values(), key=lambda candidate: candidate[:2])[:MAX_LINES]
+    return tuple(line for _, _, line in sorted(best, key=lambda candidate: candidate[1]))
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences of prose and bullets: of no heading, code, quotation, table, front matter or other scope."""
+    """Yield the sentences of prose and bullets, without headings, code, quotations, tables and other scopes."""
     sentences = (sentence.strip() for paragraph in _paragraphs(text) for sentence in _ENDS.split(paragraph))
     yield from filter(None, sentences)
 
@@ -201,9 +201,9 @@ def _paragraphs(text: str) -> Iterator[str]:
     data = padded(text)
     structure = analyse(tabulate(data), front_matter_bytes(data))
     scoped = [span for span in scoped_spans(data) if span.scope != GLOBAL]
-    # what is for one agent must not be proposed as a memory of all
-    others = {line - 1 for span in scoped for line in range(span.first_line, span.last_line + 1)}
-    gathered: list[str] = []
+    # text for one agent must not be proposed as a memory for all
+    scoped_lines = {line - 1 for span in scoped for line in range(span.first_line, span.last_line + 1)}
+    paragraph: list[str] = []
     last = -2
     for row in range(len(structure.lines.starts)):
         if structure.code[row] or structure.levels[row]:
@@ -211,19 +211,19 @@ def _paragraphs(text: str) -> Iterator[str]:
         line = structure.lines.line(row).decode("utf-8", "replace").rstrip("\r\n")
         number = int(structure.lines.numbers[row])
         is_new = number != last + 1 or _MARK.match(line) is not None
-        if gathered and is_new:
-            yield " ".join(gathered)
-            gathered = []
-        if number not in others and not _NO_PROSE.match(line):
-            gathered.append(_MARK.sub("", line, count=1).strip())
+        if paragraph and is_new:
+            yield " ".join(paragraph)
+            paragraph = []
+        if number not in scoped_lines and not _NO_PROSE.match(line):
+            paragraph.append(_MARK.sub("", line, count=1).strip())
             last = number
-    if gathered:
-        yield " ".join(gathered)
+    if paragraph:
+        yield " ".join(paragraph)
 
 
 def _line(sentence: str, names_in: NamesIn) -> RetainedLine | None:
     shortest = MIN_CHARS_UNSPACED if _UNSPACED.search(sentence) else MIN_CHARS
-    if not shortest <= len(sentence) <= MAX_CHARS or _LEANS.match(sentence) or _SUPPOSED.search(sentence):
+    if not shortest <= len(sentence) <= MAX_CHARS or _DEPENDENT_START.match(sentence) or _SUPPOSED.search(sentence):
         return None
     kinds = ((_PREFERS, Kind.OPINION), (_DID, Kind.EXPERIENCE), (_DEFINITE, Kind.WORLD))
     kind = next((kind for pattern, kind in kinds if pattern.search(sentence)), None)
@@ -239,19 +239,19 @@ def _score(sentence: str, line: RetainedLine) -> int:
 
 
 MIN_DAYS = 3
-"""Days on which something must have happened before it recurs."""
+"""Least number of days on which a word must occur to be recurring."""
 MAX_OBSERVATIONS = 5
-"""Of one run."""
+"""Most observations of one run."""
 MAX_TERMS = 40
-"""Words of a memory that are looked at."""
+"""Most words of a memory that are examined."""
 MAX_IDS = 12
-"""Memories that an observation names."""
+"""Most memories named by an observation."""
 _MIN_LETTERS = 4
-"""Of a word that says what happened; two in a script without spaces."""
+"""Least letters of a significant word; two in a script without spaces."""
 
 
 class Recurrence(Struct, frozen=True):
-    """What recurred: memories of different days, the oldest first, about an entity, that share a word."""
+    """A recurring word: memories of different days about an entity that share it, oldest first."""
 
     entity: str
     word: str
@@ -259,9 +259,9 @@ class Recurrence(Struct, frozen=True):
 
     @property
     def line(self) -> RetainedLine:
-        """Return the observation as a line: it names the days, and the memories that it rests on."""
-        days = ", ".join(one.first_recorded.isoformat() for one in self.memories)
-        ids = ", ".join(short_id(one.id) for one in self.memories)
+        """Return the observation as a line: it names the days, and the memories that it is based on."""
+        days = ", ".join(memory.first_recorded.isoformat() for memory in self.memories)
+        ids = ", ".join(short_id(memory.id) for memory in self.memories)
         text = f"“{self.word}” came up on {len(self.memories)} days: {days} (rests on {ids})"
         return RetainedLine(Kind.OBSERVATION, text, (self.entity,))
 
@@ -269,14 +269,14 @@ class Recurrence(Struct, frozen=True):
 def recurrences(
     memories: Iterable[Memory], since: date, is_common: Callable[[str], bool] = lambda _: False
 ) -> tuple[Recurrence, ...]:
-    """Return what recurred, one for each entity at most, with something of it recorded since a day.
+    """Return recurring words, at most one for each entity, with a memory recorded since a day.
 
-    Of several words the one of the most days counts, and of these the longest. `is_common` says which words are said
-    of everything.
+    Of several words, the one with the most days is used, and of these the longest. `is_common` recognises words that
+    are too frequent to be meaningful.
     """
     by_entity: defaultdict[EntitySlug, defaultdict[str, dict[date, Memory]]] = defaultdict(lambda: defaultdict(dict))
     names: dict[EntitySlug, str] = {}
-    for memory in sorted(memories, key=lambda one: (one.first_recorded, one.id)):
+    for memory in sorted(memories, key=lambda memory: (memory.first_recorded, memory.id)):
         if memory.line.network is not Network.EXPERIENCE:
             continue
         words = _words(memory, is_common)
@@ -285,8 +285,9 @@ def recurrences(
         for slug in memory.slugs:
             for word in words:
                 by_entity[slug][word].setdefault(memory.first_recorded, memory)
-    found = [_of_entity(names[slug], words, since) for slug, words in sorted(by_entity.items())]
-    return tuple(sorted(filter(None, found), key=lambda one: (-len(one.memories), one.entity))[:MAX_OBSERVATIONS])
+    candidates = (_of_entity(names[slug], words, since) for slug, words in sorted(by_entity.items()))
+    ranked = sorted(filter(None, candidates), key=lambda candidate: (-len(candidate.memories), candidate.entity))
+    return tuple(ranked[:MAX_OBSERVATIONS])
 
 
 def _of_entity(name: str, words: dict[str, dict[date, Memory]], since: date) -> Recurrence | None:
@@ -304,65 +305,66 @@ def _words(memory: Memory, is_common: Callable[[str], bool]) -> list[str]:
     return [
         term
         for term in query_terms(memory.text, limit=MAX_TERMS)
-        if term not in names and not term.isdigit() and not is_common(term) and _says_something(term)
+        if term not in names
+        and not term[0].isdigit()
+        and not is_common(term)
+        and len(term) >= (2 if is_unspaced(term) else _MIN_LETTERS)
     ]
 
 
-def _says_something(term: str) -> bool:
-    return len(term) >= (2 if is_unspaced(term) else _MIN_LETTERS) and not term[0].isdigit()
-
-
 MAX_NOTE_CHARS = 2_000_000
-"""Of a note that is compared line by line."""
+"""Longest note that is compared line by line."""
 
 
-def observation_change(found: Recurrence, text: str) -> ProposedChange | None:
-    """Propose an observation, behind the last of the memories that it rests on; None where that line has moved."""
-    last = found.memories[-1]
+def observation_change(recurrence: Recurrence, text: str) -> ProposedChange | None:
+    """Propose an observation, to be added after its last memory; None if that line has moved."""
+    last = recurrence.memories[-1]
     source = last.sources[-1]
-    made = _with_bullet(text, source, last.id, render(found.line), is_behind=True)
-    why = f"“{found.word}” came up on {len(found.memories)} days with {found.entity}."
-    return _change(ProposalKind.OBSERVATION, source.path, why, text, made, tuple(one.id for one in found.memories))
+    edited = _with_bullet(text, source, last.id, render(recurrence.line), is_after=True)
+    why = f"“{recurrence.word}” came up on {len(recurrence.memories)} days with {recurrence.entity}."
+    return _change(
+        ProposalKind.OBSERVATION, source.path, why, text, edited, tuple(memory.id for memory in recurrence.memories)
+    )
 
 
 def source_of(evidence: Memory, day: date) -> MemorySource:
-    """Return the line by which a memory counts on a day; its oldest where none is of that day."""
+    """Return the line of a memory on a day; its oldest line if none is of that day."""
     return next((source for source in reversed(evidence.sources) if source.day == day), evidence.sources[-1])
 
 
 def contradiction_change(opinion: Memory, evidence: Memory, day: date, text: str) -> ProposedChange | None:
-    """Propose that a line of a day which says the opposite of an opinion counts against it; None where it has moved."""
+    """Propose to mark a line as evidence against an opinion that it contradicts; None if the line has moved."""
     source = source_of(evidence, day)
-    given = source.line.attributes
+    attributes = source.line.attributes
     named = short_id(opinion.id)
-    if named in given.contradicts:
+    if named in attributes.contradicts:
         return None
-    line = replace(source.line, attributes=replace(given, contradicts=(*given.contradicts, named)))
-    made = _with_bullet(text, source, evidence.id, render(line), is_behind=False)
+    line = replace(source.line, attributes=replace(attributes, contradicts=(*attributes.contradicts, named)))
+    edited = _with_bullet(text, source, evidence.id, render(line), is_after=False)
     why = f"This line seems to say the opposite of the opinion {named}, and is to count against it."
-    return _change(ProposalKind.CONTRADICTION, source.path, why, text, made, (evidence.id, opinion.id))
+    return _change(ProposalKind.CONTRADICTION, source.path, why, text, edited, (evidence.id, opinion.id))
 
 
 def retain_change(path: RelativePath, lines: tuple[RetainedLine, ...], text: str) -> ProposedChange | None:
-    """Propose a `## Retain` block for a log; None where there is nothing for it, or no place to be read as one."""
+    """Propose a `## Retain` block for a log; None if there are no lines, or the log has no place for a block."""
     if not lines or len(text) > MAX_NOTE_CHARS:
         return None
     body = text.rstrip("\n")
     try:
-        made = retained_in(f"{body}\n" if body else "", path, lines).text
+        edited = retained_in(f"{body}\n" if body else "", path, lines).text
     except NoPlaceError:
         return None
     count = "one sentence" if len(lines) == 1 else f"{len(lines)} sentences"
     why = f"This log has no Retain section, and {count} of it may be worth remembering."
-    return _change(ProposalKind.RETAIN, path, why, text, made, tuple(line.id for line in lines))
+    return _change(ProposalKind.RETAIN, path, why, text, edited, tuple(line.id for line in lines))
 
 
 def markers_change(path: RelativePath, text: str) -> ProposedChange | None:
-    """Propose a part that is kept up to date at the end of a page that a person wrote; the next run fills it."""
+    """Propose an empty generated section at the end of a page that a person wrote; the next run fills it."""
     why = f"Two marker lines at the end of {path}, between which memoryd may write what is known."
     body = text.rstrip("\n")
-    made = f"{body}\n\n{BEGIN}\n{END}\n" if body else f"{BEGIN}\n{END}\n"
-    return _change(ProposalKind.MARKERS, path, why, text, made)
+    edited = f"{body}\n\n{BEGIN}\n{END}\n" if body else f"{BEGIN}\n{END}\n"
+    return _change(ProposalKind.MARKERS, path, why, text, edited)
 
 
 def _change(
@@ -374,29 +376,29 @@ def _change(
     return ProposedChange(kind, RelativePath(path), why, diff, memories) if diff else None
 
 
-def _with_bullet(text: str, source: MemorySource, memory: MemoryId, bullet: str, *, is_behind: bool) -> str | None:
-    """Return a text with a bullet behind a line or in its place; None where it does not state the memory any more."""
+def _with_bullet(text: str, source: MemorySource, memory: MemoryId, bullet: str, *, is_after: bool) -> str | None:
+    """Return a text with a bullet after a line or in its place; None if the line no longer states the memory."""
     lines, first = text.split("\n"), source.start_line - 1
     stated = parse_line("\n".join(lines[first : source.end_line]), default_kind=source.line.kind)
     # the file may have changed since it was indexed
     if not isinstance(stated, RetainedLine) or stated.id != memory:
         return None
-    return "\n".join([*lines[: source.end_line if is_behind else first], bullet, *lines[source.end_line :]])
+    return "\n".join([*lines[: source.end_line if is_after else first], bullet, *lines[source.end_line :]])
 
 
 WITHDRAWN = "What it rests on is gone, is superseded, or may not be told to all any more."
-"""Why a proposal is outdated of which no other word is kept."""
+"""The reason for outdated proposals without another reason."""
 
 
 def still_rests(change: ProposedChange, shared: SharedMemories) -> bool:
-    """Tell whether a change may still be proposed and accepted, by the memories that it rests on."""
+    """Return whether a change may still be proposed and accepted, by the memories that it is based on."""
     match change.kind:
         case ProposalKind.CORE_IN | ProposalKind.CORE_OUT:
-            # of a stale line only the newer fact must be current
+            # for a stale line only the newer fact must be current
             current = change.memories[:1]
-            return all(one in shared.memories and one not in shared.outdated for one in current)
+            return all(memory in shared.memories and memory not in shared.outdated for memory in current)
         case ProposalKind.OBSERVATION | ProposalKind.CONTRADICTION:
-            return all(one in shared.memories for one in change.memories)
+            return all(memory in shared.memories for memory in change.memories)
         case ProposalKind.RETAIN | ProposalKind.MARKERS:
-            # the lines of the one are nowhere yet, and the other names no memory
+            # the retained lines are not in any file yet, and markers name no memory
             return True

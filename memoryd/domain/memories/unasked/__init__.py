@@ -1,1 +1,1 @@
-"""What is recalled beside a message that asks nothing: its form, whom it means, and what its evidence earns a place."""
+"""Recall beside a message without an explicit question: its form, the entities it means, and the evidence for items."""

@@ -1,8 +1,8 @@
-"""Words of one meaning, in English, German and Chinese.
+"""Words with one meaning, in English, German and Chinese.
 
 A message says *wife* where a line says *spouse*, 老公 where it says 丈夫. Each row is one concept, of common words. A
-concept is a word among others: how rarely the notes hold it says how much it tells, so that a wide one (food) tells
-little and a narrow one (a key) much.
+concept is weighed like a word, by its rarity in the notes, so that a wide one (food) weighs little and a narrow one
+(a key) much.
 """
 
 import re
@@ -223,11 +223,11 @@ customer client clients customers | 客户 订单
 """
 _ROWS = tuple(row for part in (_PEOPLE, _LIFE, _THINGS, _WORK) for row in part.strip().split("\n"))
 NARROW, WIDE = 8, 24
-"""So few words make a concept as telling as a rare word; so many, one that half of a household's notes may have."""
+"""A concept with `NARROW` words or fewer weighs as much as a rare word; with `WIDE`, half of all notes may have it."""
 FULL, MIN = 3.0, 1.5
-"""What a narrow and a wide concept weigh, beside words that weigh up to 7."""
+"""The weights of a narrow and a wide concept; single words weigh up to 7."""
 EXPANDED_MAX = 16
-"""Words of a concept that are looked for beside the one that is said; a wider one is only recognised."""
+"""Most words of a concept that is expanded in searches; a wider one is only recognised."""
 WEAK_WORDS = word_set("""
 monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
 january february march april may june july august september october november december today tonight tomorrow yesterday
@@ -245,31 +245,31 @@ vier funf sechs sieben acht neun zehn neu neue neuen neuer neues gut gute alt al
 muss mussen soll sollen gibt liegt liegen steht bitte mehr alles etwas wieder nochmal immer
 nehmen nehme nimm
 """)
-"""Words that stand everywhere in talk: times, numbers, and verbs and nouns of any matter."""
+"""Words that are frequent in talk: times, numbers, and general verbs and nouns."""
 WORD = expression(r"[a-z]+(?:-[a-z]+)*")
 _DOERS = ("er", "or")
 LEAST_OF_FAMILY, LEAST_OF_COMPOUND, _LONGEST_COMPOUND = 4, 7, 14
-"""Letters of a word that others are made of, of one that two words make, and of two that may be one."""
+"""Least letters of a word with derived words, and of a compound; most letters of two words joined to a compound."""
 _UMLAUTS = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
 _VALUES: Mapping[str, re.Pattern[str]] = {
     "email": expression(r"\w@\w+\.\w"),
     "price": expression(r"[£$€¥]\s?\d|\d\s?(?:%|per cent|元|块)|\bper cent\b"),
     "phone": expression(r"(?<!\d)\+?\d[\d -]{7,}\d(?!\d)"),
 }
-"""A value of a kind says what it is about without the word."""
+"""Patterns of values that state a concept without its word."""
 
 
 def concepts_in(text: str, *, beside: Collection[str] = ()) -> frozenset[Concept]:
-    """Return what a text speaks of, by its words and the kinds of values in it; by none of the words `beside` it.
+    """Return the concepts of a text, by its words and the kinds of values in it; words in `beside` do not count.
 
-    Those are roots of words, and words of scripts without spaces.
+    `beside` has roots of words, and words of scripts without spaces.
     """
     small, table = _folded(text), _table()
     words = set(map(root_of, WORD.findall(small)))
     if UNSPACED_RUN.search(small):
         words.update(_unspaced_words().findall(small))
     words.update(root_of(word) for word, value in _VALUES.items() if value.search(small))
-    return frozenset(one for word in words & table.keys() if word not in beside for one in table[word])
+    return frozenset(concept for word in words & table.keys() if word not in beside for concept in table[word])
 
 
 def _folded(text: str) -> str:
@@ -278,36 +278,36 @@ def _folded(text: str) -> str:
 
 
 def significant_words(text: str) -> frozenset[str]:
-    """Return the words by which a text speaks of concepts, as `concepts_in` takes those beside another one."""
+    """Return the words of a text that belong to concepts, in the form of `beside` in `concepts_in`."""
     small = _folded(text)
     spaced = {root_of(word) for word in WORD.findall(small)}
-    # a single sign is no word of the index, which has pairs: both may have it and share nothing else
+    # the index has pairs: a single character in both texts is no shared word
     pairs = (word for word in _unspaced_words().findall(small) if len(word) > 1)
     return frozenset(word for word in {*spaced, *pairs} if word in _table())
 
 
 def words_beside(text: str, most: int) -> tuple[str, ...]:
-    """Return at most so many words that say what a text says in others, of narrow concepts alone."""
+    """Return at most `most` other words for the concepts of a text; only narrow concepts are expanded."""
     spoken = concepts_in(text)
-    narrow = [one for one in sorted(spoken) if len(_words_of(_ROWS[one])) <= EXPANDED_MAX]
-    others = [word for one in narrow for word in _words_of(_ROWS[one])]
-    others += [word for one in narrow for word in _german().get(one, ())]
+    narrow = [concept for concept in sorted(spoken) if len(_words_of(_ROWS[concept])) <= EXPANDED_MAX]
+    others = [word for concept in narrow for word in _words_of(_ROWS[concept])]
+    others += [word for concept in narrow for word in _german().get(concept, ())]
     return tuple(dict.fromkeys(word for word in others if word not in _folded(text)))[:most]
 
 
 def relatives_of(text: str, is_word: Callable[[str], object]) -> tuple[str, ...]:
-    """Return the words that are looked for beside those of a text since they are of one family with one of them.
+    """Return the words to search besides those of a text because they belong to the same family.
 
-    That is who or what does something (*bake*, *baker*), what is written as one word or as two (*dry dock*,
-    *drydock*); `is_word` tells whether the language has a word.
+    These are agent nouns and their verbs (*bake*, *baker*), and compounds written as one word or two (*dry dock*,
+    *drydock*); `is_word` returns whether the language has a word.
     """
     words = [word for word in WORD.findall(_folded(text)) if len(word) > 2 and word not in STOP_WORDS]
-    found = [form for word in words if word not in WEAK_WORDS for form in _derived(word)]
+    relatives = [form for word in words if word not in WEAK_WORDS for form in _derived(word)]
     for word in words:
         if len(word) >= LEAST_OF_COMPOUND and not is_word(word):
-            found += next((list(halves) for halves in _halves_of(word) if all(map(is_word, halves))), [])
-    found += (one + other for one, other in pairwise(words) if len(one) + len(other) <= _LONGEST_COMPOUND)
-    return tuple(dict.fromkeys(word for word in found if word not in words))
+            relatives += next((list(halves) for halves in _halves_of(word) if all(map(is_word, halves))), [])
+    relatives += (first + second for first, second in pairwise(words) if len(first) + len(second) <= _LONGEST_COMPOUND)
+    return tuple(dict.fromkeys(word for word in relatives if word not in words))
 
 
 def _derived(word: str) -> Iterator[str]:
@@ -326,13 +326,13 @@ def _halves_of(word: str) -> Iterator[tuple[str, str]]:
 
 
 def families_in(text: str) -> frozenset[str]:
-    """Return the families of the words of a text: *toast* and *toaster* have one."""
+    """Return the families of the words of a text: *toast* and *toaster* belong to the same one."""
     return frozenset(map(family_of, WORD.findall(_folded(text))))
 
 
 @lru_cache(4_096)
 def family_of(word: str) -> str:
-    """Return an English word without its usual endings, and without that of who or what does it."""
+    """Return an English word without inflections, and without the ending of an agent noun."""
     root = root_of(word)
     if root.endswith(_DOERS) and len(root) > LEAST_OF_FAMILY:
         return root[:-2]
@@ -340,20 +340,20 @@ def family_of(word: str) -> str:
 
 
 def width_weight(concept: Concept) -> float:
-    """Return what a concept weighs at most: less, the more words it has."""
+    """Return the greatest weight of a concept: less, the more words it has."""
     width = len(_words_of(_ROWS[concept]))
     share = min(1.0, max(0.0, (width - NARROW) / (WIDE - NARROW)))
     return FULL - share * (FULL - MIN)
 
 
 def is_of_people(concept: Concept) -> bool:
-    """Tell whether a concept is what somebody is to another."""
+    """Return whether a concept is a relation between people."""
     return concept < _PEOPLE.strip().count("\n") + 1
 
 
 @lru_cache(4_096)
 def root_of(word: str) -> str:
-    """Return an English word without the usual endings, alike for all that are compared with it."""
+    """Return an English word without common endings, which is the same for the forms of a word."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     for ending in ("ing", "ed", "es", "s"):
@@ -382,16 +382,16 @@ def _german() -> Mapping[Concept, Sequence[str]]:
 
 @cache
 def _table() -> Mapping[str, tuple[Concept, ...]]:
-    found: dict[str, tuple[Concept, ...]] = {}
+    concepts_of: dict[str, tuple[Concept, ...]] = {}
     for at, row in enumerate(_ROWS):
         for word in (*_words_of(row), *_german().get(Concept(at), ())):
             key = word if UNSPACED_RUN.search(word) else root_of(word)
-            found[key] = tuple(dict.fromkeys((*found.get(key, ()), Concept(at))))
-    return found
+            concepts_of[key] = tuple(dict.fromkeys((*concepts_of.get(key, ()), Concept(at))))
+    return concepts_of
 
 
 @cache
 def _unspaced_words() -> re.Pattern[str]:
-    # the longest first: 糖尿病 is more than 糖
+    # longest first: 糖尿病 contains 糖
     unspaced = (word for word in _table() if UNSPACED_RUN.search(word))
     return re.compile("|".join(sorted(unspaced, key=len, reverse=True)))

@@ -1,8 +1,8 @@
-"""What the lines of a workspace call somebody or something, and whom a message means by that.
+"""What the lines of a workspace call an entity, and the entities that a message means by such words.
 
-The words that only one person's notes use, their own lines explain: "Jitka is Tomas's wife", "Miso the cat". So a
-message that says *my wife* leads to what is known of her. A description is read only from a line about one entity that
-begins with its name, and only as far as its noun goes.
+Words that only one person's notes use are explained by their own lines: "Jitka is Tomas's wife", "Miso the cat". So
+*my wife* in a message leads to the memories about her. A description is read only from a line about one entity that
+begins with its name, and only up to its noun.
 """
 
 import re
@@ -30,15 +30,15 @@ from memoryd.domain.memories.unasked.concepts import (
 from memoryd.domain.text.words import STOP_WORDS, UNSPACED_RUN
 
 NAMED, PART_OF_NAME, KIN, DESCRIBED = 1.0, 0.8, 0.75, 0.7
-"""How surely a message means an entity: by its name, by a part of it, by what it is to somebody, by its description."""
+"""Certainty that a message means an entity: by its name, a part of it, a relation to a person, or a description."""
 OF_A_KIND, NARROW_KIN = 0.65, 2.5
-"""The same of a wide word, such as *baby*, and from what a concept weighs on it is none."""
+"""The certainty by a concept of many words, such as *baby*, and the least weight of a concept of few words."""
 Key = TypeVar("Key", str, Concept)
 MAX_ALIKE = 2
-"""What is said of more entities than these means none of them."""
+"""A word that describes more entities than these means none of them."""
 _SHORTEST_PART = 4
-_LOOKED_AT = 20
-"""Lines of an entity that tell how its name is written."""
+_MAX_LINES = 20
+"""Lines of an entity that are examined for the spelling of its name."""
 _NO_NOUNS = STOP_WORDS | WEAK_WORDS
 _IS = caseless(
     r"(?P<name>[^,.;:]{1,60}?)(?:,\s(?:the|my|our|his|her|their)\s(?=[^,]{1,40},)|\s(?:is|was|are)\s(?:the|a|an|my|our|his|her|their|[\w.-]{1,40}(?:'s|’s|s'))\s|\sthe\s)"
@@ -47,7 +47,7 @@ _IS = caseless(
 _BEHIND_NOUN = caseless(
     r"\s(?:in|at|of|from|for|who|which|that|with|on|and|to|by|is|has|are|was|does|lives|since|gets)\b.*"
 )
-_OF_SOME = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
+_ONE_OF_GROUP = expression(r"\s(?:elder|eldest|older|oldest|younger|youngest|other|one|both|first|second) of the\b")
 _NAME = r"(?:(?:Mr|Mrs|Ms|Dr) )?[A-Z][\w’'-]{1,30}(?: [A-Z][\w’'-]{1,30})?"
 _NOUN_IS_NAME = expression(
     rf"(?:\b[Tt]he|\b[Mm]y|\b[Oo]ur|\w['’]s) (?P<noun>[a-z-]{{2,20}}(?: [a-z-]{{2,20}}){{0,2}}) is (?P<name>{_NAME})"
@@ -67,16 +67,16 @@ _CALLED = expression(
 _IS_CHINESE = expression(r"(?P<name>[^，。；,;:：]{1,20}?)是(?P<noun>[^，。；,;:：]{1,20})")
 
 
-_LISTED = expression(r",? and |, ")
+_LIST_SEPARATOR = expression(r",? and |, ")
 _LONGEST_NOUN = 3
-"""Signs of what somebody is to another."""
+"""Characters of a Chinese noun before a name."""
 _Description = tuple[EntitySlug, tuple[str, ...], frozenset[Concept]]
-"""Whom one line calls something, and what: roots of English words or a Chinese noun, and concepts. The entity may be a
-phrase of signs without spaces that ends with the name."""
+"""The entity that a line describes, the words (roots of English words, or a Chinese noun), and the concepts. The entity
+may be a phrase of a script without spaces that ends with the name."""
 
 
 class Descriptions(Struct, frozen=True):
-    """The descriptions of all entities of a book; `of` makes those of a later one."""
+    """The descriptions of all entities of a book; `of` updates them for a later book."""
 
     book: Book = Book()
     read: Mapping[MemoryId, tuple[_Description, ...]] = {}
@@ -84,20 +84,20 @@ class Descriptions(Struct, frozen=True):
     concepts: Mapping[Concept, frozenset[EntitySlug]] = {}
     parts: Mapping[str, frozenset[EntitySlug]] = {}
     nouns: frozenset[EntitySlug] = frozenset()
-    """Entities whose own lines write their names small: *hens*."""
+    """Entities whose own lines write their names in lower case: *hens*."""
 
     def of(self, book: Book) -> "Descriptions":
-        """Return those of a later book; what did not change is not read again."""
+        """Return the descriptions of a later book; unchanged memories are not read again."""
         changed = changed_memories(self.book, book)
-        read = {one: found for one, found in self.read.items() if one not in changed}
-        for one in changed & book.memories.keys():
-            if found := tuple(descriptions_in(book.memories[one], book.aliases)):
-                read[one] = found
+        read = {memory_id: descriptions for memory_id, descriptions in self.read.items() if memory_id not in changed}
+        for memory_id in changed & book.memories.keys():
+            if descriptions := tuple(descriptions_in(book.memories[memory_id], book.aliases)):
+                read[memory_id] = descriptions
         return _gather(book, read)
 
     def meant_by(self, text: str, named: Iterable[EntitySlug]) -> dict[EntitySlug, float]:
-        """Return the entities that a message means, with how surely; `named` are those that it names in full."""
-        meant = dict.fromkeys(named, NAMED)
+        """Return the entities that a message means, with the certainty; `named` are those that it names in full."""
+        certainties = dict.fromkeys(named, NAMED)
         roots = {root_of(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS}
         kin = [concept for concept in concepts_in(text) if is_of_people(concept)]
         narrow = [concept for concept in kin if width_weight(concept) >= NARROW_KIN]
@@ -108,14 +108,14 @@ class Descriptions(Struct, frozen=True):
             (OF_A_KIND, _few_of(self.concepts, kin)),
         ):
             for entity in entities:
-                meant.setdefault(entity, sure)
-        return meant
+                certainties.setdefault(entity, sure)
+        return certainties
 
     def _nouns_in(self, text: str) -> list[str]:
         return [word for word in self.words if not word.isascii() and word in text]
 
     def calling(self, text: str, entities: Iterable[EntitySlug]) -> dict[EntitySlug, str]:
-        """Return the words of a message by which it may mean each of the entities: they say only whom."""
+        """Return for each entity the words of a message that may mean it; they are no other evidence."""
         significant = sorted(word for word in significant_words(text) if not word.isascii())
         pieces = dict.fromkeys([*WORD.findall(text.lower()), *self._nouns_in(text), *significant])
         return {entity: " ".join(piece for piece in pieces if self._calls(piece, entity)) for entity in entities}
@@ -127,14 +127,14 @@ class Descriptions(Struct, frozen=True):
 
 
 def _few_of(table: Mapping[Key, frozenset[EntitySlug]], keys: Iterable[Key]) -> Iterator[EntitySlug]:
-    """Yield the entities behind each of the keys that has not too many."""
+    """Yield the entities of each key that has at most `MAX_ALIKE`."""
     for key in keys:
         if len(entities := table.get(key, ())) <= MAX_ALIKE:
             yield from sorted(entities)
 
 
 def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) -> Iterator[_Description]:
-    """Yield what a memory calls the one entity that it is about, and others that it names."""
+    """Yield the descriptions in a memory: of the one entity that it is about, and of others that it names."""
     entities = {aliases.get(slug, slug) for slug in memory.slugs}
     text = memory.text
     is_unspaced = UNSPACED_RUN.search(text[:20]) is not None
@@ -144,24 +144,24 @@ def descriptions_in(memory: Memory, aliases: Mapping[EntitySlug, EntitySlug]) ->
         if entity in name or not set(entity.split("-")).isdisjoint(name.replace(",", " ").split()):
             yield _describe(entity, match["noun"])
     if len(entities) == 1:
-        # a name that no line is about leads to the lines of what bears it
+        # a nickname without memories of its own leads to those of its bearer
         (entity,) = entities
         yield from (_describe(entity, called["name"] or called["chinese"]) for called in _CALLED.finditer(text))
     if is_unspaced:
-        # 合伙人是老聂: the noun stands first, and whom it means behind it
+        # 合伙人是老聂: the noun comes first, the name after it
         if match is not None:
             yield _describe(EntitySlug(match["noun"]), match["name"])
         yield from _beside_name(text, entities)
         return
     for match in _NOUN_ARE_NAMES.finditer(text):
-        yield from (_describe(slug_of(name), match["noun"]) for name in _LISTED.split(match["names"]))
+        yield from (_describe(slug_of(name), match["noun"]) for name in _LIST_SEPARATOR.split(match["names"]))
     for pattern in (_NOUN_IS_NAME, _NOUN_AND_NAME):
         for match in pattern.finditer(text):
             yield _describe(slug_of(match["name"]), match["noun"])
 
 
 def _beside_name(text: str, entities: Iterable[EntitySlug]) -> Iterator[_Description]:
-    """Yield what somebody is whose name stands right behind it, without a sign between: 房东孙大爷."""
+    """Yield the descriptions of names that directly follow a relation without a space: 房东孙大爷."""
     for entity in entities:
         before = text.partition(entity)[0] if entity in text else ""
         for at in range(max(0, len(before) - _LONGEST_NOUN), len(before) - 1):
@@ -174,8 +174,8 @@ def _describe(entity: EntitySlug, noun: str) -> _Description:
     if UNSPACED_RUN.search(noun):
         last = noun.rsplit("的", 1)[-1]
         return entity, (last,), concepts_in(last)
-    # the elder of the twins is a twin
-    words = WORD.findall(_BEHIND_NOUN.sub("", _OF_SOME.sub(" ", f" {noun.lower()}")))
+    # "the elder of the twins" is a twin
+    words = WORD.findall(_BEHIND_NOUN.sub("", _ONE_OF_GROUP.sub(" ", f" {noun.lower()}")))
     own = entity.split("-")
     roots = tuple(root_of(word) for word in words if len(word) > 2 and word not in own and word not in _NO_NOUNS)
     return entity, roots, concepts_in(words[-1]) if words else frozenset()
@@ -189,11 +189,11 @@ def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> De
             words += [(root, entity) for root in roots]
             concepts += [(concept, entity) for concept in spoken]
     for entity in book.by_entity:
-        # a name may be what somebody is to its owner: Mum, 婆婆
+        # a name may be a relation to the owner: Mum, 婆婆
         concepts += [(concept, entity) for concept in concepts_in(entity.replace("-", " "))]
         pieces = [piece for piece in entity.split("-") if len(piece) >= _SHORTEST_PART]
         lines = (book.memories[key].text for key in book.by_entity[entity])
-        # what its own lines write small is a noun, and no name
+        # a name that its own lines write in lower case is a noun
         small = _small_words(lines, pieces) if pieces and entity.isascii() else frozenset[str]()
         if pieces and small.issuperset(pieces):
             nouns.add(entity)
@@ -204,15 +204,15 @@ def _gather(book: Book, read: Mapping[MemoryId, tuple[_Description, ...]]) -> De
 
 
 def _small_words(lines: Iterable[str], words: Iterable[str]) -> frozenset[str]:
-    """Return those of some words that stand in lines without a capital, in the plural or not."""
-    text = "\n".join(islice(lines, _LOOKED_AT))
+    """Return the words that occur in lines in lower case, in the singular or plural."""
+    text = "\n".join(islice(lines, _MAX_LINES))
     return frozenset(
         word for word in words if re.search(rf"(?<![@.\w]){re.escape(word.removesuffix('s'))}s?(?![@.]?\w)", text)
     )
 
 
 def _known(entity: EntitySlug, book: Book) -> EntitySlug:
-    """Return the entity of the book that a name or the end of a phrase means; empty for none."""
+    """Return the entity of the book that a name, or the end of a phrase, means; empty if there is none."""
     slug = book.aliases.get(entity, entity)
     if slug in book.by_entity:
         return slug

@@ -1,10 +1,10 @@
-"""What speaks for one item beside a message that asks nothing: words, whom it is about, what it speaks of, its meaning.
+"""The evidence for an item beside a message without an explicit question: words, entities, concepts, and meaning.
 
-Each kind of evidence is measured in the unit of words, natural logarithms of rarity: a word that one note in forty
-holds is 3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. What they weigh beside each other, and beside
-what the message is like, is a logistic regression's: an item is told whose log-odds are above 0. The weights were
-fitted on messages of twelve invented persons and of the first days of twelve, in English, Chinese and German, by words
-alone and with a small model; docs/explanation/memory.md has the figures.
+Each kind of evidence is measured like a word, by the natural logarithm of its rarity: a word in one note of forty is
+3.7, an entity up to 3, a concept up to 3, a meaning up to 3.5. A logistic regression weighs them together with the
+wording of the message: an item is included if its log-odds are above 0. The weights were fitted on messages of twelve
+invented persons and of the first days of twelve more, in English, Chinese and German, with words alone and with a small
+model; docs/explanation/memory.md has the figures.
 """
 
 import math
@@ -48,48 +48,48 @@ WEIGHTS: Mapping[str, float] = {
     "meaning": 0.33,
     "days": 2.5,
 }
-"""The log-odds that one more of each evidence adds: of the message first (`nothing` is of all), then of an item."""
+"""Log-odds per unit of evidence: of the message first (`nothing` is the bias), then of an item."""
 SHORT = 6
-"""Words that a message has fewer of which, where it names somebody, is about little else: *email Marguerite*."""
+"""A message with fewer words that names an entity is about little else: *email Marguerite*."""
 ALL_FROM = 0.8
-"""The share of what a message's words weigh from which on an item has all of them, by two and more."""
+"""Least share of the total weight of a message's words for an item that counts as having all of them, two or more."""
 LEAST_EVIDENCE, LEAST_RISE = 1.4, 3.0
-"""Evidence that an item must have whatever the message is like; or so many deviations of the model."""
+"""Least evidence of an item whatever the message is; or least cosine, in deviations of the model's noise."""
 FURTHER = 1.8
-"""How far behind the best item each other may be."""
-USUAL_NOTES = 100
-"""Chunks from which on words weigh less by half of the logarithm of how many more there are: chance grows with them."""
+"""Greatest distance of any item from the best one, in log-odds."""
+MANY_NOTES = 100
+"""In more chunks, words weigh less by half of the logarithm of the ratio, because chance matches increase."""
 FEW_NOTES = 30
-"""Chunks up to which a word that two of them hold says less than it would among more."""
+"""In at most so many chunks, a word in two of them weighs less than it would among more chunks."""
 
 WEAK_WORD = 0.4
-"""Of a word that stands everywhere in talk: times, numbers, and verbs and nouns of any matter."""
+"""Factor for a word that is frequent in talk: times, numbers, and general verbs and nouns."""
 OF_CODE = 1.5
-"""Of what is no word and stands for one thing alone: *E18*."""
+"""Factor for an identifier: *E18*."""
 WEAK_SIGN, WEAK_SIGNS = 0.35, 0.1
-"""Of a pair of signs of which one, or both, are particles, numbers or the like: most such pairs cross two words."""
+"""Factors for a pair of characters with one or two particles, numbers or the like: most such pairs cross two words."""
 IN_PASSAGE = 0.7
-"""Of what stands in a passage: chance puts more words into several lines than into one."""
+"""Factor for matches in a passage: chance puts more words into several lines than into one."""
 OF_FAMILY = 0.6
-"""Of a word that is made of one of the message, or the other way round."""
+"""Factor for a word derived from a word of the message, or the reverse."""
 WITHIN_RUN, OTHER_PARTS = 0.5, 0.5
-"""Of further pairs of one run of signs, and of what other parts of the message say."""
+"""Factors for further pairs of one run of characters, and for the other parts of the message."""
 INITIALS = 3.5
 FULL_ENTITY, MIN_ENTITY, FEW_LINES = 3.0, 1.5, 3
-"""What naming an entity says for each of its lines: in full of a few, and half a point less for each doubling."""
+"""Evidence of an entity for each of its lines: in full up to a few lines, and half a point less for each doubling."""
 MENTIONED = 0.7
-"""Of that, for a line which is about another one and names it."""
+"""Factor for a line that names the entity but is about another one."""
 NEAR_FROM, NEAR_WEIGHT, NEAR_MAX = 1.9, 0.8, 3.5
-"""Deviations of a cosine above the noise from which it counts, what one more weighs, and all of them at most."""
+"""Least deviations of a cosine above the noise that count, the weight of one more, and the upper limit."""
 RARE = 6.4
-"""Of a word that is in no list of common ones, and in hardly another note."""
-_SAYS_NOTHING = word_set("""
+"""The weight of a word that is in no list of common words, and in hardly another note."""
+_MEANINGLESS = word_set("""
 remember forget 记住 statt ab um im ins der das dem
 im ive id youre youve theyre weve hes shes thats whats wheres whens whos hows whys theres heres lets dont doesnt didnt
 isnt arent wasnt werent wont wouldnt cant couldnt shouldnt havent hasnt hadnt
 """)
 """`Remember that`, with which many memories begin, German words that a search may mean (a certificate in DER), and
-function words without their apostrophe, which no list of common words has."""
+function words without their apostrophe, which are in no list of common words."""
 _PARTICLES = frozenset(
     "的了是在我你他她它们这那有和与跟给把被要会能可就也都还再又很太个点些下上里去来到从对向为吗呢吧啊呀么哪谁几多少不没"
     "一二三四五六七八九十年月日号时大小好人家想看说做用过得着回帮"
@@ -98,11 +98,11 @@ _TIMES = expression(
     r"(?:周|星期|礼拜)[一二三四五六日天末]|[今明昨后前]天|早上|上午|中午|下午|傍晚|晚上|夜里|周末|[月年][底初]|最近"
     r"|刚才|时间|时候|小时|分钟|以前|以后|第[一二三]"
 )
-"""Pairs that stand everywhere in talk, as English words of times do."""
+"""Pairs that are frequent in talk, as English words for times are."""
 _NUMBERED = expression(
     r"\b(?:number|no\.|nr|room|cue|gate|platform|desk|page|line|pipe|bus|row) ?(\d{1,3})\b|第?(\d{1,3})[号路排]"
 )
-"""A number that is a name."""
+"""A number that serves as a name."""
 _CODE = expression(r"[a-z]+\d\w*")
 _YEAR = expression(
     rf"(?:{MONTH})\.? (?:\d{{1,2}},? )?((?:19|20)\d\d)|\d[./-]\d{{1,2}}[./-]((?:19|20)\d\d)|((?:19|20)\d\d)[年-]"
@@ -113,14 +113,14 @@ _OWN_DOING = expression(
     r"(?!can|could|should|would|will|may|must|have|need|want|think|know|mean|get|are|was|were)([a-z]{3,})\b"
     r"|\bwo ([a-z]{3,}) (?:ich|wir)\b"
 )
-"""A question of what the one who asks does, and its verb: *where do I work*, *wo wohnen wir*."""
+"""A question about what the speaker does, and its verb: *where do I work*, *wo wohnen wir*."""
 _ACRONYM = expression(r"\b[A-Z]{2,5}\b")
 
 
 class Worth(Struct, frozen=True):
-    """What speaks for an item in log-odds, by which part of the message most, whether that is enough, and each kind.
+    """The evidence for an item in log-odds, its best part of the message, the decision, and each kind.
 
-    The log-odds are those beside a message that is like nothing: what it is like is the same for all items.
+    The evidence of the message itself is not included, because it is the same for all items.
     """
 
     score: float
@@ -130,23 +130,23 @@ class Worth(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True):
-    """What is weighed of an item: its text, the terms of the message that it holds, its cosine, whom it is about."""
+    """The properties of an item for weighing: its text, the message terms that it has, its cosine, and its entities."""
 
     text: str
     terms: Collection[str] = ()
     cosine: float | None = None
     slugs: Collection[EntitySlug] = ()
     of_days: float = 0.0
-    """The lift of the days that the message is about."""
+    """The lift by the days that the message is about."""
     is_passage: bool = False
-    """Whether it is several lines of a note, and no memory."""
+    """Whether it is several lines of a note rather than a memory."""
 
 
 class MessageEvidence:
-    """Weighs items beside one message.
+    """Weighs items for one message.
 
-    `entities` are those that the message means, each with how surely (0 to 1) and how many lines it has; `names` are
-    the terms that name them, which say no more than that; `called` are those by which a line of theirs may be meant.
+    `entities` are those that the message means, each with the certainty (0 to 1) and its number of lines; `names` are
+    the terms of their names, which are no evidence beyond that; `called` are other terms that may mean them.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class MessageEvidence:
     ) -> None:
         self._noise = noise
         self._named, self._called = names, called
-        # in full of a few lines, and half a point less for each doubling
+        # in full for a few lines, and half a point less for each doubling
         self._entities = {
             slug: sure * max(MIN_ENTITY, FULL_ENTITY - 0.5 * math.log2(max(1.0, lines / FEW_LINES)))
             for slug, (sure, lines) in entities.items()
@@ -171,15 +171,17 @@ class MessageEvidence:
         small = self._text.lower()
         numbers = {match[1] or match[2] for match in _NUMBERED.finditer(small)}
         known = german_weights(idf.weights) if is_german(small) else idf.weights
-        # a year is the days' matter
-        of_names |= {year for found in _YEAR.findall(small) for year in found if year}
+        # a year is evidence of the days
+        of_names |= {year for groups in _YEAR.findall(small) for year in groups if year}
         self._weights = {
             term: 0.0 if term in of_names else weight if term in numbers else term_weight(term, weight)
             for term, weight in known.items()
         }
         spaced = [term for term, weight in self._weights.items() if term.isalpha() and term.isascii() and weight]
         self._long = {term for term in spaced if len(term) >= LEAST_OF_COMPOUND and self._weights[term] >= RARE}
-        self._pairs = {one + other: (one, other) for one, other in pairwise(spaced) if len(one) > 2 < len(other)}
+        self._pairs = {
+            first + second: (first, second) for first, second in pairwise(spaced) if len(first) > 2 < len(second)
+        }
         self._families = {
             family_of(term): (term, OF_FAMILY * self._weights[term])
             for term in spaced
@@ -187,7 +189,7 @@ class MessageEvidence:
         }
         self._doings = [verb for pair in _OWN_DOING.findall(small) for verb in pair if verb]
         self._total = sum(self._weights.values())
-        self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / USUAL_NOTES))
+        self._chance = 0.5 * max(0.0, math.log(max(1, idf.chunks) / MANY_NOTES))
         self._are_few = idf.chunks <= FEW_NOTES
         self._parts = [frozenset(query_terms(part)) for part in message.parts]
         self._concepts = concepts_in(self._text)
@@ -195,22 +197,24 @@ class MessageEvidence:
         self._is_short = 0 < word_count(message.wording) < SHORT
         self._prior = _log_odds(self.kinds)
         self._significant = significant_words(self._text)
-        self._acronyms = {one.lower() for one in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
+        self._acronyms = (
+            {acronym.lower() for acronym in _ACRONYM.findall(self._text)} if not self._text.isupper() else set()
+        )
 
     def of(self, items: Sequence[Item]) -> list[Worth]:
-        """Return what speaks for each of the items that came near, in their order."""
-        # what both say in one word is a word that both have
-        spoken = [self._shared(item.text) for item in items]
-        rarity = {one: self._rarity(one, spoken) for one in self._concepts}
+        """Return the evidence for each of the candidate items, in their order."""
+        # a concept that both state with the same word is already counted as that word
+        spoken: list[frozenset[Concept]] = [
+            concepts_in(item.text, beside=self._significant) & self._concepts if self._concepts else frozenset()
+            for item in items
+        ]
+        rarity = {concept: self._rarity(concept, spoken) for concept in self._concepts}
         worths = [self._worth(item, shared, rarity) for item, shared in zip(items, spoken, strict=True)]
-        least = max((one.score for one in worths if one.is_included), default=0.0) - FURTHER
-        return [replace(one, is_included=one.is_included and one.score >= least) for one in worths]
-
-    def _shared(self, text: str) -> frozenset[Concept]:
-        return concepts_in(text, beside=self._significant) & self._concepts if self._concepts else frozenset()
+        least = max((worth.score for worth in worths if worth.is_included), default=0.0) - FURTHER
+        return [replace(worth, is_included=worth.is_included and worth.score >= least) for worth in worths]
 
     def _rarity(self, concept: Concept, spoken: Sequence[Collection[Concept]]) -> float:
-        holding = sum(concept in one for one in spoken)
+        holding = sum(concept in concepts for concepts in spoken)
         others = max(60, len(spoken)) - holding
         return max(0.3, min(width_weight(concept), math.log((others + 0.5) / (holding + 0.5))))
 
@@ -218,48 +222,51 @@ class MessageEvidence:
         small = item.text.lower()
         matches = {term for term in item.terms if self._has_word(term, small, item.text)}
         matches.update(self._compounds_in(small, matches))
-        # what says of an item only whom it is about is evidence of its own
+        # a word that only means the item's entity is counted as evidence of the entity
         matches = matches.difference(*(self._called.get(slug, ()) for slug in item.slugs))
         words, part = self._words(matches, item.text)
         words *= IN_PASSAGE if item.is_passage else 1.0
         entity = self._entity(item, matches)
-        is_whom = any(slug in self._entities for slug in item.slugs)
-        left_out = frozenset(one for one in self._concepts if is_whom and is_of_people(one))
-        held = [weight for term in matches if (weight := self._weights.get(term))]
+        is_about_entity = any(slug in self._entities for slug in item.slugs)
+        excluded = frozenset(concept for concept in self._concepts if is_about_entity and is_of_people(concept))
+        term_weights = [weight for term in matches if (weight := self._weights.get(term))]
         does_so = any(re.search(rf"\b(?:i|we|ich|wir) {verb}\b", small) for verb in self._doings)
-        is_all = (len(held) > 1 or does_so) and sum(held) >= ALL_FROM * self._total
+        has_all = (len(term_weights) > 1 or does_so) and sum(term_weights) >= ALL_FROM * self._total
         words = words or self._relatives(item)
         if self._are_few and 0 < words < FULL and self._concepts:
-            # a word of two of a few notes weighs little: no less than if one of both said it in another
-            same = (concepts_in(item.text) & self._concepts).difference(shared, left_out)
+            # in few notes, a shared word weighs little: it counts at least as much as a shared concept in other words
+            same = (concepts_in(item.text) & self._concepts).difference(shared, excluded)
             words = max(words, _in_other_words(rarity, same))
-        meant = _in_other_words(rarity, frozenset(shared) - left_out)
+        concept_weight = _in_other_words(rarity, frozenset(shared) - excluded)
         if any(map(UNSPACED_RUN.match, matches)):
-            meant = 0.0  # 图书馆 has the sign of a book in it
-        near = self._near(item.cosine)
+            concept_weight = 0.0  # 图书馆 contains the character for book
+        rise = 0.0 if item.cosine is None else self._noise.rise(item.cosine)
+        near = min(NEAR_MAX, max(0.0, rise - NEAR_FROM) * NEAR_WEIGHT)
         kinds = {
             "words": words,
-            # a line of what one does oneself is the answer
-            "all": is_all * (1 + does_so),
+            # a line about the speaker's own action is the answer
+            "all": has_all * (1 + does_so),
             "entity": entity,
             "named": entity * self._is_short,
-            # a concept and the model say the same
-            "meaning": max(meant, near),
-            # days say something where something else speaks
-            "days": item.of_days if words or entity or meant or near else 0.0,
+            # a concept and the model measure the same
+            "meaning": max(concept_weight, near),
+            # days only count together with other evidence
+            "days": item.of_days if words or entity or concept_weight or near else 0.0,
         }
         score = _log_odds(kinds)
-        has_evidence = words + entity + meant >= LEAST_EVIDENCE or (does_so and is_all) or self._is_near(item.cosine)
+        has_evidence = (
+            words + entity + concept_weight >= LEAST_EVIDENCE or (does_so and has_all) or self._is_near(item.cosine)
+        )
         is_enough = has_evidence and self._prior + score >= 0
         return Worth(score, part, is_enough, kinds)
 
     def _is_near(self, cosine: float | None) -> bool:
-        """Tell whether a meaning alone is evidence: it is where it is known how near what is unrelated comes."""
+        """Return whether the cosine alone is sufficient evidence; it is only if the noise of the model is known."""
         is_known = self._noise.usual is not None and self._noise.is_clear
         return cosine is not None and is_known and self._noise.rise(cosine) >= LEAST_RISE
 
     def _compounds_in(self, small: str, matches: Collection[str]) -> Iterator[str]:
-        """Yield terms of the message that a text writes as two words, and both of two that it writes as one."""
+        """Yield terms that a text writes as two words, and both terms of a pair that it writes as one word."""
         if self._long and (missing := self._long.difference(matches)):
             squeezed = small.replace(" ", "").replace("-", "")
             yield from (term for term in missing if term in squeezed)
@@ -268,14 +275,14 @@ class MessageEvidence:
                 yield from pair
 
     def _relatives(self, item: Item) -> float:
-        """Return what a word of one family with one of the message says: *toaster* of *toast*."""
+        """Return the greatest weight of a word that is related to one of the message: *toaster* and *toast*."""
         if not self._families:
             return 0.0
-        held = (self._families[one] for one in families_in(item.text) & self._families.keys())
-        return max((weight for term, weight in held if term not in item.terms), default=0.0)
+        weights = (self._families[family] for family in families_in(item.text) & self._families.keys())
+        return max((weight for term, weight in weights if term not in item.terms), default=0.0)
 
     def _has_word(self, term: str, small: str, text: str) -> bool:
-        """Tell whether a short word is in a text as it is: a stemmer makes *hi* of *his*."""
+        """Return whether a short word is in a text itself, because a stemmer turns *his* into *hi*."""
         if len(term) > 3 or not term.isascii() or term.isdigit():
             return True
         if term in self._acronyms:
@@ -305,7 +312,7 @@ class MessageEvidence:
         return sum(max(run) + WITHIN_RUN * (sum(run) - max(run)) for run in runs)
 
     def _initials(self, part: Collection[str], text: str) -> float:
-        """Return what a short form says for a text with the words that it begins: *MR*, merge request."""
+        """Return the weight of an abbreviation for a text that has its words in full: *MR*, merge request."""
         for short in self._acronyms.intersection(part):
             if re.search(r"\b" + r"[\w'’]*[ -]".join(short) + r"[\w'’]+", text, re.IGNORECASE):
                 return INITIALS
@@ -319,26 +326,23 @@ class MessageEvidence:
         ]
         return max(weights, default=0.0)
 
-    def _near(self, cosine: float | None) -> float:
-        return 0.0 if cosine is None else min(NEAR_MAX, max(0.0, self._noise.rise(cosine) - NEAR_FROM) * NEAR_WEIGHT)
-
 
 def _log_odds(kinds: Mapping[str, float]) -> float:
     return sum(WEIGHTS[name] * value for name, value in kinds.items() if value)
 
 
 def _in_other_words(rarity: Mapping[Concept, float], concepts: Collection[Concept]) -> float:
-    """Return what two concepts weigh together, the rarest ones, of which the second counts half."""
+    """Return the combined weight of the two rarest concepts; the second counts half."""
     weights = sorted((rarity[concept] for concept in concepts), reverse=True)[:2]
     return sum(weight * share for weight, share in zip(weights, (1.0, 0.5), strict=False))
 
 
 def term_weight(term: str, weight: float) -> float:
-    """Return what a term of a message says for what holds it, of its rarity."""
-    if term in _SAYS_NOTHING:
+    """Return the weight of a message's term for an item that has it, from its rarity."""
+    if term in _MEANINGLESS:
         return 0.0
     if term.isdigit():
-        # a small number stands in many lines, and says nothing of what it counts
+        # a small number is in many lines, and does not say what it counts
         return weight if len(term) > 2 else 0.0
     if UNSPACED_RUN.match(term):
         if _TIMES.fullmatch(term):
@@ -351,7 +355,7 @@ def term_weight(term: str, weight: float) -> float:
 
 
 def parts_first(parts: Iterable[int]) -> list[int]:
-    """Return places in an order in which the first of each part comes before the second of any, three at most."""
+    """Return indices ordered so that the first one of each part comes first, for at most three parts."""
     parts = list(parts)
     first = [parts.index(part) for part in dict.fromkeys(parts)][:3]
     return [*first, *(at for at in range(len(parts)) if at not in first)]

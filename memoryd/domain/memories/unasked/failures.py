@@ -1,12 +1,11 @@
-"""What a failed tool asks of the memory: the error's own words, and the programs that were run.
+"""The question that a failed tool call asks of the memory: specific words of the error, and the programs that were run.
 
-Of an output the lines count that say what went wrong, else its last ones. Paths, frames of stacks, numbers, hashes,
-times and masked secrets are left out, for they differ each time, and so are the words in which any error is told: they
-would find every note of anything that ever failed. The same failure asks in the same words, so that it can be told
-apart from a new one.
+Of an output only the lines about the error count, or its last ones. Paths, stack frames, numbers, hashes, times and
+masked secrets are removed, because they differ each time; so are the words of any error message, which would match
+every note about any failure. The same failure gives the same question, so that it can be recognised.
 
-What says what to do, a lesson, a failure or a procedure, is told if it has two words of that, and not only the name of
-the program; anything else needs what is needed beside a message that anybody could have said.
+A lesson, a failure or a procedure is included if it shares two words with the question, not only the name of the
+program; any other memory needs as much evidence as for a message without an explicit question.
 """
 
 import re
@@ -20,9 +19,9 @@ from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.domain.text.words import UNSPACED_RUN, query_terms
 
 HELPFUL = (Kind.LESSON, Kind.FAILURE, Kind.PROCEDURE)
-"""Kinds of memories that are told first, and for less evidence than others."""
+"""Kinds of memories that come first, and need less evidence than others."""
 LEAST_OF_OTHERS = 2.2
-"""What must speak for a memory of another kind, in log-odds."""
+"""Least evidence for a memory of another kind, in log-odds."""
 _CHARS = 20_000
 _LINES, _PROGRAMS, _LINE_WORDS, _WORD_CHARS = 4, 3, 24, 100
 
@@ -30,7 +29,7 @@ _FRAME = expression(
     r'\s*+(?:File ".*", line \d|at\s+\S+.*[:(]|\S+\.(?:go|rs|c|cc|cpp):\d+ \+0x|\d+:\s+0x|goroutine \d|Traceback\b'
     r"|[~^\s|]+\Z|(?:\d+\s*)?\|)"
 )
-_TELLING = caseless(
+_ERROR_SIGN = caseless(
     r"\b(?:\w*error|\w*exception|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|cannot|can't|could not|couldn't|unable|denied"
     r"|refused|rejected|conflicts?|not \w+|no \w+|un(?:known|defined|expected|supported|resolved)|invalid|missing"
     r"|time(?:d )?out|expired|abort(?:ed)?|E[A-Z]{4,}|must|required|mismatch)\b"
@@ -70,58 +69,58 @@ _PLAIN = expression(r"[A-Za-z][\w.-]*\Z")
 
 
 def failure_question(command: str, error: str) -> str:
-    """Return what a failure asks: a line for the programs, then one for each of the error; empty if it asks nothing.
+    """Return the question of a failure: a line of programs, then one for each error line; empty if there is none.
 
-    `command` is what the tool was given; no secret of either is in it.
+    `command` is the tool's input. Secrets are removed from both.
     """
     output = harmless_text(redacted(error[:_CHARS]))
     programs = " ".join(_programs(harmless_text(redacted(command[:_CHARS]))))
-    said = dict.fromkeys(filter(None, map(_own_words, _telling_lines(output))))
-    if set(" ".join(said).lower().split()) <= set(programs.lower().split()):
+    error_lines = dict.fromkeys(filter(None, map(_own_words, _error_lines(output))))
+    if set(" ".join(error_lines).lower().split()) <= set(programs.lower().split()):
         return ""
-    return "\n".join([programs, *said])
+    return "\n".join([programs, *error_lines])
 
 
 def failure_message(question: str) -> UnaskedMessage:
-    """Return the message that a failure's question is: of what concerns us, perhaps."""
+    """Return the message for the question of a failure."""
     return UnaskedMessage(tuple(filter(None, question.split("\n"))))
 
 
 def is_worth_telling(kind: Kind | None, terms: Collection[str], score: float, question: str) -> bool:
-    """Tell whether an item is told for a failure, by its kind, the terms of the question that it has, and its worth."""
+    """Return whether an item is included for a failure, by its kind, its terms of the question, and its score."""
     programs, _, own = question.partition("\n")
     is_about = len(terms) > 1 and not set(query_terms(own)).difference(query_terms(programs)).isdisjoint(terms)
     return is_about and (kind in HELPFUL or score >= LEAST_OF_OTHERS)
 
 
-def _telling_lines(output: str) -> list[str]:
-    """Return the lines that say what went wrong: the first and the last two of them, for programs differ in that."""
+def _error_lines(output: str) -> list[str]:
+    """Return lines about the error: the first two and the last two, because programs differ in where they report it."""
     lines = [line.strip() for line in output.split("\n") if line.strip() and not _FRAME.match(line)]
-    telling = [line for line in lines if _TELLING.search(line)] or lines[-2:]
-    return telling if len(telling) <= _LINES else telling[: _LINES // 2] + telling[-(_LINES // 2) :]
+    error_lines = [line for line in lines if _ERROR_SIGN.search(line)] or lines[-2:]
+    return error_lines if len(error_lines) <= _LINES else error_lines[: _LINES // 2] + error_lines[-(_LINES // 2) :]
 
 
 def _own_words(line: str) -> str:
     plain = _NOISE.sub(" ", _FILE_PLACE.sub(" ", _PATH.sub(" ", line)))
-    found = (part for word in _WORD.findall(plain) for part in _parts(word))
-    words = dict.fromkeys(word for word in found if word.lower() not in _GENERAL and not _is_bare(word))
+    parts = (part for word in _WORD.findall(plain) for part in _parts(word))
+    words = dict.fromkeys(word for word in parts if word.lower() not in _GENERAL and not _is_bare(word))
     return " ".join(list(words)[:_LINE_WORDS])
 
 
 def _parts(word: str) -> list[str]:
-    """Return a word, or its parts if one of these says nothing: `stripe.error.CardError`."""
+    """Return a word, or its parts if one of them is general: `stripe.error.CardError`."""
     parts = word.split(".")
     return parts if any(part.lower() in _GENERAL for part in parts) else [word]
 
 
 def _is_bare(word: str) -> bool:
-    """Tell whether a word is a single sign, or what a program wrote for programs, such as a picture in letters."""
+    """Return whether a word is a single character, or too long for a word, such as encoded data."""
     return (len(word) < 2 and not UNSPACED_RUN.search(word)) or len(word) > _WORD_CHARS
 
 
 def _programs(command: str) -> Iterator[str]:
-    """Yield the programs of a command line with what they were told to do first: `git push`, `docker compose`."""
-    found = dict[str, None]()
+    """Yield the programs of a command line, with their first argument if it is a word: `git push`, `docker compose`."""
+    programs = dict[str, None]()
     for part in _SEPARATOR.split(command):
         words = [word for word in part.split() if not _ASSIGNED.match(word) and word not in _WRAPPERS]
         if not words or words[0] in _BESIDE:
@@ -130,5 +129,5 @@ def _programs(command: str) -> Iterator[str]:
         if not _PLAIN.match(name):
             continue
         does = words[1] if len(words) > 1 and _PLAIN.match(words[1]) and "." not in words[1] else ""
-        found[f"{name} {does}".strip()] = None
-    yield from list(found)[-_PROGRAMS:]
+        programs[f"{name} {does}".strip()] = None
+    yield from list(programs)[-_PROGRAMS:]

@@ -1,8 +1,8 @@
-"""How a message is worded: whether its answer calls for something that is kept, or anybody could have typed it.
+"""The wording of a message: whether its answer requires memory, or could be given to anyone.
 
-*Book the usual place*, *can she eat that* and *where did I put it* call for what is kept; news of one's day, jokes,
-sums, orders about the text at hand and questions about the world do not. A logistic regression tells them apart by
-common words, pairs of words that follow each other, signs, and its length; the weights stand at the end.
+*Book the usual place*, *can she eat that* and *where did I put it* require memory; news of one's day, jokes, sums,
+orders about the text at hand and questions about the world do not. A logistic regression separates them by common
+words, pairs of consecutive words, signs, and length; the weights are at the end of this module.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,38 +14,38 @@ from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.words import UNSPACED_RUN
 
 WEIGHED_LANGUAGES = ("en", "zh", "de", "")
-"""What is too short to tell its language is taken for one of them."""
+"""Languages with weights; a text too short to determine its language is treated as one of them."""
 UNKNOWN = -1.5
-"""Of what nobody can tell: a little less than most messages that need something have."""
+"""The result for other languages: a little less than most messages that require memory have."""
 ALWAYS = "*"
-"""The feature that every message has."""
+"""The feature of every message (the bias)."""
 _WORD = expression(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 LENGTHS = (2, 4, 6, 9, 13, 20, 35, 60)
-"""Words from which on a message is longer: each that it has is a feature."""
+"""Thresholds of length in words: each one that a message reaches is a feature."""
 SIGNS_A_WORD = 1.7
-"""Of a script without spaces."""
+"""Characters that count as one word in scripts without spaces."""
 _MARKS = (("?", expression("[?？]")), ("#", expression(r"\d")))
 
 
 def form_of(text: str, weights: Mapping[str, float] | None = None) -> float:
-    """Return the log-odds that a normalised text calls for something that is kept, by its wording alone.
+    """Return the log-odds that the answer to a normalised text requires memory, by its wording alone.
 
-    By the weights of the table, if no others are given. Of a language that has none nobody can tell.
+    `weights` are those of the table by default. For a language without weights the result is `UNKNOWN`.
     """
     weights = weights_in(TABLE) if weights is None else weights
     if language_of(text) not in WEIGHED_LANGUAGES:
         return UNKNOWN
-    return sum(weights.get(one, 0.0) for one in features(text))
+    return sum(weights.get(feature, 0.0) for feature in features(text))
 
 
 def word_count(text: str) -> float:
-    """Return how many words a text has, of a script without spaces by its signs."""
+    """Return the number of words in a text; characters of scripts without spaces count as fractions."""
     signs = sum(map(len, UNSPACED_RUN.findall(text)))
     return len(_WORD.findall(UNSPACED_RUN.sub(" ", text))) + signs / SIGNS_A_WORD
 
 
 def features(text: str) -> set[str]:
-    """Return what of the wording of a normalised text is weighed: each of its features once."""
+    """Return the distinct features of the wording of a normalised text."""
     return {ALWAYS, *_features(text.lower())}
 
 
@@ -65,7 +65,7 @@ def _features(small: str) -> Iterator[str]:
 
 @cache
 def weights_in(table: str) -> Mapping[str, float]:
-    """Return the weights of a table, each row of which has a number of hundredths and the features of this weight."""
+    """Return the weights of a table: each row has a weight in hundredths and the features with this weight."""
     rows = (row.partition(" ") for row in table.split("\n") if row)
     return {feature: int(weight) / 100 for weight, _, several in rows for feature in several.split(" | ")}
 
@@ -317,8 +317,8 @@ TABLE = """
 150 那
 155 wants
 """
-"""Weights in hundredths of a log-odds, each before the features that have it.
+"""Weights in hundredths of a log-odds, each before its features.
 
-A feature is a word, a pair of them or of signs, `^` the first word, `>4` four words and more, `#` a digit, `*` what
-every message has. `make eval-messages ARGS=--fit` writes them anew.
+A feature is a word, a pair of words or characters, `^` and the first word, `>4` for four words and more, `#` a digit,
+`*` for every message. `make eval-messages ARGS=--fit` regenerates them.
 """

@@ -1,7 +1,7 @@
 """German words of messages.
 
-How common a word is was counted in English and Chinese: a German word of any sentence would be as rare as a name, so
-that words which make a message German weigh nothing in it.
+Word frequencies were counted in English and Chinese: any common German word would seem as rare as a name. So the
+words by which a message is recognised as German get no weight in it.
 """
 
 from collections.abc import Mapping
@@ -35,9 +35,9 @@ heating heizung | garden garten pflanzen | monday montag montags | tuesday diens
 wednesday mittwoch mittwochs | thursday donnerstag donnerstags | friday freitag freitags | saturday samstag samstags
 sunday sonntag sonntags | password passwort passworter kennwort | customer kunde kundin kunden
 """
-"""German words of a concept, behind the word that its row begins with; none that is English, too."""
+"""German words of a concept, after the first word of its row in `concepts`; none is also English."""
 _ALSO_ENGLISH = word_set("die den war hat man will bin was am es du er da so an in also alle mal gut halt mag dort im")
-"""Of a German sentence alone they say that it is one."""
+"""Words that are also English; to determine the language, they count as German."""
 _TALK = word_set("""
 merk merke dir vergiss denk denke daran stell wieso worauf schon wieder bis beim vor seit ohne gegen durch unter
 zwischen wegen einem eines keinen meinen dein deine sein seine ihre dich uns euch ihm ihn ihnen seid hab hast habt
@@ -48,13 +48,14 @@ sehr ganz gerne gern bitte danke letzten letzte letztes nachste nachsten dieser 
 weiss glaube finde sag sage sagen heut bisschen einfach eigentlich vielleicht ubrigens falsch fertig
 """)
 _GERMAN_TALK = _TALK.union(map(normalised, function_words("de"))) - _ALSO_ENGLISH
-"""No English words, most of them: whoever says one speaks German."""
+"""Mostly not English: a message with these words is German."""
 GERMAN_MAX = 5.5
-"""Of a word of a German message, of which nobody counted how common it is: all would be as rare as names."""
+"""Upper limit for the weight of a word in a German message: without counted frequencies all would be as rare as
+names."""
 
 
 def is_german(small: str) -> bool:
-    """Tell whether a message is German; of a few words, whether more of them are German than English talk."""
+    """Return whether a message is German; if it is short, whether it has more German than English function words."""
     words = small.split()
     german = sum(word in _GERMAN_TALK or word in _ALSO_ENGLISH for word in words)
     english = sum(word in STOP_WORDS and word not in _GERMAN_TALK and word not in _ALSO_ENGLISH for word in words)
@@ -62,7 +63,7 @@ def is_german(small: str) -> bool:
 
 
 def german_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights of the terms of a German message: what talk is made of weighs nothing."""
+    """Return the weights of the terms of a German message; common words get the weight 0."""
     talk = _GERMAN_TALK | _ALSO_ENGLISH
     return {
         term: 0.0 if term in talk else min(weight, GERMAN_MAX) if term.isalpha() else weight

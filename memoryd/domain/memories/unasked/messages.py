@@ -1,8 +1,8 @@
-"""What a message of a conversation asks of the memory, by its form alone: nothing, or parts that each ask something.
+"""The parts of a message that may require memory, determined by its form alone.
 
-Nothing is asked by what is made of closed classes of words (acknowledgements, greetings, moods, curses), by orders that
-are about the agent's last output ("make it shorter", 再简短一点), by arithmetic and conversions, and by what is pasted.
-Which words are rare decides nothing here: that is the evidence's matter.
+No memory is required by messages of closed classes of words (acknowledgements, greetings, moods, curses), orders about
+the agent's last output ("make it shorter", 再简短一点), arithmetic and conversions, and pasted output. The rarity of
+words is not considered here, but as evidence for items.
 """
 
 import re
@@ -19,11 +19,11 @@ from memoryd.domain.text.words import UNSPACED_RUN, normalised
 MAX_CHARS = 20_000
 LONGEST_ORDER, LONGEST_SUM = 120, 300
 TOO_SHORT = 3
-"""Signs of a script without spaces."""
+"""Characters of a script without spaces."""
 POLITE_CHARS = 120
-"""Of the end of a message that are looked through for thanks."""
+"""Characters at the end of a message in which thanks are recognised."""
 MAX_PARTS = 12
-"""Of a message: of a longer one half of them from its end, where the question often stands."""
+"""Most parts of a message; of a longer one, half are taken from its end, where the question often is."""
 
 _IDLE_WORDS = word_set("""
 ok okay okey k kk yes yep yeah yup ya no nope nah sure fine right alright good great nice cool lovely perfect awesome
@@ -86,7 +86,7 @@ _TRANSLATED = caseless(
     r"(?:请|帮我|把)?(?:翻译|译)[成为]?.{0,10}[:：]|(?:translate|rewrite|rephrase|proofread|summari[sz]e"
     r"|explain|correct|fix)\b[^:\n]{0,60}:\s*\S"
 )
-"""What stands behind the colon is text to work on."""
+"""The text after the colon is to be processed."""
 _NUMBER = r"\d[\d.,]{0,15}"
 _UNIT = (
     r"(?:%|percent|°|degrees?|celsius|fahrenheit|feet|foot|ft|inch(?:es)?|yards?|miles?|km|kilomet(?:re|er)s?|m"
@@ -141,14 +141,14 @@ _ASKS = caseless(
     r"|wer|wann|wo|warum|wie|welche\w?|ist|sind|erklare?|schreibe?|erzahle?|nenne?|gib mir|zeig mir)\b"
     r"|.{0,200}(?:为什么|为啥|为何|怎么|如何|什么|哪|吗)"
 )
-"""A line beside what is pasted that asks about it."""
+"""A line next to pasted text that asks about it."""
 _THANKS = caseless(
     r"(?:[\s,.!;]*\b(?:(?:many |a thousand )?thank(?:s| you| u)"
     r"(?: (?:so|very) much| a (?:lot|million|bunch)| in advance| again)?"
     r"|cheers(?: mate)?|please|pls|plz|(?:kind|best|warm) (?:regards|wishes)[^\n]{0,3}(?:\n.{0,30})?"
     r"|vielen dank(?: im voraus)?|danke(?: schon)?|bitte)\b)+\W*\Z"
 )
-"""What ends a polite message."""
+"""The end of a polite message."""
 _PRONOUN = caseless(r"\b(?:he|him|his|she|hers?|they|them|theirs?|ihm|ihn|ihnen)\b|(?<!其)[他她]|它")
 _SPEAKS_TO = caseless(
     r"\b(?:ask|tell|phone|ring|call|text|e?mail|message|msg|catch|reach|contact|invite|remind|write to|let \w+ know"
@@ -157,23 +157,23 @@ _SPEAKS_TO = caseless(
 
 
 class UnaskedMessage(Struct, frozen=True):
-    """What a message asks for; without parts it asks for nothing, and `silence` says why."""
+    """The parts of a message that may require memory; if there are none, `silence` has the reason."""
 
     parts: tuple[str, ...] = ()
     wording: str = ""
-    """What was said of it, normalised, without greetings, thanks and what is pasted; empty of what nobody said."""
+    """The parts as one normalised text, without greetings, thanks and pasted output; empty if it was no message."""
     silence: SkipReason | None = None
 
     @property
     def form(self) -> float:
-        """The log-odds that its parts call for something that is kept, by their wording alone."""
+        """The log-odds that the message requires memory, by its wording alone."""
         return form_of(self.wording) if self.wording else UNKNOWN
 
 
 def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> UnaskedMessage:
-    """Return what a message asks of the memory; `names_entity`: it names whom or what the memory knows.
+    """Return the parts of a message that may require memory; `names_entity`: it names a known entity.
 
-    `names_noun`: what it names is called by a word of the language, such as *hens*, which may be counted in a sum.
+    `names_noun`: it names an entity with a common noun, such as *hens*, which may also be a unit of a calculation.
     """
     plain = normalised(text[:MAX_CHARS]).strip()
     if not _LETTER.search(plain):
@@ -189,8 +189,8 @@ def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> 
         return UnaskedMessage(silence=SkipReason.ABOUT_OUTPUT)
     if is_sum and not is_named:
         return UnaskedMessage(silence=SkipReason.ARITHMETIC)
-    asked = spoken[:-POLITE_CHARS] + _THANKS.sub("", spoken[-POLITE_CHARS:])
-    parts = [part for part in _clauses(asked) if not _is_idle(part)]
+    question = spoken[:-POLITE_CHARS] + _THANKS.sub("", spoken[-POLITE_CHARS:])
+    parts = [part for part in _clauses(question) if not _is_idle(part)]
     if not parts or (not is_named and _is_too_short(spoken)):
         return UnaskedMessage(silence=SkipReason.SMALL_TALK)
     if len(parts) > MAX_PARTS:
@@ -199,7 +199,7 @@ def read_message(text: str, *, names_entity: bool, names_noun: bool = False) -> 
 
 
 def _is_idle(text: str) -> bool:
-    """Tell whether a text has only words that say nothing to a memory, or praises whoever is spoken to."""
+    """Return whether a text has only words without content, or praises the agent."""
     small = text.lower().replace("’", "'")
     rest = _IDLE_CHINESE.sub("", small) if UNSPACED_RUN.search(small) else small
     if UNSPACED_RUN.search(rest):
@@ -215,13 +215,13 @@ def _is_idle_word(word: str) -> bool:
 
 
 def _is_too_short(text: str) -> bool:
-    """Tell whether a text is one word, and no question: whoever wants something says more."""
+    """Return whether a text is a single word and no question."""
     signs = sum(len(run) for run in UNSPACED_RUN.findall(text))
     return "?" not in text and (signs <= TOO_SHORT if signs else len(_SPOKEN.findall(text)) < 2)
 
 
 def _is_about_style(text: str) -> bool:
-    """Tell whether a text says how the last output is to be, or holds what is to be worked on."""
+    """Return whether a text is about the form of the last output, or contains the text to process."""
     if _TRANSLATED.match(text):
         return True
     if len(text) > LONGEST_ORDER:
@@ -230,13 +230,13 @@ def _is_about_style(text: str) -> bool:
 
 
 def _without_pasted(text: str) -> str:
-    """Return the lines that somebody said, without logs, errors and code."""
+    """Return the lines of the user, without pasted logs, errors and code."""
     lines = text.split("\n")
     is_pasted = [_PASTED_LINE.search(line) is not None for line in lines]
     if True not in is_pasted:
         return text
     first, last = is_pasted.index(True), len(lines) - 1 - is_pasted[::-1].index(True)
-    # a line between two that are pasted is output, too, whatever it looks like
+    # a line between two pasted ones is output as well
     spoken = [
         line
         for at, line in enumerate(lines)
@@ -255,10 +255,10 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def has_pronoun(text: str) -> bool:
-    """Tell whether a text means somebody whom it does not name."""
+    """Return whether a text has a pronoun of the third person."""
     return _PRONOUN.search(text) is not None
 
 
 def may_mean_another(text: str) -> bool:
-    """Tell whether a text is about somebody whom it does not name, or asks to speak to somebody."""
+    """Return whether a text is about a person that it may not name, or asks to contact one."""
     return has_pronoun(text) or _SPEAKS_TO.search(text) is not None

@@ -23,16 +23,16 @@ def test_appending_keeps_all_that_stood_there(text: str, added: str) -> None:
         assert appended(text, added).startswith(text.removesuffix("\n"))
 
 
-def test_a_text_that_stands_there_once_is_replaced() -> None:
+def test_a_text_that_occurs_once_is_replaced() -> None:
     assert replaced(TEXT, "Graz", "Wien") == TEXT.replace("Graz", "Wien")
     assert replaced(TEXT, "- Peter lives in Graz.", "") == TEXT.replace("- Peter lives in Graz.\n", "")
     assert replaced(TEXT, "- Peter lives in Graz.\r\n", "- x\r\n") == TEXT.replace("- Peter lives in Graz.", "- x")
 
 
 @pytest.mark.parametrize(
-    ("old", "told"), [("##", "2 times"), ("Vienna", "does not stand"), (" \n", "nothing"), ("", "nothing")]
+    ("old", "told"), [("##", "2 times"), ("Vienna", "does not occur"), (" \n", "nothing"), ("", "nothing")]
 )
-def test_what_does_not_stand_there_once_is_not_replaced(old: str, told: str) -> None:
+def test_a_text_that_does_not_occur_once_is_not_replaced(old: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         replaced(TEXT, old, "x")
 

@@ -64,7 +64,7 @@ def test_merging_knows_no_order_and_no_repetition(told: list[MachineEntry], chan
 
 @given(st.lists(entries, max_size=12))
 def test_a_journal_that_is_brought_up_owes_nothing(told: list[MachineEntry]) -> None:
-    state = [one.told for one in merged(one for one in told if one.machine == "a").values()]
+    state = [one.unattributed for one in merged(one for one in told if one.machine == "a").values()]
     stated = merged(replace(one, machine="a", number=at) for at, one in enumerate(state, 1))
     assert owed(state, stated) == owed([], {})
     missing = owed(state, {})
@@ -73,7 +73,7 @@ def test_a_journal_that_is_brought_up_owes_nothing(told: list[MachineEntry]) -> 
 
 def test_what_may_not_be_told_any_more_is_written_out() -> None:
     stated = merged([used("a", 1, 3), stone("forgotten", 2.0)])
-    state = [stone("forgotten", 2.0).told]
+    state = [stone("forgotten", 2.0).unattributed]
     assert owed(state, stated).is_anew
     assert list(owed(state, stated).entries) == state
 

@@ -48,7 +48,7 @@ def test_name_becomes_an_alias_on_the_page_of_the_entity(name: str, into: str, p
         ("", "Peter", "is no name"),
         ("a]b", "Peter", "is no name"),
         ("x" * 201, "Peter", "is no name"),
-        ("a\u202eb", "Peter", "nobody sees"),
+        ("a\u202eb", "Peter", "invisible"),
     ],
 )
 def test_what_would_confuse_names_is_refused(name: str, into: str, why: str) -> None:

@@ -168,7 +168,7 @@ def test_a_name_leads_to_the_newest_version() -> None:
         meant(bullets, "is red")
     with pytest.raises(ValueError, match="no memory says"):
         meant(bullets, "zeppelin")
-    with pytest.raises(ValueError, match="no memory stands at"):
+    with pytest.raises(ValueError, match="there is no memory at"):
         meant(bullets, f"{LOG}#L1")
 
 

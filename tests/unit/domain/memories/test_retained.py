@@ -75,8 +75,8 @@ def test_line_has_one_canonical_spelling(written: str, canonical: str) -> None:
         ("- W(at=2025-02-30): x", "at is a day"),
         ("- W(at=2025-12-01..2025-11-27): x", "ends before it begins"),
         ("- W(supports=12): x", "first eight signs"),
-        ("- W(c=.5, c=.6): x", "c stands twice"),
-        ("- W(pin=yes): x", "pin stands alone"),
+        ("- W(c=.5, c=.6): x", "c occurs twice"),
+        ("- W(pin=yes): x", "pin has no value"),
         ("- W(c): x", "c has no value"),
         ("- W(from=usr): x", "did you mean user?"),
         ("- W @Peter likes tea", "a colon is missing"),
@@ -84,8 +84,8 @@ def test_line_has_one_canonical_spelling(written: str, canonical: str) -> None:
         ("- W Peter: likes tea", "as @Name"),
         ("- O(c=.9 @Peter: x", "the bracket is not closed"),
         ("- O[c=.9]: x", "round brackets"),
-        ("- W:", "nothing is said"),
-        ("- W @Peter:   \n", "nothing is said"),
+        ("- W:", "no text"),
+        ("- W @Peter:   \n", "no text"),
     ],
 )
 def test_near_miss_says_what_is_wrong(text: str, reason: str) -> None:

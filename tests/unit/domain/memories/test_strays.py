@@ -1,4 +1,4 @@
-"""Attributes behind the text of a memory: what is read, what is refused, and what is text."""
+"""Attributes after the text of a memory: what is read, what is refused, and what is text."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def read(text: str) -> RetainedLine:
         (f"Device A is fnOS（superseded＝{ONE}）。", Attributes(superseded=(ONE,))),
     ],
 )
-def test_ids_behind_the_text_are_read(text: str, named: Attributes) -> None:
+def test_ids_after_the_text_are_read(text: str, named: Attributes) -> None:
     found = read(text)
     keys = ("supports", "contradicts", "supersedes", "superseded")
     assert found.text == "Device A is fnOS"
@@ -61,7 +61,7 @@ def test_ids_behind_the_text_are_read(text: str, named: Attributes) -> None:
     ],
 )
 def test_what_may_be_meant_for_an_attribute_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"behind the (text|colon)"):
+    with pytest.raises(ValueError, match=r"after the (text|colon)"):
         read(text)
 
 
@@ -93,10 +93,10 @@ def test_notes_tell_of_them_by_their_lines() -> None:
     text = f"## Retain\n- W: fine\n- W: x supersedes={ONE}\n- W @NAS (supersedes={ONE}): y\n- W @NAS i=0.9: z\n"
     sections = memory_sections(padded(text), RelativePath("memory/2026-11-18.md"))
     assert [(one.line, "W(supersedes=1a2b3c4d)" in one.reason) for one in strays_in(sections)] == [(3, True)]
-    assert [(one.line, "behind the kind" in one.reason) for one in sections.misses] == [(4, True), (5, True)]
+    assert [(one.line, "after the kind" in one.reason) for one in sections.misses] == [(4, True), (5, True)]
 
 
 def test_between_entities_and_colon_other_words_are_told_as_before() -> None:
     miss = parse_line("- W @NAS of mine: x")
     assert isinstance(miss, MalformedLine)
-    assert "and nothing else" in miss.reason
+    assert "only entities" in miss.reason
