@@ -342,13 +342,13 @@ async def test_old_changes_go(workspace: Path, ledger: Ledger, executor: ThreadP
 async def test_of_all_that_is_written_in_a_block_is_told_at_its_end(journal: Journal) -> None:
     told: list[str] = []
     journal.on_written.append(lambda: told.append("written"))
-    with journal.telling_once():
-        with journal.telling_once():
+    with journal.batched_notifications():
+        with journal.batched_notifications():
             await added(journal, "- one")
         await added(journal, "- two")
         assert not told
     assert told == ["written"]
-    with journal.telling_once():
+    with journal.batched_notifications():
         pass
     with pytest.raises(InvalidRequest):
         await add_one_and_fail(journal)
@@ -358,6 +358,6 @@ async def test_of_all_that_is_written_in_a_block_is_told_at_its_end(journal: Jou
 
 
 async def add_one_and_fail(journal: Journal) -> None:
-    with journal.telling_once():
+    with journal.batched_notifications():
         await added(journal, "- three")
         await added(journal, "- four", RelativePath("memory/secret.md"))

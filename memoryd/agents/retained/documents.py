@@ -340,7 +340,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
         memory = await self._own_memory(name, admitted)
         self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
-        standing = await self.editing.standing(memory)
+        standing = await self.editing.lines(memory)
         lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing]
         reply = MemoryDeleteReply(
             id=memory.id, deleted=False, lines=lines, changes=[], run=None, searchable=True, notes=[]

@@ -88,7 +88,7 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         slug = _meant(book, about, name)
         # of a page without a date nobody knows when its lines were written: they come last
         memories = sorted(newest_first(_memories(book, about, slug)), key=lambda memory: not _is_dated(memory))
-        opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
+        opinions = await self.opinions.of(book, [one.id for one in memories if is_belief(one.kind)])
         return EntityShowReply(
             **_entity(book, slug, memories),
             memories=list(map(_memory, memories[:limit])),

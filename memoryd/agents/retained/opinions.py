@@ -53,11 +53,11 @@ class AgentOpinions(Struct, frozen=True):
         """Explain the opinion of an id, or of a beginning of one; raises NotFound, InvalidRequest for several."""
         book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
         (opinion,) = await self._with_evidence(book, [_find_opinion(book, visibility, name)])
-        standing = opinion.standing
+        state = opinion.state
         return OpinionWhyReply(
             **opinion_reply(opinion),
-            steps=[_step_reply(book, visibility, step) for step in standing.steps],
-            setAside=[_step_reply(book, visibility, step) for step in standing.set_aside],
+            steps=[_step_reply(book, visibility, step) for step in state.steps],
+            setAside=[_step_reply(book, visibility, step) for step in state.set_aside],
         )
 
     async def replay(self, admitted: Admitted) -> OpinionReplayReply:
@@ -68,12 +68,12 @@ class AgentOpinions(Struct, frozen=True):
         return OpinionReplayReply(
             equal=not differing,
             opinions=len(opinions),
-            steps=sum(len(one.standing.recorded) for one in opinions),
+            steps=sum(len(one.state.recorded) for one in opinions),
             differing=differing,
         )
 
     async def _with_evidence(self, book: Book, memories: Sequence[Memory]) -> list[OpinionWithEvidence]:
-        return list((await self.opinions.held(book, [one.id for one in memories])).values())
+        return list((await self.opinions.of(book, [one.id for one in memories])).values())
 
 
 def firmest_first(opinions: Sequence[OpinionWithEvidence]) -> list[OpinionReply]:
@@ -83,17 +83,17 @@ def firmest_first(opinions: Sequence[OpinionWithEvidence]) -> list[OpinionReply]
 
 def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
     """Return an opinion as it is told."""
-    memory, standing = opinion.memory, opinion.standing
+    memory, state = opinion.memory, opinion.state
     return OpinionReply(
         id=memory.id,
         kind=memory.kind,
         statement=memory.text,
         entities=list(memory.line.entities),
-        confidence=standing.confidence,
-        base=standing.base.confidence,
-        lastUpdated=standing.last_updated.isoformat() if standing.last_updated else None,
-        supporting=len(standing.supporting),
-        opposing=len(standing.opposing),
+        confidence=state.confidence,
+        base=state.base.confidence,
+        lastUpdated=state.last_updated.isoformat() if state.last_updated else None,
+        supporting=len(state.supporting),
+        opposing=len(state.opposing),
         source=str(memory.sources[0].citation),
     )
 
@@ -138,7 +138,7 @@ def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepRe
 
 def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | None:
     """Return the first step of an opinion that is not as it is computed anew."""
-    recorded = opinion.standing.recorded
+    recorded = opinion.state.recorded
     for old, new in zip(recorded, chained(recorded), strict=True):
         if old != new:
             return OpinionDifferenceReply(

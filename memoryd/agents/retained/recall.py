@@ -43,7 +43,7 @@ from memoryd.domain.text.sanitizing import KeepVersion, settled_marks
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache, OpinionStore, OpinionWithEvidence
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.answer import best_of, for_groups
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
@@ -85,7 +85,7 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
     is_failure: bool = False
     """Whether it is what a failed tool asks, and not a message."""
-    said_before: tuple[str, ...] = ()
+    earlier_messages: tuple[str, ...] = ()
     """What was said in the same conversation before the message, the latest at the end."""
     is_for_all: bool = False
     """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
@@ -109,7 +109,7 @@ class StableMemories:
         self._lines = StableLines()
         self._known: dict[Visibility, StableParts] = {}
         self._blocks: dict[Visibility, _MadeBlock] = {}
-        drop_with_the_others(self)
+        register_text_holder(self)
 
     async def of(self, facts: MemoryFacts, visibility: Visibility) -> StableParts:
         """Return the parts within reach of the book that the facts are of."""
@@ -340,9 +340,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             now=now,
             is_explained=options.is_explained,
             visibility=filters.visibility,
-            said=text if options.is_unasked else "",
+            message=text if options.is_unasked else "",
             is_failure=options.is_failure,
-            said_before=options.said_before,
+            earlier_messages=options.earlier_messages,
         )
 
     async def _filters(
@@ -383,7 +383,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return {}, {}
         stated = line_evidence(book, beliefs, query.memory_filters)
         try:
-            return await self.opinions.held(book, beliefs), stated
+            return await self.opinions.of(book, beliefs), stated
         except StoreError:
             return {}, stated
 

@@ -97,7 +97,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                 reply = judged
             replies.append(reply)
         await asyncio.to_thread(self._refuse_unfit, pending)
-        with self.retaining.retaining.journal.telling_once():
+        with self.retaining.retaining.journal.batched_notifications():
             changes = [] if options.is_dry_run else await self._write(pending, options.run)
         return ImportReply(memories=replies, notes=[], changes=changes)
 
@@ -105,7 +105,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         """Write notes below `memory/imported/`; what stands there already is left as it is. Raises what `take` does."""
         tombstones, journal = await self.retaining.tombstones.all(), self.retaining.retaining.journal
         replies, changes = list[TakenMemoryReply](), list[int]()
-        with journal.telling_once():
+        with journal.batched_notifications():
             for path, given in notes:
                 text = given.removeprefix("\ufeff").replace("\r\n", "\n")
                 try:

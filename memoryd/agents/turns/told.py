@@ -36,7 +36,7 @@ from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.capture.queue import WRITE_SECONDS
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnPartReply
 from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
@@ -87,7 +87,7 @@ class ToldTurns:
         self._writing = asyncio.Lock()
         self.mark = 0
         """How often texts were forgotten; to be taken before a turn's bundle is made."""
-        drop_with_the_others(self)
+        register_text_holder(self)
 
     def note(self, turn: ToldTurn, mark: int) -> None:
         """Have a turn be written soon, unless something was forgotten since the mark: it may name that."""
@@ -266,7 +266,7 @@ class UndeliveredAnswers:
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        drop_with_the_others(self)
+        register_text_holder(self)
 
     def take(self, key: str, asked: AskedText) -> Owed:
         """Return what is to be told with the answer to a message, which is made now."""
@@ -357,7 +357,7 @@ class UnaskedRecall(Struct, frozen=True):
         if deadline is not None and owed.asked:
             deadline /= 2
         before = () if is_failure else self.sessions.follow(message.key, message.text)
-        options = RecallOptions(k=self._k(message.k), deadline=deadline, touches=False, said_before=before)
+        options = RecallOptions(k=self._k(message.k), deadline=deadline, touches=False, earlier_messages=before)
         budget = settings.retrieval.max_tokens if message.budget is None else message.budget
         known = "" if message.if_none_match == ANY_ETAG and owed.is_start else message.if_none_match
         wanted, asked = BundleOptions(budget=budget, if_none_match=known), AskedText(message.text, is_failure)

@@ -45,7 +45,7 @@ from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 from memoryd.store.ledger.turns import MessagePlace
@@ -144,7 +144,7 @@ class TurnUses:
         self._recall = recall
         self._told: OrderedDict[str, tuple[str, dict[MemoryId, str]]] = OrderedDict()
         """By session: a question, and the memories that were told for it, each with the citation beside it."""
-        drop_with_the_others(self)
+        register_text_holder(self)
 
     def note_shown(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
         """Count what answers a question, and know what was told for it until the answer comes."""
