@@ -151,9 +151,8 @@ class MemoryCache:
         """Note that notes changed."""
         self._has_news.set()
 
-    def demand(self) -> None:
-        """Note that notes became private or were forgotten, so that no text of them stays in memory."""
-        self._has_news.set()
+    demand = note_change
+    """Also called if notes became private or were forgotten, so that no text of them stays in memory."""
 
     async def run(self) -> None:
         """Follow the notes until cancelled: keep the book ready for questions, and record the first day of lines."""

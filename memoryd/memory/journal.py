@@ -1,10 +1,9 @@
 """The only writer of memories into a workspace, with a ledger row for each change, and undo.
 
-A change reads the note, edits the text, and replaces the file only if it did not change since (compare and swap). The
-ledger row is inserted before the file is written, and settled after. After a kill, hashes show whether the file was
-written. If the ledger cannot be used, only undo is lost, never the memory. Undo removes the lines that a change added
-and restores the lines that it removed, if the affected lines are unchanged. An undo is itself a change and can be
-undone.
+A change replaces the file only if it did not change since it was read. The ledger row is inserted before the file is
+written, and settled after; after a kill, hashes show whether the file was written. If the ledger cannot be used, only
+undo is lost, never the memory. Undo removes the lines that a change added and restores the lines that it removed, if
+the affected lines are unchanged. An undo is itself a change and can be undone.
 """
 
 import asyncio
@@ -41,14 +40,11 @@ MISSING_TRIES = 6
 WAIT_SECONDS = 60.0
 """How long an operation waits for another to end."""
 RETRY_SECONDS = 15.0
-WHY_NOT_KEPT = "there were too many of them, or they tell what is forgotten, or private now"
-UNKNOWN_OUTCOME = "a change was cut short, and the file was edited since: look at it"
 
 Edit = Callable[[str | None], str | None]
 """Returns the new text of a note, or None to leave it unchanged. The argument is None if the file does not exist.
 
-It runs in a thread, perhaps more than once. Lines end in `\n` whatever the file has; an unchanged line keeps its own
-line end.
+It runs in a thread, perhaps more than once. Lines end in `\\n`; in the file, an unchanged line keeps its own line end.
 """
 Done = TypeVar("Done")
 
@@ -109,14 +105,12 @@ class Journal:
     def trouble(self) -> list[str]:
         """Sentences about problems that the owner should check."""
         trouble = [f"changes may not be undone: {self._trouble}"] if self._trouble else []
-        return trouble + [f"{path}: {UNKNOWN_OUTCOME}" for path in self._unknown]
+        cut_short = "a change was cut short, and the file was edited since: look at it"
+        return trouble + [f"{path}: {cut_short}" for path in self._unknown]
 
     @contextlib.asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Keep reflect and forgetting from running at the same time: reflect could write what is being forgotten.
-
-        Raises NotNow if the lock is not free within `WAIT_SECONDS`.
-        """
+        """Keep reflect and forgetting apart, or forgotten text could be written again; raises NotNow after a long wait."""
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._planned.acquire()
@@ -356,10 +350,8 @@ class Undoing(Struct, frozen=True):
 
     async def undo(self, number: int, *, is_dry_run: bool = False) -> list[UndoneChange]:
         """Undo a change; raises NotFound, InvalidRequest if it cannot be undone, and what `Journal.change` does."""
-        if not is_dry_run:
-            self.journal.check_writable()
-        await self.journal.settle()
-        row = await self.journal.changes.one(number)
+        await self._begin(is_dry_run=is_dry_run)
+        row = await self.journal.changes.get(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
         await self._check([row])
@@ -368,13 +360,10 @@ class Undoing(Struct, frozen=True):
     async def undo_run(self, run: str, *, is_dry_run: bool = False) -> tuple[list[UndoneChange], list[str]]:
         """Undo all changes of one run, or none if one of them cannot be undone; raises what `undo` does.
 
-        Of an import, everything that is still as it was imported is removed. Notes edited since stay, and are returned
-        as sentences.
+        Of an import, everything unchanged is removed; notes edited since stay, and are returned as sentences.
         """
-        if not is_dry_run:
-            self.journal.check_writable()
-        await self.journal.settle()
-        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
+        await self._begin(is_dry_run=is_dry_run)
+        rows = await self.journal.changes.select(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
         if not rows:
             raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
         active = [row for row in rows if row.state is not ChangeState.UNDONE] or rows
@@ -383,6 +372,11 @@ class Undoing(Struct, frozen=True):
             return await self._undo_rows(active, is_dry_run=is_dry_run), []
         undoable, edited = await self._undoable(active)
         return await self._undo_rows(undoable, is_dry_run=is_dry_run) if undoable else [], edited
+
+    async def _begin(self, *, is_dry_run: bool) -> None:
+        if not is_dry_run:
+            self.journal.check_writable()
+        await self.journal.settle()
 
     async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[ChangeRow], list[str]]:
         """Return the rows of an import that can be undone, and sentences about notes edited since.
@@ -415,7 +409,16 @@ class Undoing(Struct, frozen=True):
         with self.journal.batched_notifications():
             for row in rows:
                 try:
-                    done.append((row, (await self._take_back(row, run)).id))
+                    change = await self.journal.change(
+                        row.path,
+                        partial(_text_without, row),
+                        by=WrittenBy.UNDO,
+                        why=f"change {row.id} was taken back",
+                        run=run,
+                        delete=not row.hash_before,  # a file that the change created is deleted with its last line
+                        undoes=row.id,
+                    )
+                    done.append((row, change.id))
                 except MemorydError as exc:
                     if not done:
                         raise
@@ -425,23 +428,11 @@ class Undoing(Struct, frozen=True):
 
     async def _check(self, rows: Sequence[ChangeRow]) -> None:
         """Raise InvalidRequest unless all can be undone, one after another."""
-        texts: dict[RelativePath, str] = {}
+        texts: dict[RelativePath, str | None] = {}
         for row in rows:
             if row.path not in texts:
-                texts[row.path] = (await self.journal.read(row.path)).text or ""
+                texts[row.path] = (await self.journal.read(row.path)).text
             texts[row.path] = _text_without(row, texts[row.path])
-
-    async def _take_back(self, row: ChangeRow, run: str) -> NoteChange:
-        return await self.journal.change(
-            row.path,
-            lambda text: _text_without(row, text or ""),
-            by=WrittenBy.UNDO,
-            why=f"change {row.id} was taken back",
-            run=run,
-            # a file that the change created is deleted with its last line
-            delete=not row.hash_before,
-            undoes=row.id,
-        )
 
 
 def undoing_run(rows: Sequence[ChangeRow]) -> str:
@@ -449,10 +440,10 @@ def undoing_run(rows: Sequence[ChangeRow]) -> str:
     return f"undo-{rows[0].run}" if len(rows) > 1 else ""
 
 
-def _text_without(row: ChangeRow, text: str) -> str:
+def _text_without(row: ChangeRow, text: str | None) -> str:
     hint = f"look at {row.path}, and edit it yourself"
     try:
-        return undone_text(text, row.path, stored_hunks(row))
+        return undone_text(text or "", row.path, stored_hunks(row))
     except MovedOnError as exc:
         raise InvalidRequest(f"change {row.id} cannot be taken back: {exc}", hint=hint) from exc
 
@@ -462,5 +453,8 @@ def stored_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
     if row.state is ChangeState.UNDONE:
         raise InvalidRequest(f"change {row.id} is taken back already", hint="undo the undo to have it again")
     if row.hunks is None:
-        raise InvalidRequest(f"change {row.id} cannot be taken back: its lines are not kept", hint=WHY_NOT_KEPT)
+        raise InvalidRequest(
+            f"change {row.id} cannot be taken back: its lines are not kept",
+            hint="there were too many of them, or they tell what is forgotten, or private now",
+        )
     return row.hunks

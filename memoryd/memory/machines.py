@@ -82,9 +82,8 @@ class MachineJournal:
         """Note that notes changed: a memory that another machine forgot may have reappeared."""
         self._has_news.set()
 
-    def demand(self) -> None:
-        """Note that notes became private or were forgotten."""
-        self._has_news.set()
+    demand = note_change
+    """Also called if notes became private or were forgotten."""
 
     async def run(self, seconds: float = POLL_SECONDS) -> None:
         """Exchange at the start, after each change and every few seconds."""
@@ -160,7 +159,7 @@ class MachineJournal:
             for entry in self._entries.values()
             if entry.verb in ("forgotten", "remembered")
         }
-        fresh = {name: state for name, state in received.items() if name not in known or _is_later(state, known[name])}
+        fresh = {name: state for name, state in received.items() if name not in known or state > known[name]}
         states, stated = {**known, **fresh}, (await forgetting.planner.book.whole()).own.memories
         named = {memory: states[key] for memory, name in self._names.items() if (key := bytes.fromhex(name)) in states}
         # for new tombstones, also check the lines that changes store for undo
@@ -257,10 +256,6 @@ def _last_of(journal: MachineJournalFile) -> WrittenLine:
 
 def _written(entry: MachineEntry, line: bytes) -> WrittenLine:
     return WrittenLine(entry.machine, entry.number, sha256(line).digest())
-
-
-def _is_later(state: TombstoneState, other: TombstoneState) -> bool:
-    return (state.at, state.is_forgotten) > (other.at, other.is_forgotten)
 
 
 def _step_key(step: Step) -> tuple[object, ...]:

@@ -59,7 +59,7 @@ class StoredNote(Struct, frozen=True):
 
     @property
     def text(self) -> str | None:
-        """The text with `\n` line ends, or None if there is no such file."""
+        """The text with `\\n` line ends, or None if there is no such file."""
         return None if self.stat is None else self.note.text
 
 
@@ -97,7 +97,7 @@ class NoteFiles:
         return _stored_note(path, content)
 
     def is_private(self, path: RelativePath) -> bool:
-        """Tell whether the rules hide a note, or its text marks it private. A missing note is not private."""
+        """Return whether the rules hide a note, or its text marks it private. A missing note is not private."""
         rules = self._rules()
         if rules.is_ignored(path):
             return True
@@ -229,7 +229,7 @@ def _name(path: RelativePath) -> str:
 
 
 def _is_same(file: Path, known: Known) -> bool:
-    """Tell whether a file is the known one (by inode and modification time), or has the same content."""
+    """Return whether a file is the known one (by inode and modification time), or has the same content."""
     with contextlib.suppress(OSError):
         stat = file.lstat()
         is_moved = (stat.st_ino, stat.st_mtime_ns) == (known.stat.inode, known.stat.mtime_ns)
@@ -291,7 +291,7 @@ class RecordDays(Struct, kw_only=True, eq=False):
         return self.local_day(self.clock())
 
     def are_settled(self, file: int) -> bool:
-        """Tell whether the days of the lines of a file, by its id, are final."""
+        """Return whether the days of the lines of a file, by its id, are final."""
         return file not in self._unsettled
 
     async def of(self, files: MemoryFiles) -> LineDays:

@@ -44,7 +44,6 @@ WEIGHED = "a memory got another importance"
 SETTLED = "two memories that disagreed were settled"
 DELETED = "a memory was deleted"
 REPLACED = "a memory was replaced"
-_UNMARKED = "it is superseded, and its line in {} could not be marked so: {}"
 SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
 _GONE = "its line was edited, or taken out, a moment ago: look it up again"
 
@@ -139,19 +138,19 @@ class LineEditing(Struct, frozen=True):
         run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
         own = [] if plan.is_in_place or plan.is_said else [log]
         for path in dict.fromkeys((*own, *map(RelativePath, paths))):
-            edit = partial(_replace_in_log if path in own else _replace_in_note, plan, path)
+            edit = partial(_with_replacement, plan, path, is_log=path in own)
             try:
                 done.append(await self._edit_note(path, edit, why=REPLACED, run=run, agent=agent))
             except MemorydError as exc:
                 if plan.is_in_place or path in own:
                     raise with_undo_hint(exc, done) from exc
-                notes.append(_UNMARKED.format(path, exc))
+                notes.append(f"it is superseded, and its line in {path} could not be marked so: {exc}")
         log_paths = [*own, *plan.said_in, *(source.path for source in old.sources)]
         retention = await self._retention(plan, log_paths, done)
         return WrittenReplacement(_written_lines(done, run), retention, tuple(notes))
 
     async def _is_stated(self, memory: Memory, *, is_written: bool) -> bool:
-        """Tell whether a line on disk states it; retry, because a note may be empty while an editor saves it.
+        """Return whether a line on disk states it; retry, because a note may be empty while an editor saves it.
 
         For a note that may not be written, the index is trusted unless the line itself `is_written`.
         """
@@ -218,11 +217,9 @@ class LineEditing(Struct, frozen=True):
             raise InvalidRequest(str(exc)) from exc
 
 
-def _replace_in_log(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str:
-    return plan.in_log(text or "", path).text
-
-
-def _replace_in_note(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str | None:
+def _with_replacement(plan: MemoryReplacement, path: RelativePath, text: str | None, *, is_log: bool) -> str | None:
+    if is_log:
+        return plan.in_log(text or "", path).text
     return None if text is None else with_lines(text, path, plan.of)
 
 

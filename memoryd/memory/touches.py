@@ -35,7 +35,7 @@ class CountedOnce:
         self._counted: OrderedDict[str, tuple[float, set[MemoryId]]] = OrderedDict()
 
     def has(self, name: str, memory: MemoryId, at: float) -> bool:
-        """Tell whether a name has counted a memory; False for an empty name."""
+        """Return whether a name has counted a memory; False for an empty name."""
         last, counted = self._counted.get(name, (at, set[MemoryId]()))
         return memory in counted and at - last < _IDLE_SECONDS
 

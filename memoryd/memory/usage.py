@@ -333,9 +333,8 @@ class UsageCache:
         """Note that notes changed: tiers may have changed, too."""
         self.has_news.set()
 
-    def demand(self) -> None:
-        """Note that notes became private or were forgotten."""
-        self.has_news.set()
+    demand = note_change
+    """Also called if notes became private or were forgotten."""
 
     def _at(self, now: float | None) -> float:
         return self.when.clock() if now is None else now

@@ -256,7 +256,7 @@ async def with_junk(ledger: Ledger) -> Room:
 
 
 async def listed(room: Room) -> list[ChangeRow]:
-    return await ChangeLog(room.ledger, "/ws").some(ChangeFilter())
+    return await ChangeLog(room.ledger, "/ws").select(ChangeFilter())
 
 
 async def test_touches_that_may_be_none_are_taken_back_once_and_listed(ledger: Ledger) -> None:

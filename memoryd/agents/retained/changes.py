@@ -65,7 +65,7 @@ from memoryd.replies.changes import (
     UndoneReply,
     UndoReply,
 )
-from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
+from memoryd.store.ledger.changes import BLANK_HASH, ChangeFilter, ChangeRow
 
 AGENT = "agent"
 """Filter value for changes requested by agents, instead of a writer."""
@@ -93,7 +93,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         """
         await self.journal.settle()
         filters = replace(_with_writer(filters, by), since=self.moment(since, filters.since))
-        rows = await self.journal.changes.some(filters)
+        rows = await self.journal.changes.select(filters)
         standing = await self._are_current(rows)
         changes = [_change_reply(row, has_lines=has_lines, standing=standing.get(row.id)) for row in rows]
         return ChangesReply(changes=changes, sessions=[], trouble=self.journal.trouble)
@@ -105,7 +105,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             with contextlib.suppress(MemorydError):
                 note = await self.journal.read(path)
                 now[path] = b"" if note.stat is None else note.sha256
-        known = (row for row in rows if row.path in now and row.hash_after != NOT_KEPT)
+        known = (row for row in rows if row.path in now and row.hash_after != BLANK_HASH)
         return {row.id: now[row.path] == row.hash_after for row in known}
 
     def moment(self, since: str, otherwise: float = float("-inf")) -> float:
@@ -119,7 +119,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         """Undo a change, or all changes of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
         if (number is None) == (run is None):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
-        undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.one(number)
+        undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.get(number)
         if row is not None and row.writer == WrittenBy.FORGET and not is_dry_run:
             # if the change cannot be undone, its memory must stay forgotten
             self.journal.check_writable()
@@ -204,7 +204,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 raise InvalidRequest(
                     f"{path} is no copy of a conflict, and has none of git's marks", hint=_CONFLICTS_HINT
                 )
-            edits: list[tuple[RelativePath, Edit]] = [(path, partial(_without_marks, keep))]
+            edits: list[tuple[RelativePath, Edit]] = [(path, lambda note: settled_marks(note or "", keep))]
         else:
             edits = [(original, partial(_new_original, text, keep)), (path, partial(_emptied_copy, path, text))]
         run, done = uuid4().hex, list[NoteChange]()
@@ -298,7 +298,7 @@ def _change_reply(row: ChangeRow, *, has_lines: bool = True, standing: bool | No
 
 
 def _hash_reply(digest: bytes) -> str | None:
-    return "" if digest == NOT_KEPT else digest.hex() or None
+    return "" if digest == BLANK_HASH else digest.hex() or None
 
 
 def _existing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
@@ -322,10 +322,6 @@ def _emptied_copy(path: str, copy: str, text: str | None) -> str:
     if text not in (copy, None):
         raise InvalidRequest(f"{path} was edited meanwhile, and stays", hint=_CONFLICTS_HINT)
     return ""
-
-
-def _without_marks(keep: KeepVersion, text: str | None) -> str:
-    return settled_marks(text or "", keep)
 
 
 class Retained(Struct, frozen=True, kw_only=True):

@@ -60,7 +60,6 @@ from memoryd.replies.memories import (
     RelevanceTermsReply,
 )
 
-_LIST_HINT = "memoryctl memories list shows all within reach, each with its id"
 NOT_OWN = "a session changes only memories of its own agent"
 NOT_OWN_HINT = "the owner may, by `memoryctl memories`"
 
@@ -226,7 +225,7 @@ def _find_named(known: Iterable[Memory], name: str) -> Memory:
     try:
         return named(known, name)
     except ValueError as exc:
-        raise NotFound(str(exc), hint=_LIST_HINT) from exc
+        raise NotFound(str(exc), hint="memoryctl memories list shows all within reach, each with its id") from exc
 
 
 def _reply(document: MemoryDocument) -> MemoryDocumentReply:

@@ -42,10 +42,6 @@ NEWER = "{} was superseded by {} before, which is what was replaced"
 OLDER = "{} stays superseded by {}"
 TIMED = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
 _AGES = (Keep.NEWER.value, Keep.OLDER.value)
-_NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
-_BEYOND = "what is for {} would take the place of what others are told"
-_BEYOND_HINT = "state it as a memory of its own, without replacing"
-_OWNERS = "what its owner said or pinned stands until the owner says otherwise"
 _OWNERS_HINT = (
     "state it beside that, with contradicts={0} behind its kind, and the owner decides; or the owner may, by "
     "`memoryctl replace {0}`"
@@ -84,7 +80,10 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
             complete_line = partial(with_missing_parts, old=match.memory, is_in_place=is_in_place)
             line, notes = await self._line(replace(draft, default_kind=match.memory.kind), stater, complete_line)
             if not self.documents.recall.visibility(admitted).admits(line.attributes.scope):
-                raise InvalidRequest(_BEYOND.format(line.attributes.scope), hint=_BEYOND_HINT)
+                raise InvalidRequest(
+                    f"what is for {line.attributes.scope} would take the place of what others are told",
+                    hint="state it as a memory of its own, without replacing",
+                )
             plan = await asyncio.to_thread(_plan, book, match, line, is_in_place=is_in_place)
             return await self._write(book, match, plan, notes, stater, newer.get(match.memory.id, ()))
 
@@ -101,14 +100,19 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         try:
             return replaced(known, newer, name, is_exact=is_exact)
         except ValueError as exc:
-            raise NotFound(str(exc), hint=_NAME_HINT) from exc
+            raise NotFound(
+                str(exc), hint="`memoryctl recall` shows memories with their ids and citations; name one by its id"
+            ) from exc
 
     def _check(self, memory: Memory, admitted: Admitted, stater: Admitted) -> None:
         """Raise Denied if the asker may not replace a memory."""
         if not self.is_own(memory.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if is_of_owner(memory) and not stater.is_owner:
-            raise Denied(_OWNERS, hint=_OWNERS_HINT.format(short_id(memory.id)))
+            raise Denied(
+                "what its owner said or pinned stands until the owner says otherwise",
+                hint=_OWNERS_HINT.format(short_id(memory.id)),
+            )
 
     async def _line(
         self, draft: MemoryDraft, stater: Admitted, complete_line: Callable[[RetainedLine], RetainedLine]

@@ -52,11 +52,6 @@ from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
 LESS_IMPORTANT = "what is core from the first is its owner's to say: its importance was set to {:g}"
 _OWNERS = "what is pinned stands in the core of every session, which is its owner's"
-_PIN_HINT = "state it without `pin`; the owner may pin it, by `memoryctl memories pin`"
-_UNPIN_HINT = "the owner may, by `memoryctl memories unpin` or `delete`"
-_WEIGH_HINT = "give {:g} at most; the owner may give more, by `memoryctl memories importance`"
-_FILE = "the core file stands in every session, and is its owner's"
-_FILE_HINT = "state a memory instead; the owner edits the file, by `memoryctl core`"
 
 
 class CoreRights(Struct, frozen=True):
@@ -72,22 +67,26 @@ class CoreRights(Struct, frozen=True):
     def check_pin(self, *, is_owner: bool) -> None:
         """Raise Denied unless the asker may pin."""
         if not is_owner:
-            raise Denied(_OWNERS, hint=_PIN_HINT)
+            raise Denied(_OWNERS, hint="state it without `pin`; the owner may pin it, by `memoryctl memories pin`")
 
     def check_unpin(self, line: RetainedLine, *, is_owner: bool) -> None:
         """Raise Denied if the asker may not remove a pinned line from the core."""
         if line.attributes.is_pinned and not is_owner:
-            raise Denied(_OWNERS, hint=_UNPIN_HINT)
+            raise Denied(_OWNERS, hint="the owner may, by `memoryctl memories unpin` or `delete`")
 
     def check_importance(self, value: float, *, is_owner: bool) -> None:
         """Raise Denied if the asker may not make a memory core by its importance."""
         if value > self.most_importance and not is_owner:
-            raise Denied("what is core is its owner's to say", hint=_WEIGH_HINT.format(self.most_importance))
+            hint = f"give {self.most_importance:g} at most; the owner may give more, by `memoryctl memories importance`"
+            raise Denied("what is core is its owner's to say", hint=hint)
 
     def check_file(self, *, is_owner: bool) -> None:
         """Raise Denied unless the asker may edit the core file."""
         if not is_owner:
-            raise Denied(_FILE, hint=_FILE_HINT)
+            raise Denied(
+                "the core file stands in every session, and is its owner's",
+                hint="state a memory instead; the owner edits the file, by `memoryctl core`",
+            )
 
     def stated(self, line: RetainedLine, *, is_owner: bool) -> RetainedLine:
         """Return a line as it may be stated, with a lower importance if it would be core; raises Denied for a pin."""
@@ -199,8 +198,6 @@ REFLOWED = (
 UNKNOWN = "{} names {}, which is the id of no memory here"
 OWNER_LEADS = "{} is its owner's, and stands until the owner says otherwise"
 DOUBTED = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
-_KIND_HINT = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
-_FROM_HINT = "state it without `from`; who said it is noted by itself"
 _SHOWN_CHARS = 60
 _KNOWN_SECONDS = 0.5
 """How long to wait for the index when ids in a new line are checked."""
@@ -379,7 +376,9 @@ def _line(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) -> 
     line, note = _parse(draft, stater, complete)
     if not stater.is_owner and line.attributes.provenance is not draft.provenance:
         # otherwise an agent could attribute a statement to its user
-        raise Denied("who says it is not for an agent to state", hint=_FROM_HINT)
+        raise Denied(
+            "who says it is not for an agent to state", hint="state it without `from`; who said it is noted by itself"
+        )
     return line, note
 
 
@@ -393,4 +392,6 @@ def _parse(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) ->
             line = replace(line, attributes=replace(line.attributes, scope=scope))
         return line if complete is None else complete(line), note
     except ValueError as exc:
-        raise InvalidRequest(str(exc), hint=_KIND_HINT) from exc
+        raise InvalidRequest(
+            str(exc), hint="write a bullet as `W @Peter: text`, or give the kind beside plain text"
+        ) from exc

@@ -25,13 +25,9 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
-_FORGOTTEN = "it was forgotten here, and is not brought back; memoryctl retain states it again"
 _SECRET = "it holds what looks like a secret; --with-secrets takes it all the same"
-_FORGOTTEN_NOTE = "it holds what was forgotten here"
 _EXISTS = "another text stands there: undo the import that wrote it, or move that note away"
-_NOTE = "a note of another program was brought here"
 _INVISIBLE = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_OTHER_AGENTS = "it is for another agent alone; import it as that one, with --agent"
 
 
 class TakeOptions(Struct, frozen=True):
@@ -113,7 +109,13 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                     taken = await self._judge_note(path, text, tombstones, options)
                     if taken["outcome"] == "added" and not options.is_dry_run:
                         write = partial(_new_note, text=text)
-                        made = await journal.change(path, write, by=WrittenBy.IMPORT, why=_NOTE, run=options.run)
+                        made = await journal.change(
+                            path,
+                            write,
+                            by=WrittenBy.IMPORT,
+                            why="a note of another program was brought here",
+                            run=options.run,
+                        )
                         changes += [made.id] if made.id else []
                 except (InvalidRequest, TooLarge) as exc:
                     taken = _refusal(path, str(exc))
@@ -127,7 +129,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         if not path.startswith(IMPORTED) or ".." in path.split("/"):
             raise InvalidRequest(f"{path!r} is no path below {IMPORTED}")
         if await asyncio.to_thread(tombstones.hold_part_of, text):
-            return _refusal(path, _FORGOTTEN_NOTE)
+            return _refusal(path, "it holds what was forgotten here")
         if _INVISIBLE.search(path):
             return _refusal(path, "its name holds signs that show nothing, such as a line break")
         if not options.takes_secrets and await asyncio.to_thread(lambda: any(map(secrets_in, (path, text)))):
@@ -155,9 +157,9 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         except ValueError as exc:
             return _refusal("", str(exc))
         if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
-            return _refusal(line.id, _OTHER_AGENTS)
+            return _refusal(line.id, "it is for another agent alone; import it as that one, with --agent")
         if tombstones.hold(line.id, line.text) or (line.id not in book.memories and tombstones.hold_part_of(line.text)):
-            return _refusal(line.id, _FORGOTTEN)
+            return _refusal(line.id, "it was forgotten here, and is not brought back; memoryctl retain states it again")
         if secrets_in(line.text) and not takes_secrets:
             return _refusal(line.id, _SECRET)
         return line

@@ -101,7 +101,6 @@ CaptureState = Literal["queued", "off", "no"]
 
 
 NO_SESSION = "no session key is given"
-NO_QUESTION = "there is no question that it answers"
 WITHHELD = "what is said under this session key is not to be remembered"
 QA_OFF = "questions and answers are off: memory.qa.enabled is false"
 _CUT = " …"
@@ -136,7 +135,7 @@ class TurnLog(Struct, frozen=True):
             return _failure(exc)
         if added is None:
             return LoggedMessage(is_excluded=True, part=part_reply("off", WITHHELD))
-        return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
+        return _logged(added)
 
     async def store_answer(self, key: str, text: str, at: datetime) -> LoggedMessage:
         """Store an assistant message as the answer to the last question; parts of an answer are joined."""
@@ -149,10 +148,12 @@ class TurnLog(Struct, frozen=True):
                     break
                 added = await self._answer(self.shared, *waiting, text)
                 if added is not None:
-                    return await self._log_answer(added)
+                    if added.dropped_answer is not None:
+                        await self.qa.hold(added.session, added.turn.seq, added.dropped_answer)
+                    return _logged(added)
         except MemorydError as exc:
             return _failure(exc)
-        return LoggedMessage(part=part_reply("off", NO_QUESTION))
+        return LoggedMessage(part=part_reply("off", "there is no question that it answers"))
 
     async def context(self, key: str, message: str, at: datetime, *, is_shared: bool) -> TurnContext:
         """Return the turns to show to the agent with a message of a given time.
@@ -215,11 +216,6 @@ class TurnLog(Struct, frozen=True):
             # missing or unreadable: the new text is the answer then
             return ""
 
-    async def _log_answer(self, added: AddedTurn) -> LoggedMessage:
-        if added.dropped_answer is not None:
-            await self.qa.hold(added.session, added.turn.seq, added.dropped_answer)
-        return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
-
 
 def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
     """Return the context as shown with its message, once the session of the message is known.
@@ -238,6 +234,10 @@ def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bo
         return TurnContext(part=part_reply("ok"))
     text = recalled(session, turns, budget=BUDGET, is_current=is_current)
     return TurnContext(text, session, tuple(turns), part_reply("ok"))
+
+
+def _logged(added: AddedTurn) -> LoggedMessage:
+    return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
 
 
 def _failure(exc: MemorydError) -> LoggedMessage:

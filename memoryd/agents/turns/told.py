@@ -1,5 +1,4 @@
-"""Recall for messages that ask nothing explicitly, delivery of results that were not read, and the log of shown
-memories.
+"""Recall for messages without an explicit query, later delivery of unread results, and the log of shown memories.
 
 A hook that timed out repeats its request as `unread`. The content of that answer is then pending: the stable block, if
 it was part of it, and the memories recalled for the message. The message is stored, not the result: recall runs again

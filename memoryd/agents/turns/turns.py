@@ -184,7 +184,6 @@ log = structlog.get_logger(__name__)
 
 FAILURE_K = 3
 """Number of memories shown for a failure: an agent at work reads them between two steps."""
-NOTHING_ENDS = "nothing of this session is kept"
 
 
 class AgentTurns(Struct, frozen=True, kw_only=True):
@@ -360,7 +359,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             session = await self.sessions.end(message.key)
         except MemorydError as exc:
             return part_reply("failed", str(exc))
-        return part_reply("off", NOTHING_ENDS) if session is None else part_reply("ok")
+        return part_reply("off", "nothing of this session is kept") if session is None else part_reply("ok")
 
     async def _store_in_time(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
         """Store a question; after the reply if the log cannot be read in time."""

@@ -88,14 +88,13 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     identifiers: bool = True
     in_groups: bool = False
 
-    async def dry_run(
-        self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
-    ) -> CaptureVerdict:
+    async def dry_run(self, task: CaptureTask) -> CaptureVerdict:
         """Return what would be stored of a message, by which form, or why not; nothing is written."""
-        verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
+        verdict = await self._verdict(task, by_model=True, seconds=FRESH_SECONDS)
         if not verdict.kept:
             return verdict
-        return await asyncio.to_thread(with_older, verdict, await self.book(seconds), self._day(task), task.scope)
+        book = await self.book(FRESH_SECONDS)
+        return await asyncio.to_thread(with_older, verdict, book, self._day(task), task.scope)
 
     async def capture(
         self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS

@@ -101,11 +101,11 @@ class CaptureQueue:
         register_text_holder(self)
 
     def knows(self, task: CaptureTask) -> bool:
-        """Tell whether this process has queued a message."""
+        """Return whether this process has queued a message."""
         return task.place is not None and self._known.get(task.place) == hash(task.text)
 
     def is_in_line(self, place: MessagePlace | None) -> bool:
-        """Tell whether a message waits or is being processed."""
+        """Return whether a message waits or is being processed."""
         return place in self._in_line
 
     def begin(self, task: CaptureTask) -> None:

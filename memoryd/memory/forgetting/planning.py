@@ -169,7 +169,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
         return Traces(tuple(dict.fromkeys((*self.said, *stated))), ids)
 
     @property
-    def gone(self) -> Forgotten:
+    def forgotten(self) -> Forgotten:
         """The same for stored copies of lines, which get the same text as the lines in the notes."""
         traces = self.traces
         return Forgotten(
@@ -207,7 +207,6 @@ class ForgetReport(Struct, frozen=True, kw_only=True):
     stays: Sequence[str] = ()
 
 
-_SHARED = "{}: {} says it too, and shares it with the team"
 COPIED = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
@@ -244,14 +243,14 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
 
     async def copies(self) -> Book:
         """Return the memories that the stored lines of changes state, whether or not a note does; raises StoreError."""
-        rows = await self.journal.changes.some(ChangeFilter(limit=MAX_ROWS))
+        rows = await self.journal.changes.select(ChangeFilter(limit=MAX_ROWS))
         return await asyncio.to_thread(copied, rows)
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Return sentences about what memoryd cannot delete."""
         places = [COPIED] if plan.memories and not plan.citations else []
         places += [
-            _SHARED.format(citation, person)
+            f"{citation}: {person} says it too, and shares it with the team"
             if (person := person_of(citation.path))
             else f"{citation}: a note of yours says it too; edit that line"
             for citation in plan.elsewhere.prose
@@ -331,7 +330,7 @@ def copies_left(ledgers: Iterable[Path], replaced: Path | None) -> list[str]:
 
 
 def is_in_git(workspace: Path) -> bool:
-    """Tell whether a folder is in a git repository."""
+    """Return whether a folder is in a git repository."""
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 

@@ -324,7 +324,9 @@ class Reflecting(Struct, kw_only=True, eq=False):
         book, shared, states, pages = await self._write_pages(book, moves, options, run)
         ground = await asyncio.to_thread(ground_of, book, shared, options.since, moves.doubted, self.known())
         proposals, left_out = await self._propose(ground, states, options, run)
-        refusals = await self._new_refusals(pages.refusals, run)
+        # a page without markers is reported once: not if an earlier run proposed markers for it
+        proposed = await self.queue.pages_wanting_markers(run)
+        refusals = [page for page in pages.refusals if not (page.lacks_markers and page.path in proposed)]
         result = ReflectReply(
             run=run,
             since=options.since.isoformat(),
@@ -414,11 +416,6 @@ class Reflecting(Struct, kw_only=True, eq=False):
             _LEFT: self._refusals[:MAX_LEFT],
         }
         await self.runs.end(result["run"], counts, self._now())
-
-    async def _new_refusals(self, refusals: Iterable[PageRefusal], run: str) -> list[PageRefusal]:
-        """Leave out pages without markers for which an earlier run made a proposal: reporting them once is enough."""
-        proposed = await self.queue.pages_wanting_markers(run)
-        return [refusal for refusal in refusals if not (refusal.lacks_markers and refusal.path in proposed)]
 
     async def remember(self) -> None:
         """Load the unchanged pages of the last run from the ledger; raises StoreError."""

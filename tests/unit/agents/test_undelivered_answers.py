@@ -82,9 +82,14 @@ def test_little_is_held_and_nothing_without_a_key() -> None:
 
 def test_what_was_said_last_is_known_to_the_next_message_of_its_session_until_texts_are_forgotten() -> None:
     sessions = UndeliveredAnswers()
-    assert [sessions.follow(KEY, text) for text in ("a", "b", "c", "d")] == [(), ("a",), ("a", "b"), ("a", "b", "c")]
-    assert sessions.follow(KEY, "e") == ("b", "c", "d")
-    assert sessions.follow(OTHER, "f") == ()
-    assert sessions.follow("", "g") == sessions.follow("", "h") == ()
+    assert [sessions.note_message(KEY, text) for text in ("a", "b", "c", "d")] == [
+        (),
+        ("a",),
+        ("a", "b"),
+        ("a", "b", "c"),
+    ]
+    assert sessions.note_message(KEY, "e") == ("b", "c", "d")
+    assert sessions.note_message(OTHER, "f") == ()
+    assert sessions.note_message("", "g") == sessions.note_message("", "h") == ()
     sessions.drop_texts()
-    assert sessions.follow(KEY, "i") == ()
+    assert sessions.note_message(KEY, "i") == ()
