@@ -110,7 +110,7 @@ class Journal:
 
     @contextlib.asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Keep reflect and forgetting apart, or forgotten text could be written again; raises NotNow after a long wait."""
+        """Keep reflect and forgetting apart, or forgotten text might be written; raises NotNow after a long wait."""
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 await self._planned.acquire()

@@ -45,7 +45,7 @@ SETTLED = "two memories that disagreed were settled"
 DELETED = "a memory was deleted"
 REPLACED = "a memory was replaced"
 SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
-_GONE = "its line was edited, or taken out, a moment ago: look it up again"
+_CHANGED_HINT = "its line was edited, or taken out, a moment ago: look it up again"
 
 
 class WrittenLines(Struct, frozen=True):
@@ -134,7 +134,7 @@ class LineEditing(Struct, frozen=True):
         """
         self.journal.check_writable()
         if not await self._is_stated(old, is_written=plan.is_in_place):
-            raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_GONE)
+            raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_CHANGED_HINT)
         run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
         own = [] if plan.is_in_place or plan.is_said else [log]
         for path in dict.fromkeys((*own, *map(RelativePath, paths))):
@@ -175,7 +175,7 @@ class LineEditing(Struct, frozen=True):
                 change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
             if lines := stating(change.text, path, plan.new):
                 return Retention(path, lines[-1:], (change.is_written,), change)
-        raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_GONE)
+        raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_CHANGED_HINT)
 
     async def _edit_lines(
         self, memory: Memory, paths: Iterable[str], edit: LineEdit, *, why: str, agent: str
@@ -185,7 +185,7 @@ class LineEditing(Struct, frozen=True):
                 return written
             # a note may be empty while an editor saves it
             await asyncio.sleep(PAUSE_SECONDS)
-        raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
+        raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_CHANGED_HINT)
 
     async def _try_edit(
         self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str

@@ -285,7 +285,7 @@ class UsageCache:
         """Replace the counts of other machines, by memory id. Raises StoreError."""
         await self.load()
         now, known = self.when.clock(), self.stated.memories
-        counted = [memory for memory, usage in self._usages.items() if usage.elsewhere and memory not in counts]
+        counted = [key for key, usage in self._usages.items() if usage.elsewhere and key not in counts]
         for key in [*counts, *counted]:
             if (memory := known.get(MemoryId(key))) is None:
                 continue

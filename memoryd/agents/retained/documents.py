@@ -376,12 +376,12 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         if change.importance is not None:
             rights.check_importance(change.importance, is_owner=admitted.is_owner)
         written = await self.editing.change(memory, change, agent=self.asker(admitted))
-        is_found = not written.changes or await is_searchable(self.documents.index, written.paths)
+        searchable = not written.changes or await is_searchable(self.documents.index, written.paths)
         return MemoryEditReply(
             memory=await self.documents.get(memory.id, admitted),
             changed=bool(written.changes),
             changes=list(written.numbers),
-            searchable=is_found,
+            searchable=searchable,
         )
 
     async def _own_memory(self, name: str, admitted: Admitted) -> Memory:

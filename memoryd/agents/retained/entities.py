@@ -114,12 +114,12 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         rest = sorted((other for other in near if not after or place(other) > place(EntitySlug(after))), key=place)
         shown = [slug, *rest[:limit]]
         links = [
-            EntityLinkReply(one=one, other=other, memories=count)
-            for one, other in combinations(sorted(shown), 2)
-            if (count := len(about.get(one, own) & about.get(other, own)))
+            EntityLinkReply(one=first, other=second, memories=count)
+            for first, second in combinations(sorted(shown), 2)
+            if (count := len(about.get(first, own) & about.get(second, own)))
         ]
         return EntityLinksReply(
-            entities=[_entity(book, name, _memories(book, about, name)) for name in shown],
+            entities=[_entity(book, entity, _memories(book, about, entity)) for entity in shown],
             links=sorted(links, key=lambda link: (-link["memories"], link["one"], link["other"])),
             total=len(near),
             next=shown[-1] if len(rest) > limit else None,

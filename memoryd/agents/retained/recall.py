@@ -354,9 +354,13 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     async def _filters(
         self, options: RecallOptions, question: Question, admitted: Admitted, now: datetime
     ) -> RecallFilters:
-        asked = question.filters
-        since = [day for day in (_day(options.since, now), asked.since and asked.since.date()) if day]
-        until = [day for day in (_day(options.until, now, is_end=True), asked.until and asked.until.date()) if day]
+        query_filters = question.filters
+        since = [day for day in (_day(options.since, now), query_filters.since and query_filters.since.date()) if day]
+        until = [
+            day
+            for day in (_day(options.until, now, is_end=True), query_filters.until and query_filters.until.date())
+            if day
+        ]
         kinds = kinds_of(options.kind)
         check_scope(options.scope)
         return RecallFilters(

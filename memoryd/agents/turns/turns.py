@@ -167,7 +167,7 @@ class TurnUses:
             memories = (await self._recall.book.now()).memories
         except StoreError:
             return
-        shown = [(memories[key], citation) for key, citation in citations.items() if key in memories]
+        shown = [(memories[memory], citation) for memory, citation in citations.items() if memory in memories]
         used = await asyncio.to_thread(
             lambda: used_memories(
                 shown, question=question, answer=answer, memories=with_pauses(list(memories.values()))

@@ -162,7 +162,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
                 await self.book(seconds),
                 text=text,
                 answer_before=before,
-                said_before=harmless_text(task.said_before),
+                said_before=harmless_text(task.message_before),
                 scope=task.scope,
                 day=self._day(task),
                 may_supersede=task.is_owners and task.is_direct,

@@ -55,7 +55,7 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     session_key: str = ""
     scope: str = ""
     answer_before: str = ""
-    said_before: str = ""
+    message_before: str = ""
     at: datetime | None = None
     channel: str | None = None
     is_direct: bool = True
@@ -76,7 +76,7 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     @property
     def may_correct(self) -> bool:
         """True if an earlier text is known that the message may correct."""
-        return bool(self.answer_before.strip() or self.said_before.strip())
+        return bool(self.answer_before.strip() or self.message_before.strip())
 
 
 class CaptureResult(Struct, frozen=True):

@@ -308,7 +308,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
     async def _take_out(self, plan: MemoryForgettingPlan, *, keeps_lines: bool) -> ForgetReport:
         """Remove it from turns, the ledger, pages and, last, the notes."""
         ids = frozenset(memory.id for memory in plan.memories)
-        turns = [turn for words in plan.said for turn in await self.planner.said.cut(words)]
+        turns = [turn for words in plan.words for turn in await self.planner.said.cut(words)]
         purged = await self.rows.purge(ids, plan.forgotten)
         made = [
             await _edit(self.planner.journal, path, partial(_without_made, path, plan))

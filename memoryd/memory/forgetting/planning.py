@@ -111,12 +111,12 @@ class IndexPlaces(Protocol):
         ...
 
 
-async def chunks_with(database: Database, said: TextMatcher) -> list[ChunkRow]:
+async def chunks_with(database: Database, words: TextMatcher) -> list[ChunkRow]:
     """Return the chunks of an index that contain the words; raises StoreError."""
-    phrase = tuple(phrase_words(said.text)[:MAX_PHRASE_WORDS])
+    phrase = tuple(phrase_words(words.text)[:MAX_PHRASE_WORDS])
     ids = await database.words.with_phrase(phrase, _PLACES_MAX)
     rows = await database.documents.chunks(ids)
-    return [row for row in rows.values() if said.occurs_in(row.text)]
+    return [row for row in rows.values() if words.occurs_in(row.text)]
 
 
 async def purge_remains(database: Database) -> str:
@@ -131,10 +131,10 @@ async def purge_remains(database: Database) -> str:
     return ""
 
 
-def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
+def lines_with(row: ChunkRow, words: TextMatcher) -> list[Citation]:
     """Return the lines of a chunk that contain the words; the complete chunk if they span several lines."""
     lines = row.text.split("\n")
-    matches = [row.start_line + at for at, line in enumerate(lines) if said.occurs_in(line)]
+    matches = [row.start_line + at for at, line in enumerate(lines) if words.occurs_in(line)]
     if not matches:
         return [Citation(row.path, row.start_line, row.end_line)]
     return [Citation(row.path, line, line) for line in matches]
@@ -155,7 +155,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
     """What to forget: memories with all their lines, or lines of a note, whose text is in `lines`."""
 
     memories: tuple[Memory, ...]
-    said: tuple[TextMatcher, ...]
+    words: tuple[TextMatcher, ...]
     elsewhere: OtherMentions = OtherMentions()
     place: Citation | None = None
     lines: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
         # other lines that state it may be broken differently
         stated = [TextMatcher(source.line.text) for memory in self.memories for source in memory.sources]
         ids = frozenset(short_id(memory.id) for memory in self.memories)
-        return Traces(tuple(dict.fromkeys((*self.said, *stated))), ids)
+        return Traces(tuple(dict.fromkeys((*self.words, *stated))), ids)
 
     @property
     def forgotten(self) -> Forgotten:
@@ -182,7 +182,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
     def retold(self) -> tuple[TextMatcher, ...]:
         """The words to cut from retelling memories: all except those of forgotten memories that are retellings."""
         own = {memory.text for memory in self.memories if retells(memory.line)}
-        return tuple(words for words in self.said if words.text not in own)
+        return tuple(words for words in self.words if words.text not in own)
 
     @property
     def citations(self) -> list[Citation]:
@@ -285,8 +285,9 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         lines = tuple((note.text or "").split("\n")[first - 1 : last])
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
-        said = tuple(words for line in lines if not (words := TextMatcher(line.strip().lstrip("-*+#> \t"))).is_empty)
-        return MemoryForgettingPlan((), said, place=place, lines=lines)
+        matchers = (TextMatcher(line.strip().lstrip("-*+#> \t")) for line in lines)
+        words = tuple(matcher for matcher in matchers if not matcher.is_empty)
+        return MemoryForgettingPlan((), words, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
         retelling = retelling_memories((await self.book.whole()).own, plan.retold)
@@ -299,7 +300,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         prose: dict[Citation, None] = {}
         turns: dict[str, None] = {}
         transcripts: dict[str, None] = {}
-        for words in plan.said:
+        for words in plan.words:
             for row in await self.indexes.chunks_with(words):
                 places = lines_with(row, words)
                 prose |= dict.fromkeys(place for place in places if (place.path, place.start_line) not in deleted)

@@ -297,7 +297,7 @@ def read(
     entities = descriptions.meant_by(text, named)
     if has_pronoun(text) and max(entities.values(), default=0.0) < DESCRIBED:
         # a pronoun refers to the entity of the last message about anyone
-        earlier = (descriptions.meant_by(*message) for message in reversed(before))
+        earlier = (descriptions.meant_by(*entry) for entry in reversed(before))
         entities |= dict.fromkeys(next(filter(None, earlier), ()), DESCRIBED)
     names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
     if is_failure:

@@ -214,7 +214,7 @@ async def cited_files(journal: Journal, states: Collection[PageState], known: Co
     return CitedFiles(frozenset(missing), frozenset(private))
 
 
-MAX_ASKED = 20
+MAX_LABELLED = 20
 """Maximum number of pairs that a text model labels in one run, the oldest first."""
 MAX_LEFT = 20
 """Maximum number of unchanged pages, with reasons, stored for status."""
@@ -258,8 +258,8 @@ async def _labels_of_model(
 ) -> list[LabelledEvidence]:
     """Return the labels of a text model for pairs that no line labels; without an answer there is no label."""
     pairs = await asyncio.to_thread(lambda: labels.unlabelled(recorded))
-    evidence_found: list[LabelledEvidence] = []
-    for pair in pairs[:MAX_ASKED]:
+    labelled: list[LabelledEvidence] = []
+    for pair in pairs[:MAX_LABELLED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
         try:
             label = await labeller.label(opinion.text, evidence.text)
@@ -268,8 +268,8 @@ async def _labels_of_model(
             log.info("no labels from the text model", reason=str(exc))
             break
         if label is not None:
-            evidence_found.append(labels.by_model(pair, Label(label), labeller.identity))
-    return evidence_found
+            labelled.append(labels.by_model(pair, Label(label), labeller.identity))
+    return labelled
 
 
 class Reflecting(Struct, kw_only=True, eq=False):

@@ -291,12 +291,12 @@ class Ledger:
                 self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        (answers, held_bytes), history = self._counted.get(agent, ((0, 0), history_reply()))
+        (answers, stored_bytes), history = self._counted.get(agent, ((0, 0), history_reply()))
         return LedgerReply(
             path=str(self.path),
             bytes=await asyncio.to_thread(self._file_bytes),
             heldAnswers=answers,
-            heldBytes=held_bytes,
+            heldBytes=stored_bytes,
             maxHeldAnswers=self.limits.answers,
             maxHeldBytes=self.limits.total_bytes,
             refusedAnswers=self._refused,
