@@ -194,8 +194,6 @@ class Journal:
             why=why,
             path=path,
             at=self._clock(),
-            hash_before=b"",
-            hash_after=b"",
             hunks=() if keeps_lines else None,
             undoes=undoes,
         )

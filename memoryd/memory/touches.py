@@ -70,15 +70,11 @@ def tier_change(moves: Mapping[MemoryId, TierMove], at: float, *, why: str = WHY
         for memory, (before, after) in sorted(moves.items())
     )
     return ChangeRow(
-        run="",
-        agent="",
         writer=WrittenBy.UNDO if undoes else WrittenBy.TIERS,
         why=why,
         path=NO_FILE,
         at=at,
         state=ChangeState.DONE,
-        hash_before=b"",
-        hash_after=b"",
         hunks=tuple(hunks),
         undoes=undoes,
     )

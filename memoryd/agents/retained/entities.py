@@ -131,11 +131,11 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         return {slug: visible for slug, ids in book.by_entity.items() if (visible := ids - hidden)}
 
     async def merge(self, name: str, into: str, *, is_dry: bool) -> EntityChangeReply:
-        """Make a name an alias of an entity, once the index has the current pages; raises as `merge`."""
+        """Make a name an alias of an entity, once the index has the current pages; raises as `split`."""
         return await self._write_settled(lambda book: merge(self.journal, book, name, into, is_dry=is_dry))
 
     async def split(self, name: str, *, is_dry: bool) -> EntityChangeReply:
-        """Remove an alias; raises as `split`."""
+        """Remove an alias; raises InvalidRequest, NotFound, and what `Journal.change` does."""
         return await self._write_settled(lambda book: split(self.journal, book, name, is_dry=is_dry))
 
     async def _write_settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:

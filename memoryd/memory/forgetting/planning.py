@@ -162,7 +162,7 @@ class MemoryForgettingPlan(Struct, frozen=True):
 
     @property
     def traces(self) -> Traces:
-        """What finds remains of it in copies."""
+        """Matchers for remains of it in copies."""
         # other lines that state it may be broken differently
         stated = [TextMatcher(source.line.text) for memory in self.memories for source in memory.sources]
         ids = frozenset(short_id(memory.id) for memory in self.memories)

@@ -118,7 +118,7 @@ def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: Che
     if isinstance(item, RecalledPassage):
         hit = checked.hit(item.hit)
         return None if hit is None else replace(item, hit=hit)
-    sources = [_checked_source(source.source, rows.get(source.source.chunk), checked) for source in item.sources]
+    sources = [_checked_source(line.source, rows.get(line.source.chunk), checked) for line in item.sources]
     present = [source for source in sources if source.state in (CitedState.VERIFIED, CitedState.MOVED)]
     if not present:
         return None

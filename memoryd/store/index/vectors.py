@@ -136,11 +136,6 @@ def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[EmbeddedText]
     db.executemany(_PUT_VECTOR, [(space, key, packed(vector), language, now) for key, vector, language in vectors])
 
 
-def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
-    """Return the first `limit` vectors after the id `last_id`."""
-    return _batch(list(db.execute(_SELECT_AFTER, (space, last_id, limit))), dimensions)
-
-
 def vectors_of_ids(db: apsw.Connection, space: int, ids: NDArray[np.int64], dimensions: int) -> VectorBatch:
     """Return the existing vectors with these ids."""
     return _batch(list(db.execute(_SELECT_BY_ID, (space, json_array(ids.tolist())))), dimensions)
@@ -379,19 +374,16 @@ class Vectors(IndexTable):
         rows = db.execute(_SELECT_BY_HASH, (fingerprint, hex_array(hashes)))
         return {key: unpacked([vector], dimensions)[0] for key, vector, dimensions in rows}
 
-    @reads
-    def after(self, db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
-        """Return the first `limit` vectors after the id `last_id`."""
-        return vectors_after(db, space, last_id, dimensions, limit)
-
     async def load(
         self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Returned]
     ) -> Returned:
-        """Call `take` with the result of `after`, and return its result.
+        """Call `take` with the first `limit` vectors after the id `last_id`, and return its result.
 
         It runs on the worker thread, since it may copy much; a cancelled caller waits until it has finished.
         """
-        return await self._database.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
+        return await self._database.read(
+            lambda db: take(_batch(list(db.execute(_SELECT_AFTER, (space, last_id, limit))), dimensions))
+        )
 
     @reads
     def count(self, db: apsw.Connection, space: int) -> int:

@@ -54,15 +54,15 @@ class ChangeRow(Struct, frozen=True, kw_only=True):
     """
 
     id: int = 0
-    run: str
-    agent: str
+    run: str = ""
+    agent: str = ""
     writer: str
     why: str
     path: RelativePath
     at: float
     state: ChangeState = ChangeState.INTENDED
-    hash_before: bytes
-    hash_after: bytes
+    hash_before: bytes = b""
+    hash_after: bytes = b""
     hunks: tuple[Hunk, ...] | None
     undoes: int = 0
 
