@@ -244,7 +244,7 @@ class Journal:
 
     async def _swap(self, draft: ChangeRow, before: StoredNote, text: str, *, is_removed: bool) -> NoteChange:
         """Write a text between intending and settling its row; raises FileChangedError if the note was saved since."""
-        data = b"" if is_removed else await self._in_thread(partial(self.files.encoded, before, text))
+        data = b"" if is_removed else await self._in_thread(partial(self.files.encode, before, text))
         swap = partial(self.files.remove, before) if is_removed else partial(self.files.write, before, data)
         after = b"" if is_removed else sha256(data).digest()
         row = await self._in_thread(partial(_row, draft, before, text, after))

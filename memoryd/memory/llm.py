@@ -97,10 +97,10 @@ class Distiller(_Asker, frozen=True):
         except TextModelUnavailable as exc:
             log.info(refused, reason=str(exc))
             return None
-        return None if answer is None else checked_items(answer.items, message)
+        return None if answer is None else check_items(answer.items, message)
 
 
-def checked_items(items: Sequence[DistilledItem], message: str) -> tuple[CapturedItem | DroppedItem, ...]:
+def check_items(items: Sequence[DistilledItem], message: str) -> tuple[CapturedItem | DroppedItem, ...]:
     """Return each item as captured, or as dropped with the reason; repeated items count once."""
     checked: list[CapturedItem | DroppedItem] = []
     captured = 0

@@ -145,7 +145,7 @@ class NoteFiles:
         except OSError as exc:
             raise _failure(before.path, exc) from exc
 
-    def encoded(self, before: StoredNote, text: str) -> bytes:
+    def encode(self, before: StoredNote, text: str) -> bytes:
         """Return the bytes of a note with a new text; raises InvalidRequest and TooLarge."""
         try:
             data = written_note(before.note, text)

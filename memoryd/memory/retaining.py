@@ -88,8 +88,7 @@ class LineEditing(Struct, frozen=True):
     journal: Journal
 
     async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> WrittenLines:
-        """Change the attributes of the lines of a memory, and return the changes; none if it has these attributes
-        already.
+        """Change the attributes of a memory's lines, and return the changes; none if it has these attributes already.
 
         The newest line carries the attributes; removing a pin removes it from all lines. Raises NotFound if no line
         states the memory any longer, InvalidRequest for a line that cannot be written so or that only a conflict copy

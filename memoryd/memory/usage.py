@@ -151,11 +151,11 @@ class UsageCache:
 
     def tier(self, memory: Memory, now: float | None = None) -> Tier:
         """Return the tier of a memory at a time in seconds since 1970, by default now."""
-        return tier_now(self._earned(memory), self._aged(memory, self._at(now)), self._tiers)[0]
+        return tier_now(self._earned_usage(memory), self._aged(memory, self._at(now)), self._tiers)[0]
 
     def terms(self, memory: Memory, now: float | None = None) -> RelevanceTerms:
         """Return all terms of a memory's relevance at a time, by default now."""
-        return terms_now(self._earned(memory), self._aged(memory, self._at(now)), self._tiers)
+        return terms_now(self._earned_usage(memory), self._aged(memory, self._at(now)), self._tiers)
 
     def preview(self, memory: Memory, days: float) -> RelevanceTerms:
         """Return the terms in this many days, if no one touches the memory until then."""
@@ -193,7 +193,7 @@ class UsageCache:
                 self._early.append((memory, at))
         self.has_news.set()
 
-    def judged(self, book: Book, memories: Collection[Memory], now: float) -> Callable[[], None]:
+    def judge_tiers(self, book: Book, memories: Collection[Memory], now: float) -> Callable[[], None]:
         """Judge the tiers of these memories in a thread.
 
         Call the returned function on the event loop to store the result.
@@ -289,7 +289,7 @@ class UsageCache:
         for key in [*counts, *counted]:
             if (memory := known.get(MemoryId(key))) is None:
                 continue
-            usage, other = self._earned(memory), counts.get(key, _NOWHERE_ELSE)
+            usage, other = self._earned_usage(memory), counts.get(key, _NOWHERE_ELSE)
             # a clock that is ahead on the other machine must not keep the memory young here
             touched_at = max(usage.touched_at or 0.0, min(other.at, now)) or None
             count = max(0, usage.access_count - usage.elsewhere) + other.count
@@ -341,7 +341,7 @@ class UsageCache:
 
     def _weight(self, memory: Memory, now: float) -> float:
         """Return the unscaled weight of a memory at a time."""
-        relevance = relevance_now(self._earned(memory), self._aged(memory, now), self._tiers)
+        relevance = relevance_now(self._earned_usage(memory), self._aged(memory, now), self._tiers)
         return float(relevance**self._strength)
 
     def _touch(self, key: MemoryId, at: float) -> None:
@@ -349,7 +349,7 @@ class UsageCache:
         memory = self.stated.memories.get(key)
         if memory is None or (key not in self._usages and len(self._usages) >= MAX_USAGE_ROWS):
             return
-        earned = self._earned(memory)
+        earned = self._earned_usage(memory)
         self._note_withdrawn(memory, earned, at)
         self._change({key: touched(earned, self._aged(memory, at), self._tiers)})
 
@@ -375,7 +375,7 @@ class UsageCache:
             self._usages.pop(memory, None)
             self._dirty.discard(memory)
 
-    def _earned(self, memory: Memory) -> Usage:
+    def _earned_usage(self, memory: Memory) -> Usage:
         return without_unearned(self.usage(memory.id), memory.line, self._tiers)
 
     def _note_withdrawn(self, memory: Memory, earned: Usage, now: float) -> None:
@@ -449,7 +449,7 @@ class UsageMaintenance:
             await self._judge_daily(book, now)
 
     async def _judge(self, book: Book, memories: Collection[Memory], now: float) -> None:
-        (await asyncio.to_thread(self._usage.judged, book, memories, now))()
+        (await asyncio.to_thread(self._usage.judge_tiers, book, memories, now))()
         self._judged = book
 
     async def _judge_daily(self, book: Book, now: float) -> None:

@@ -70,9 +70,7 @@ def require_known(history: History, version: int, name: str = "") -> None:
 
 
 def check_current(connection: apsw.Connection, history: History) -> None:
-    """Check that version and tables are the newest; raises as `migrate` does, and StoreUnavailable for an older
-    version.
-    """
+    """Check that version and tables are the newest; raises as `migrate`, and StoreUnavailable for an older version."""
     version = version_of(connection.pragma("user_version"))
     require_known(history, version)
     if version < history.version:

@@ -76,7 +76,7 @@ def seal_of(user_version: int) -> int:
     return user_version // _VERSIONS % SEALS
 
 
-def sealed(user_version: int, seal: int) -> int:
+def with_seal(user_version: int, seal: int) -> int:
     """Return the number with another seal."""
     return version_of(user_version) + seal % SEALS * _VERSIONS
 
@@ -171,7 +171,7 @@ class WriteAheadLog:
         with transaction(writer):
             number = writer.pragma("user_version")
             seal = seal_of(number)
-            writer.pragma("user_version", sealed(number, seal + (1 if seal % 2 != parity else 2)))
+            writer.pragma("user_version", with_seal(number, seal + (1 if seal % 2 != parity else 2)))
 
     def _on_commit(self, _writer: apsw.Connection, _name: str, frames: int) -> int:
         self._frames = frames
@@ -240,14 +240,14 @@ def open_to_read(connector: Connector, log: WriteAheadLog, check: Check, *, leav
     log.look()
     immutable = f"file:{quote(str(connector.path))}?immutable=1"
     if leaves_folder:
-        return _checked_readers(connector, log, check, immutable)
+        return _open_readers(connector, log, check, immutable)
     try:
-        return _checked_readers(connector, log, check, "")
+        return _open_readers(connector, log, check, "")
     except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError):
-        return _checked_readers(connector, log, check, immutable)
+        return _open_readers(connector, log, check, immutable)
 
 
-def _checked_readers(connector: Connector, log: WriteAheadLog, check: Check, uri: str) -> OpenFile:
+def _open_readers(connector: Connector, log: WriteAheadLog, check: Check, uri: str) -> OpenFile:
     opened: list[apsw.Connection] = []
     try:
         while len(opened) < READERS:

@@ -56,7 +56,7 @@ class Runner:
         A cancelled caller waits until the function has ended; `interrupt` is called to end it early.
         """
         work = functools.partial(function, *arguments)
-        running = asyncio.get_running_loop().run_in_executor(self._executor, _mapped, work, self.wording)
+        running = asyncio.get_running_loop().run_in_executor(self._executor, _run_mapped, work, self.wording)
         try:
             # shielded: a thread cannot be cancelled, and would go on unobserved if the future was dropped
             return await asyncio.shield(running)
@@ -81,7 +81,7 @@ class Runner:
             raise
 
 
-def _mapped(work: Callable[[], Returned], wording: Wording) -> Returned:
+def _run_mapped(work: Callable[[], Returned], wording: Wording) -> Returned:
     with mapped_errors(wording):
         return work()
 
@@ -184,9 +184,7 @@ class Writer:
         self.count = 0
         """Number of transactions, including failed ones."""
         self.pulse = Pulse()
-        """Busy while someone waits for a transaction; the end of each transaction, and a long statement, are
-        heartbeats.
-        """
+        """Busy while a transaction is awaited; the end of each, and progress of a long statement, are heartbeats."""
         self._runner = runner
         self._log = log
         self._connection: apsw.Connection | None = None

@@ -47,7 +47,7 @@ from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, 
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.forgetting.planning import copied, lines_undone
+from memoryd.memory.forgetting.planning import copied_memories, lines_undone
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Edit, Journal, NoteChange, Undoing, stored_hunks, undoing_run
 from memoryd.memory.reflect.proposals import ProposalQueue
@@ -125,7 +125,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
             self.journal.check_writable()
             await undoing.undo(row.id, is_dry_run=True)
             # before its lines are restored: otherwise they would be removed as reappeared memories
-            for memory in copied([row]).memories.values():
+            for memory in copied_memories([row]).memories.values():
                 await self.tombstones.release(memory.id, memory.text)
         left: list[str] = []
         if number is None:
@@ -206,7 +206,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 )
             edits: list[tuple[RelativePath, Edit]] = [(path, lambda note: settled_marks(note or "", keep))]
         else:
-            edits = [(original, partial(_new_original, text, keep)), (path, partial(_emptied_copy, path, text))]
+            edits = [(original, partial(_new_original, text, keep)), (path, partial(_empty_copy, path, text))]
         run, done = uuid4().hex, list[NoteChange]()
         async with self.journal.one_at_a_time:
             for at, edit in edits:
@@ -317,7 +317,7 @@ def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:
     return copy if keep is KeepVersion.COPY or text is None else both_versions(text, copy)
 
 
-def _emptied_copy(path: str, copy: str, text: str | None) -> str:
+def _empty_copy(path: str, copy: str, text: str | None) -> str:
     """Return the empty text for a copy; raises InvalidRequest if the copy was edited since."""
     if text not in (copy, None):
         raise InvalidRequest(f"{path} was edited meanwhile, and stays", hint=_CONFLICTS_HINT)

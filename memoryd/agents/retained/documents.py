@@ -105,28 +105,27 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocumentReply:
         """Return the memory with this id, or with these first eight characters of an id; raises NotFound."""
-        return _reply(await self._named(name, admitted))
+        return _reply(await self._find_document(name, admitted))
 
     async def why(self, name: str, admitted: Admitted) -> MemoryWhyReply:
         """Return a memory with all terms of its relevance, and its future relevance; raises as `get`."""
-        document = await self._named(name, admitted)
+        document = await self._find_document(name, admitted)
         return MemoryWhyReply(
             memory=_reply(document),
             terms=_terms(document.terms),
             ahead=ahead_of(lambda days: self.usage.preview(document.memory, days)),
         )
 
-    async def _named(self, name: str, admitted: Admitted) -> MemoryDocument:
+    async def _find_document(self, name: str, admitted: Admitted) -> MemoryDocument:
         book = await self.now()
-        memory = _find_named(within(book, self.recall.visibility(admitted)), name)
+        memory = _find_memory(within(book, self.recall.visibility(admitted)), name)
         newer = await self._newer(book, admitted)
         return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
 
     async def listing(
         self, filters: DocumentFilters, admitted: Admitted, *, entity: str = "", since: str = "", until: str = ""
     ) -> MemoryListReply:
-        """Return the memories that the filters admit, the newest first; raises InvalidRequest for an invalid scope or
-        day.
+        """Return the memories that the filters admit, the newest first; raises InvalidRequest for a bad scope or day.
 
         `entity` is a name of an entity; `since` and `until` are dates in the user's notation.
         """
@@ -184,7 +183,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     async def memory(self, name: str, admitted: Admitted) -> Memory:
         """Return the visible memory with this id or id prefix, as on disk now; raises NotFound."""
-        return _find_named(within(await self.now(), self.recall.visibility(admitted)), name)
+        return _find_memory(within(await self.now(), self.recall.visibility(admitted)), name)
 
     async def now(self) -> Book:
         """Return the book as on disk, waiting for the index as long as a query may."""
@@ -221,7 +220,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         )
 
 
-def _find_named(known: Iterable[Memory], name: str) -> Memory:
+def _find_memory(known: Iterable[Memory], name: str) -> Memory:
     try:
         return named(known, name)
     except ValueError as exc:

@@ -237,7 +237,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         team = "" if self.agent.team is None else self.agent.team.name or ""
         cites = self._has_citations(admitted)
         recalled = replace(recalled, opinions=opinions, stated=stated, team=team, has_citations=cites)
-        recalled = _joined(recalled, before)
+        recalled = _append_results(recalled, before)
         if bundle_options is not None:
             recalled = replace(recalled, bundle=await self._bundle(recalled, admitted, bundle_options))
         if options.touches:
@@ -258,16 +258,14 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
 
     async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
         """Return the bundle at the start of a session: its stable block, and the results of `before`."""
-        return await self._bundle(_joined(Recalled(), before), admitted, BundleOptions())
+        return await self._bundle(_append_results(Recalled(), before), admitted, BundleOptions())
 
     def visibility(self, admitted: Admitted) -> Visibility:
         """Return the scopes that a request may see."""
         return Visibility.of(self.agent.id, admitted)
 
     def touch(self, recalled: Recalled, *, at: float, session: str = "", message: str = "") -> None:
-        """Count returned memories that answer as accessed: once per session, and once per message that recalled them
-        unasked.
-        """
+        """Count returned memories that answer as accessed, once per session and once per unasked message."""
         answers = [item.memory.id for item in shown_memories(recalled) if item.is_answer]
         self.usage.touch(answers, at, session=self._name(session), message=self._name(message))
 
@@ -398,7 +396,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return {}, stated
 
 
-def _joined(recalled: Recalled, others: Sequence[Recalled]) -> Recalled:
+def _append_results(recalled: Recalled, others: Sequence[Recalled]) -> Recalled:
     """Return the result with the items of the others that it lacks, at the end."""
     for other in others:
         known = {item.citation for item in recalled.items}

@@ -118,7 +118,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         self, draft: MemoryDraft, stater: Admitted, complete_line: Callable[[RetainedLine], RetainedLine]
     ) -> tuple[RetainedLine, list[str]]:
         retaining = self.retaining
-        stated, notes = retaining.stated(draft, stater, complete_line)
+        stated, notes = retaining.prepare_line(draft, stater, complete_line)
         unknown_names = await retaining.unknown_names([stated], stater)
         return stated, [*notes, *unknown_names, *await retaining.release_forgotten([stated], is_owner=stater.is_owner)]
 

@@ -88,7 +88,7 @@ class CoreRights(Struct, frozen=True):
                 hint="state a memory instead; the owner edits the file, by `memoryctl core`",
             )
 
-    def stated(self, line: RetainedLine, *, is_owner: bool) -> RetainedLine:
+    def limit_line(self, line: RetainedLine, *, is_owner: bool) -> RetainedLine:
         """Return a line as it may be stated, with a lower importance if it would be core; raises Denied for a pin."""
         if line.attributes.is_pinned:
             self.check_pin(is_owner=is_owner)
@@ -152,7 +152,7 @@ class AgentCore(Struct, frozen=True, kw_only=True):
         if not sha256.startswith(expected.lower()):
             raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
 
-        def edited(before: str | None) -> str:
+        def edit(before: str | None) -> str:
             if expected and (before or "") != seen:
                 raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
             try:
@@ -162,7 +162,7 @@ class AgentCore(Struct, frozen=True, kw_only=True):
             self._check(path, before or "", after)
             return after
 
-        made = await self.journal.change(path, edited, by=WrittenBy.CORE, why=why)
+        made = await self.journal.change(path, edit, by=WrittenBy.CORE, why=why)
         return CoreEditReply(
             path=made.path,
             sha256=made.sha256,
@@ -263,7 +263,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         texts = each_statement(draft.text) if each else [draft.text]
         if len(texts) > MEMORIES_MAX:
             raise TooLarge(f"{len(texts)} memories at once; {MEMORIES_MAX} is the most", hint="send them in parts")
-        stated = [self.stated(replace(draft, text=text), admitted) for text in texts]
+        stated = [self.prepare_line(replace(draft, text=text), admitted) for text in texts]
         lines = [line for line, _ in stated]
         notes = [note for _, each_notes in stated for note in each_notes]
         notes += await self.unknown_names(lines, admitted)
@@ -293,7 +293,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
             return [_render_doubt(book.memories[doubt.older]) for doubt in doubts if isinstance(doubt, Disagreement)]
         return []
 
-    def stated(
+    def prepare_line(
         self, draft: MemoryDraft, admitted: Admitted, complete: CompleteLine | None = None
     ) -> tuple[RetainedLine, Sequence[str]]:
         """Return the line of a statement as it may be stated, and notes about it.
@@ -305,7 +305,7 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
             draft = replace(draft, provenance=Provenance.AGENT)
         text, notes = _clean_text(draft.text, stater)
         parsed, read = _line(replace(draft, text=text), stater, complete)
-        line = self.rights.stated(parsed, is_owner=stater.is_owner)
+        line = self.rights.limit_line(parsed, is_owner=stater.is_owner)
         less = [LESS_IMPORTANT.format(self.rights.most_importance)] if line != parsed else []
         return line, [*notes, *filter(None, [read]), *less]
 

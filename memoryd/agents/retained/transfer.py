@@ -140,7 +140,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         if "\0" in text:
             return _refusal(path, "it holds a byte that no text has")
         # refuse what could not be written on a dry run, too
-        self.retaining.retaining.journal.files.encoded(before, text)
+        self.retaining.retaining.journal.files.encode(before, text)
         return TakenMemoryReply(outcome="added" if before.text is None else "known", id=path, reason="")
 
     def _judge(

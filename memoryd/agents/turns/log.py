@@ -135,7 +135,7 @@ class TurnLog(Struct, frozen=True):
             return _failure(exc)
         if added is None:
             return LoggedMessage(is_excluded=True, part=part_reply("off", WITHHELD))
-        return _logged(added)
+        return _logged_message(added)
 
     async def store_answer(self, key: str, text: str, at: datetime) -> LoggedMessage:
         """Store an assistant message as the answer to the last question; parts of an answer are joined."""
@@ -150,7 +150,7 @@ class TurnLog(Struct, frozen=True):
                 if added is not None:
                     if added.dropped_answer is not None:
                         await self.qa.hold(added.session, added.turn.seq, added.dropped_answer)
-                    return _logged(added)
+                    return _logged_message(added)
         except MemorydError as exc:
             return _failure(exc)
         return LoggedMessage(part=part_reply("off", "there is no question that it answers"))
@@ -236,7 +236,7 @@ def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bo
     return TurnContext(text, session, tuple(turns), part_reply("ok"))
 
 
-def _logged(added: AddedTurn) -> LoggedMessage:
+def _logged_message(added: AddedTurn) -> LoggedMessage:
     return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
 
 

@@ -137,7 +137,7 @@ class AgentTold(Struct, frozen=True):
         turns = await self.told.some(self.agent, limit + 1, session=session, before=before)
         shown, book = turns[:limit], await self.book.now()
         private, questions = await self._questions({SessionId(turn.session) for turn in shown})
-        memories = _named(book, Visibility.of(self.agent, admitted), shown)
+        memories = _shown_memories(book, Visibility.of(self.agent, admitted), shown)
         return ToldReply(
             turns=[
                 _turn_reply(turn, questions.get((turn.session, turn.seq)), memories)
@@ -170,7 +170,7 @@ class AgentTold(Struct, frozen=True):
         return private, questions
 
 
-def _named(book: Book, visibility: Visibility, turns: list[ToldTurn]) -> Mapping[str, Memory]:
+def _shown_memories(book: Book, visibility: Visibility, turns: list[ToldTurn]) -> Mapping[str, Memory]:
     names = {part.name for turn in turns for part in turn.parts}
     return {
         short: memory
@@ -241,11 +241,11 @@ class PendingRecall(Struct, frozen=True):
 
     def adding(self, *texts: RecallText) -> "PendingRecall":
         """Return a copy with more texts, the latest at the end."""
-        shortened = (_shortened(text) for text in (*self.texts, *texts) if text.text.strip())
+        shortened = (_shorten(text) for text in (*self.texts, *texts) if text.text.strip())
         return replace(self, texts=tuple(dict.fromkeys(shortened))[-PENDING_MAX:])
 
 
-def _shortened(text: RecallText) -> RecallText:
+def _shorten(text: RecallText) -> RecallText:
     return replace(text, text=text.text[:_TEXT_CHARS])
 
 
@@ -271,7 +271,7 @@ class UndeliveredAnswers:
     def take(self, key: str, text: RecallText) -> PendingRecall:
         """Return and clear what the answer to this text must deliver."""
         session = self._of(key)
-        session.sent, session.sent_for, session.pending = session.pending, _shortened(text), PendingRecall()
+        session.sent, session.sent_for, session.pending = session.pending, _shorten(text), PendingRecall()
         return session.sent
 
     def add(self, key: str, text: RecallText) -> None:
@@ -282,7 +282,7 @@ class UndeliveredAnswers:
     def add_unread(self, key: str, text: RecallText) -> None:
         """Deliver again the results for a text whose answer was not read, and what was sent with that answer."""
         session = self._of(key)
-        sent = session.sent if session.sent_for == _shortened(text) else PendingRecall()
+        sent = session.sent if session.sent_for == _shorten(text) else PendingRecall()
         is_start = text == START or session.pending.is_start or sent.is_start
         session.pending = PendingRecall(is_start).adding(*sent.texts, *session.pending.texts, text)
         session.sent, session.sent_for = PendingRecall(), None
@@ -310,7 +310,7 @@ class UndeliveredAnswers:
         `is_unread`: the last answer was not read, and does not count.
         """
         session = self._of(key)
-        is_last, session.sent_for = session.sent_for == _shortened(failure), session.sent_for if is_unread else None
+        is_last, session.sent_for = session.sent_for == _shorten(failure), session.sent_for if is_unread else None
         if failure.text in session.failures:
             return is_unread and is_last
         session.failures = (*session.failures, failure.text)[-_FAILURES_MAX:]

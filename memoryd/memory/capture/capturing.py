@@ -172,12 +172,12 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         # the rules store these verbatim: the model would store them a second time
         known = {item.text for item in (*by_rules.kept, *revisions)}
         sentences = [sentence for sentence in distillable(text) if sentence not in known]
-        echoes = await self._echoed_in(task, sentences)
+        echoes = await self._find_echoes(task, sentences)
         new = " ".join(sentence for sentence in sentences if sentence not in echoes)
         items = await self.distiller.distil(new) if new else None
         return by_rules if items is None else with_model(by_rules, items, self.distiller.identity)
 
-    async def _echoed_in(self, task: CaptureTask, sentences: Sequence[str]) -> frozenset[str]:
+    async def _find_echoes(self, task: CaptureTask, sentences: Sequence[str]) -> frozenset[str]:
         return await self.delivered.echoes(task.agent, task.session_key, sentences, until=task.shown_until)
 
     async def _check(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
@@ -187,11 +187,11 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
             return verdict
         # echoes are compared with the words that were typed
         typed = [typed_part(text) for text in texts]
-        echoes = await self._echoed_in(task, typed) if task.event is None else ()
+        echoes = await self._find_echoes(task, typed) if task.event is None else ()
         stones, taken_back = await self.tombstones.all(), frozenset[str]()
         if before := await self.stated.among(texts):
             # stated before and in no line now: its owner undid or deleted it
-            taken_back = await asyncio.to_thread(unstated, await self.book(seconds), before)
+            taken_back = await asyncio.to_thread(find_unstated, await self.book(seconds), before)
         dropped = []
         for item in verdict.kept:
             if typed_part(item.text) in echoes:
@@ -369,7 +369,7 @@ def lines_to_write(book: Book, lines: Sequence[RetainedLine], day: date) -> list
     ]
 
 
-def unstated(book: Book, texts: Iterable[str]) -> frozenset[str]:
+def find_unstated(book: Book, texts: Iterable[str]) -> frozenset[str]:
     """Return those of the texts that no memory of any scope states."""
     statements = {text: normalized_statement(text) for text in texts}
     stated = {normalized_statement(memory.text) for memory in _similar(book, statements)}

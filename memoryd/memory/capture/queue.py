@@ -62,9 +62,7 @@ class CaptureTask(Struct, frozen=True, kw_only=True):
     role: str = USER
     event: MessageEvent | None = None
     shown_until: int | None = None
-    """The value of `ShownSpans.noted` when it was queued: memories recalled by the message itself do not make it an
-    echo.
-    """
+    """`ShownSpans.noted` when it was queued: memories that the message itself recalled do not make it an echo."""
     is_owners: bool = True
     """True if it came through the owner's own socket.
 
@@ -254,7 +252,7 @@ class ShownSpans:
         waiting = list(self._waiting)
         self._waiting.clear()
         try:
-            rows = await self._hashed(waiting)
+            rows = await self._hash_texts(waiting)
         except StoreError:
             self._waiting = deque([*waiting, *self._waiting], WAITING_MAX)
             raise
@@ -265,7 +263,7 @@ class ShownSpans:
                 # they are known as long as this process runs
                 log.debug("delivered spans are not written", reason=str(exc))
 
-    async def _hashed(
+    async def _hash_texts(
         self, waiting: Sequence[tuple[str, str, str, float, int]]
     ) -> list[tuple[str, str, SpanPrint, float]]:
         rows = list[tuple[str, str, SpanPrint, float]]()

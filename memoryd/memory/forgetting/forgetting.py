@@ -231,7 +231,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 self._trouble = UNFINISHED.format(exc)
                 raise StoreUnavailable(self._trouble, hint=LATER) from exc
             if not unfinished:
-                await self._finished(hashes)
+                await self._finish_hashes(hashes)
         log.info("memories were forgotten", memories=len(plan.memories), finished=not unfinished)
         stays = [*shared, *await self.planner.stays(plan)]
         return replace(report, is_forgotten=not unfinished, unfinished=unfinished, stays=stays)
@@ -266,7 +266,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         await self.usage.drop(named)
         if unfinished:
             raise StoreUnavailable(unfinished[0])
-        await self._finished(hashes)
+        await self._finish_hashes(hashes)
 
     async def take_out_again(self, memories: Mapping[MemoryId, str], fresh: Set[MemoryId]) -> None:
         """Remove memories (id and text, empty if unknown) that another machine forgot, or that reappeared.
@@ -283,7 +283,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
                 await self.tombstones.begin(due, is_published=False)
         await self.finish()
 
-    async def _finished(self, hashes: Set[bytes]) -> None:
+    async def _finish_hashes(self, hashes: Set[bytes]) -> None:
         await self.tombstones.finish(hashes)
         self._undoable -= hashes
 

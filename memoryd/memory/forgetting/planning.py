@@ -53,7 +53,7 @@ _PLACES_MAX = 200
 """Maximum number of chunks listed for one text."""
 
 
-def copied(rows: Iterable[ChangeRow]) -> Book:
+def copied_memories(rows: Iterable[ChangeRow]) -> Book:
     """Return the memories that the stored lines of changes state; their sources have the line `NOWHERE`."""
     return book_of(
         MemorySource(row.path, NOWHERE, NOWHERE, line, datetime.fromtimestamp(row.at, UTC).date(), None, row.id)
@@ -244,7 +244,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     async def copies(self) -> Book:
         """Return the memories that the stored lines of changes state, whether or not a note does; raises StoreError."""
         rows = await self.journal.changes.select(ChangeFilter(limit=MAX_ROWS))
-        return await asyncio.to_thread(copied, rows)
+        return await asyncio.to_thread(copied_memories, rows)
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
         """Return sentences about what memoryd cannot delete."""

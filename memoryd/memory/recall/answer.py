@@ -73,7 +73,7 @@ def beside_pages(pages: Sequence[RecalledEntity], items: Sequence[RecalledItem])
     return [item for item in items if not (isinstance(item, RecalledPassage) and item.hit.chunk.path in shown)]
 
 
-def chosen(
+def choose_items(
     items: Sequence[RecalledItem], query: RecallQuery, draft: RecallDraft
 ) -> tuple[list[RecalledItem], list[RecalledItem]]:
     """Return the first `limit` items, copies folded, each with the reasons of its rank; and the items left out."""

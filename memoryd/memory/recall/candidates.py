@@ -167,7 +167,7 @@ def says_something(hit: Hit) -> bool:
     return any(line.strip() and not line.lstrip().startswith("#") for line in hit.chunk.text.split("\n"))
 
 
-def ordered(
+def order_items(
     memories: Mapping[MemoryId, RecalledMemory],
     passages: Sequence[RecalledPassage],
     eligible: Eligible,
@@ -249,9 +249,7 @@ _RELATIVES_MAX = 12
 
 
 class ReadMessage(Struct, frozen=True):
-    """A message as understood with the book: its question, its entities with certainty, and words to search in
-    addition.
-    """
+    """A message as understood with the book: its question, its entities with certainty, and more words to search."""
 
     message: UnaskedMessage = UnaskedMessage()
     entities: Mapping[EntitySlug, float] = {}
@@ -318,7 +316,7 @@ class UnaskedFinds(Struct, frozen=True):
     ranking: Ranked
 
 
-def earned(
+def select_earned(
     near: UnaskedFinds, reading: ReadMessage, eligible: Eligible, asking: QueryIntent
 ) -> tuple[list[RecalledItem], list[RecalledItem]]:
     """Return the items that have enough evidence to be shown with a message that asked nothing; and the other matches.
@@ -333,7 +331,7 @@ def earned(
         return answers, [item for item in near.ordered if item not in answers]
     memories, passages, parts = _weigh(evidence, near, eligible.versions.above)
     # here days count as evidence, and do not order the items
-    items = ordered(memories, passages, eligible, replace(asking, span=None))
+    items = order_items(memories, passages, eligible, replace(asking, span=None))
     answers = [item for item in items if not item.placed.is_noise]
     first = parts_first([parts[_key_of(item)] for item in answers])
     return [answers[at] for at in first], [item for item in items if item.placed.is_noise]
@@ -410,8 +408,8 @@ def _weigh(
     parts = {str(key): worth.part for key, worth in of_memories.items()}
     parts |= {str(item.citation): worth.part for item, worth in zip(passages, of_passages, strict=True)}
     return (
-        {key: replace(item, placed=_ranked_by(of_memories[key], item.placed)) for key, item in memories.items()},
-        [replace(item, placed=_ranked_by(by, item.placed)) for item, by in zip(passages, of_passages, strict=True)],
+        {key: replace(item, placed=_rank_by(of_memories[key], item.placed)) for key, item in memories.items()},
+        [replace(item, placed=_rank_by(by, item.placed)) for item, by in zip(passages, of_passages, strict=True)],
         parts,
     )
 
@@ -427,6 +425,6 @@ def _weighable(item: RecalledItem) -> Item:
     return Item(f"{item.hit.chunk.heading}\n{item.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
 
 
-def _ranked_by(worth: Worth, placed: RankedCandidate) -> RankedCandidate:
+def _rank_by(worth: Worth, placed: RankedCandidate) -> RankedCandidate:
     verdict = Verdict.WEAK if worth.is_included and placed.verdict is Verdict.NONE else placed.verdict
     return replace(placed, base_score=worth.score, lifts={}, verdict=verdict, is_noise=not worth.is_included)

@@ -201,7 +201,7 @@ class EligibleMemories:
             facts=facts,
             hidden=hidden,
         )
-        return eligible, await self._admitted(eligible, known, query, only_memories=only_memories)
+        return eligible, await self._candidate_filter(eligible, known, query, only_memories=only_memories)
 
     async def versions(self, book: Book, filters: RecallFilters, today: date) -> Versions:
         """Return the versions and disagreements among memories that the asker may know; raises StoreError."""
@@ -251,7 +251,7 @@ class EligibleMemories:
             self._making = asyncio.get_running_loop().run_in_executor(self._executor, make)
             return await asyncio.shield(self._making)
 
-    async def _admitted(
+    async def _candidate_filter(
         self, eligible: Eligible, known: _BookCache, query: RecallQuery, *, only_memories: bool
     ) -> CandidateFilter:
         question, filters, documents = query.question, query.memory_filters, query.filters

@@ -26,7 +26,7 @@ from memoryd.memory.recall.answer import (
     RecallDraft,
     beside_pages,
     best_of,
-    chosen,
+    choose_items,
     visible_items,
     why_nothing,
 )
@@ -35,12 +35,12 @@ from memoryd.memory.recall.candidates import (
     CandidateMemories,
     ReadMessage,
     UnaskedFinds,
-    earned,
     helpful_first,
-    ordered,
+    order_items,
     placed_passage,
     read,
     says_something,
+    select_earned,
 )
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
 from memoryd.memory.recall.query import (
@@ -89,7 +89,7 @@ class CheckedItems(Struct, frozen=True):
     """True if the index replaced a line by another one since the search."""
 
 
-async def checked_items(
+async def check_items(
     items: Sequence[RecalledItem], database: Database, check: FileCheck, seconds: float
 ) -> CheckedItems:
     """Check these items against their files, within so many seconds; raises StoreError."""
@@ -104,7 +104,7 @@ async def checked_items(
     }
     passages = [row for item in items if isinstance(item, RecalledPassage) for row in item.hit.rows]
     result = await check.check([*rows.values(), *passages], seconds)
-    pairs = [(item, _checked_item(item, rows, result)) for item in items]
+    pairs = [(item, _check_item(item, rows, result)) for item in items]
     return CheckedItems(
         items=tuple(now for _, now in pairs if now is not None),
         missing=tuple(item for item, now in pairs if now is None),
@@ -113,19 +113,19 @@ async def checked_items(
     )
 
 
-def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
+def _check_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
     """Return an item with its current lines, None if none of its lines is in a file."""
     if isinstance(item, RecalledPassage):
         hit = checked.hit(item.hit)
         return None if hit is None else replace(item, hit=hit)
-    sources = [_checked_source(line.source, rows.get(line.source.chunk), checked) for line in item.sources]
+    sources = [_check_source(line.source, rows.get(line.source.chunk), checked) for line in item.sources]
     present = [source for source in sources if source.state in (CitedState.VERIFIED, CitedState.MOVED)]
     if not present:
         return None
     return replace(item, sources=(*present, *(source for source in sources if source not in present)))
 
 
-def _checked_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
+def _check_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
     """Return a line with its state: edited if its document exists without it, gone if the document is missing."""
     now = None if row is None else checked.now(row)
     if row is None or (now is None and row.path in checked.absent):
@@ -187,7 +187,9 @@ class Recaller(Struct, frozen=True, kw_only=True):
         draft, result = await self._check_until_stable(replace(query, fresh_until=start + fresh), end)
         filters = query.memory_filters
         pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
-        items, left_out = chosen(beside_pages(pages, visible_items(result.items, filters.visibility)), query, draft)
+        items, left_out = choose_items(
+            beside_pages(pages, visible_items(result.items, filters.visibility)), query, draft
+        )
         left_out += [
             cut_because(item, SkipReason.BELOW_NOISE) for item in visible_items(draft.below, filters.visibility)
         ]
@@ -231,7 +233,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
 
     async def _check_items(self, draft: RecallDraft, end: float) -> CheckedItems:
         try:
-            return await checked_items(draft.items, self.index.database, self.check, seconds_left(end))
+            return await check_items(draft.items, self.index.database, self.check, seconds_left(end))
         except StoreError:
             # items that cannot be checked are not returned
             return CheckedItems((), tuple(draft.items), CheckedRows())
@@ -254,7 +256,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         reading = None
         if query.message:
             named, descriptions = sorted(asking.entities), eligible.facts.descriptions
-            before = [(message, _named_in(message, book, query)) for message in query.earlier_messages]
+            before = [(message, _find_entities(message, book, query)) for message in query.earlier_messages]
             reading = read(query.message, book, descriptions, named, before=before, is_failure=query.is_failure)
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
@@ -303,14 +305,14 @@ class Recaller(Struct, frozen=True, kw_only=True):
         admits_passages = query.memory_filters.admits_passages
         passages = [placed_passage(hit, asking) for hit in hits if admits_passages and says_something(hit)]
         arms = candidates.arms if others is None else {**candidates.arms, LEXICAL: others.arms[LEXICAL]}
-        items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
+        items, below = order_items(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
             near = UnaskedFinds(memories, passages, items, ranking)
-            items, below = earned(near, reading, eligible, asking)
+            items, below = select_earned(near, reading, eligible, asking)
             if (further := reading.following(items, book)) is not None:
                 implied = further.newest_about(book, ARM_DEPTH * query.limit)
                 near = replace(near, memories={**memories, **maker.those(implied)})
-                items, below = earned(near, further, eligible, asking)
+                items, below = select_earned(near, further, eligible, asking)
         if query.is_failure:
             items = helpful_first(items, query.message)
         return RecallDraft(
@@ -379,7 +381,7 @@ def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
     return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
-def _named_in(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
+def _find_entities(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
     """Return the entities that a text names, and those in the filters of the query."""
     filters = query.memory_filters
     # an entity in the filters counts as named
@@ -393,7 +395,7 @@ def _named_in(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
 
 def _intent_of(query: RecallQuery, book: Book) -> QueryIntent:
     text, today = query.question.text, query.today
-    entities = _named_in(text, book, query)
+    entities = _find_entities(text, book, query)
     names: list[str] = [*book.slugs_of(entities), *(book.pages[slug].name for slug in entities if slug in book.pages)]
     days = query_days(text, today)
     if days is not None and days.span.first < today and days.span.last == date.max:

@@ -91,8 +91,7 @@ class ProposalQueue(Struct, frozen=True):
         return await self.get(name)
 
     async def withdraw(self, shared: SharedMemories | None = None) -> None:
-        """Withdraw proposals that rest on memories that were deleted or superseded, or are no longer visible to
-        everyone.
+        """Withdraw proposals that rest on memories that were deleted, superseded, or hidden from someone.
 
         Raises NotNow while the index does not have all notes.
         """

@@ -25,9 +25,7 @@ HUNK_CHARS_MAX = 1_000_000
 MAX_TOTAL_BYTES = CHANGE_BYTES_MAX
 """Maximum size of the stored lines of all changes of a workspace."""
 _ROWS_BETWEEN, _LARGE_BYTES = 64, 64 * 1024
-"""Number of changes, or size of a change, after which the limits are enforced; in between they may be exceeded
-slightly.
-"""
+"""Number of changes, or size of a change, after which the limits are enforced; they may be exceeded slightly."""
 BLANK_HASH = b"\0"
 """Replaces the hash of a file that contained a forgotten text: guesses of a short text could be tested with the hash.
 """
@@ -221,9 +219,7 @@ class ChangeLog(WorkspaceRows):
         return len(stale)
 
     async def drop_pages(self, folder: str) -> None:
-        """Delete all rows of pages below a folder whose last change is their removal by forgetting: their paths are
-        names.
-        """
+        """Delete all rows of pages below a folder that forgetting removed last, because their paths are names."""
         removed = await self._ledger.read(lambda db: db.execute(_DELETED_PAGES, (self._workspace, folder)).fetchall())
         if removed:
             await self._erase_each(

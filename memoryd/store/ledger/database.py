@@ -94,9 +94,7 @@ def require_no_log(path: Path) -> None:
 
 
 def refuse_foreign(path: Path, history: History, *, is_private: bool) -> None:
-    """Raise ForeignDatabase for a file that is no ledger, or a newer one; with `is_private`, set aside what is no
-    database.
-    """
+    """Raise ForeignDatabase for another file or a newer ledger; with `is_private`, set aside what is no database."""
     hint = "move it away, or set agents.defaults.memorySearch.store.path to another folder"
     if path.is_symlink():
         raise ForeignDatabase(f"{path} is a symlink, which the ledger must not be", hint=hint)

@@ -17,7 +17,7 @@ from memoryd.store.connection import Connector, Wording, broken_parts, make_priv
 from memoryd.store.ledger.conversations import read_marks, take_over
 from memoryd.store.ledger.database import LEDGER, SUFFIXES, refuse_foreign
 from memoryd.store.migrations import migrate, require_known, require_own_objects
-from memoryd.store.opening import seal_of, sealed, version_of
+from memoryd.store.opening import seal_of, version_of, with_seal
 
 LEDGER_ENDING = "ledger.sqlite"
 """The end of every ledger's file name."""
@@ -142,7 +142,7 @@ def _close_log(db: apsw.Connection) -> None:
     """Make the file complete by itself: give it an even seal and remove the log."""
     number = db.pragma("user_version")
     if seal_of(number) % 2:
-        db.pragma("user_version", sealed(number, seal_of(number) + 1))
+        db.pragma("user_version", with_seal(number, seal_of(number) + 1))
     db.pragma("journal_mode", "delete")
 
 

@@ -72,9 +72,7 @@ class ForgottenRows(WorkspaceRows):
         return frozenset(map(MemoryId, ids))
 
     async def expire(self, before: float) -> int:
-        """Remove the lines of forgettings older than a time (seconds since 1970), which ends their undo; return how
-        many.
-        """
+        """Remove the lines of forgettings before a time (seconds since 1970), ending their undo; return how many."""
         arguments = (self._workspace, before)
         expired = await self._ledger.read(lambda db: db.execute(_EXPIRED, arguments).fetchall())
         if expired:

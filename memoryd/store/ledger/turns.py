@@ -222,17 +222,17 @@ class QueuedMessages(WorkspaceRows):
 
     async def all(self, now: float) -> list[QueuedMessage]:
         """Return queued messages, the oldest first, and delete those that are too old or were tried too often."""
-        return await self._expired_and_stored(now) if await self._ledger.read(self._stored) else []
+        return await self._expire_and_list(now) if await self._ledger.read(self._list) else []
 
     @writes
-    def _expired_and_stored(self, db: apsw.Connection, now: float) -> list[QueuedMessage]:
+    def _expire_and_list(self, db: apsw.Connection, now: float) -> list[QueuedMessage]:
         db.execute(
             "DELETE FROM awaited_messages WHERE workspace = ? AND (at < ? OR tries >= ?)",
             (self._workspace, now - RETENTION_SECONDS, TRIES_MAX),
         )
-        return self._stored(db)
+        return self._list(db)
 
-    def _stored(self, db: apsw.Connection) -> list[QueuedMessage]:
+    def _list(self, db: apsw.Connection) -> list[QueuedMessage]:
         return [
             struct_of(QueuedMessage, (MessagePlace(agent, session, seq), *details))
             for agent, session, seq, *details in db.execute(_ALL_AWAITED, (self._workspace,))
@@ -278,7 +278,7 @@ class ShownSpanRows(WorkspaceRows):
     def put(self, db: apsw.Connection, rows: Iterable[tuple[str, str, SpanPrint, float]], now: float) -> None:
         """Store spans, each with its agent, its session and its time; delete those that are too old or too many."""
         for agent, session, span, at in rows:
-            packed = (span.whole, _packed(span.words), _packed(span.runs), span.is_negated)
+            packed = (span.whole, _pack(span.words), _pack(span.runs), span.is_negated)
             db.execute(_PUT_DELIVERED, (self._workspace, agent, session, *packed, at))
         db.execute(
             "DELETE FROM delivered_spans WHERE workspace = ? AND at < ?", (self._workspace, now - RETENTION_SECONDS)
@@ -289,14 +289,14 @@ class ShownSpanRows(WorkspaceRows):
     def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
         """Return the latest spans of a session, in the order in which they were shown."""
         return [
-            SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
+            SpanPrint(whole, _unpack(words), _unpack(runs), bool(is_negated))
             for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
         ][::-1]
 
 
-def _packed(hashes: Iterable[bytes]) -> bytes:
+def _pack(hashes: Iterable[bytes]) -> bytes:
     return b"".join(sorted(hashes))
 
 
-def _unpacked(data: bytes) -> frozenset[bytes]:
+def _unpack(data: bytes) -> frozenset[bytes]:
     return frozenset(data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES))
