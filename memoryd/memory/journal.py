@@ -453,6 +453,6 @@ def stored_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
     if row.hunks is None:
         raise InvalidRequest(
             f"change {row.id} cannot be taken back: its lines are not kept",
-            hint="there were too many of them, or they tell what is forgotten, or private now",
+            hint="there were too many, or they contain forgotten or private text",
         )
     return row.hunks

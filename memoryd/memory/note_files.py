@@ -203,7 +203,7 @@ class NoteFiles:
                 f"{self._configured} leads to another folder than when memoryd was started", hint="restart memoryd"
             )
         if RealPaths(self.workspace, follow_symlinks=True).of(path) != f"{self.workspace}/{path}":
-            raise InvalidRequest(f"a symbolic link stands on the way to {path}", hint="put the file itself there")
+            raise InvalidRequest(f"there is a symbolic link on the way to {path}", hint="put the file itself there")
         if rules.is_ignored(path) or rules.may_hide(path):
             raise InvalidRequest(f"{path} is left out of the memory", hint="see .memoryignore and memorySearch.exclude")
 

@@ -91,7 +91,7 @@ _LOG_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
 
 
 class WriteAheadLog:
-    """The log of one database. Its writer calls `look`, `attach`, then `run` as needed, and `finish`."""
+    """The log of one database. Its writer calls `inspect`, `attach`, then `run` as needed, and `finish`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -101,7 +101,7 @@ class WriteAheadLog:
         self._frames = 0
         self._due_at = LOG_FRAMES
 
-    def look(self) -> None:
+    def inspect(self) -> None:
         """Read what the last writer left, before the file is opened; raises OSError."""
         self._seal_in_file, self._log_bytes, self._frames, self._due_at = 0, None, 0, LOG_FRAMES
         # SQLite reports a file that is no database
@@ -210,7 +210,7 @@ Check = Callable[[apsw.Connection], None]
 def open_to_write(connector: Connector, log: WriteAheadLog, prepare: Check) -> OpenFile:
     """Open for writing and reading; `prepare` migrates the tables before anyone reads."""
     # before there is a connection: closing the file that this reads would drop SQLite's locks
-    log.look()
+    log.inspect()
     opened = [connector.writer()]
     try:
         if opened[0].readonly("main"):
@@ -237,7 +237,7 @@ def open_to_read(connector: Connector, log: WriteAheadLog, check: Check, *, leav
     `immutable` works without the other files of SQLite, and without its locks: the daemon's lock excludes other
     writers. `leaves_folder` uses it at once, so that no file is created or changed.
     """
-    log.look()
+    log.inspect()
     immutable = f"file:{quote(str(connector.path))}?immutable=1"
     if leaves_folder:
         return _open_readers(connector, log, check, immutable)

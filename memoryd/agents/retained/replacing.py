@@ -81,7 +81,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
             line, notes = await self._line(replace(draft, default_kind=match.memory.kind), stater, complete_line)
             if not self.documents.recall.visibility(admitted).admits(line.attributes.scope):
                 raise InvalidRequest(
-                    f"what is for {line.attributes.scope} would take the place of what others are told",
+                    f"a memory for {line.attributes.scope} would replace one that others see",
                     hint="state it as a memory of its own, without replacing",
                 )
             plan = await asyncio.to_thread(_plan, book, match, line, is_in_place=is_in_place)

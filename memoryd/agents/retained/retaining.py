@@ -51,7 +51,7 @@ from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
 LESS_IMPORTANT = "what is core from the first is its owner's to say: its importance was set to {:g}"
-_OWNERS = "what is pinned stands in the core of every session, which is its owner's"
+_OWNERS = "pinned memories are in the core of every session: only the owner may change that"
 
 
 class CoreRights(Struct, frozen=True):
@@ -78,13 +78,13 @@ class CoreRights(Struct, frozen=True):
         """Raise Denied if the asker may not make a memory core by its importance."""
         if value > self.most_importance and not is_owner:
             hint = f"give {self.most_importance:g} at most; the owner may give more, by `memoryctl memories importance`"
-            raise Denied("what is core is its owner's to say", hint=hint)
+            raise Denied("only the owner may make a memory core", hint=hint)
 
     def check_file(self, *, is_owner: bool) -> None:
         """Raise Denied unless the asker may edit the core file."""
         if not is_owner:
             raise Denied(
-                "the core file stands in every session, and is its owner's",
+                "the core file is part of every session: only the owner may edit it",
                 hint="state a memory instead; the owner edits the file, by `memoryctl core`",
             )
 
@@ -148,7 +148,7 @@ class AgentCore(Struct, frozen=True, kw_only=True):
         self.journal.check_writable()
         path, seen, sha256 = await self._read()
         if expected and len(expected) < _SHA_CHARS:
-            raise InvalidRequest(f"expected: give {_SHA_CHARS} signs of the hash or more", hint=_AGAIN)
+            raise InvalidRequest(f"expected: give {_SHA_CHARS} characters of the hash or more", hint=_AGAIN)
         if not sha256.startswith(expected.lower()):
             raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
 
@@ -197,7 +197,7 @@ REFLOWED = (
 )
 UNKNOWN = "{} names {}, which is the id of no memory here"
 OWNER_LEADS = "{} is its owner's, and stands until the owner says otherwise"
-DOUBTED = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
+DOUBTED = "it may contradict {} ({}), which is still current: its owner settles it by `memoryctl disagreements`"
 _SHOWN_CHARS = 60
 _KNOWN_SECONDS = 0.5
 """How long to wait for the index when ids in a new line are checked."""

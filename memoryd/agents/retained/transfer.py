@@ -26,7 +26,7 @@ from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
 _SECRET = "it holds what looks like a secret; --with-secrets takes it all the same"
-_EXISTS = "another text stands there: undo the import that wrote it, or move that note away"
+_EXISTS = "another text is there: undo the import that wrote it, or move that note away"
 _INVISIBLE = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -131,7 +131,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         if await asyncio.to_thread(tombstones.hold_part_of, text):
             return _refusal(path, "it holds what was forgotten here")
         if _INVISIBLE.search(path):
-            return _refusal(path, "its name holds signs that show nothing, such as a line break")
+            return _refusal(path, "its name contains invisible characters, such as a line break")
         if not options.takes_secrets and await asyncio.to_thread(lambda: any(map(secrets_in, (path, text)))):
             return _refusal(path, _SECRET)
         before = await self.retaining.retaining.journal.read(path)

@@ -150,7 +150,7 @@ class AgentTold(Struct, frozen=True):
     async def judge(self, number: int, name: str, judgement: Judgement | None) -> ToldJudgedReply:
         """Store the owner's judgement of a shown part; raises NotFound, Denied if nothing may be written."""
         if not await self.told.rows.judge(self.agent, number, name, judgement):
-            raise NotFound(f"nothing of the name {name!r} was told there", hint="GET /v1/told lists what was")
+            raise NotFound(f"no part named {name!r} was shown there", hint="GET /v1/told lists what was")
         return ToldJudgedReply(number=number, name=name, judgement=judgement.value if judgement else None)
 
     async def _questions(self, sessions: set[SessionId]) -> tuple[set[str], Mapping[tuple[str, int], str]]:

@@ -349,7 +349,7 @@ class MemoryForgetting(Struct, kw_only=True, eq=False):
         # the book no longer has it from here on
         drop_remembered_texts()
         left = sum(memory.id in book.memories for memory in plan.memories)
-        again = f"{left} of the memories were written again meanwhile" if left else ""
+        again = f"{left} of the memories were written again in the meantime" if left else ""
         return tuple(filter(None, (late, await self.planner.indexes.drop_remains(), again)))
 
 

@@ -229,7 +229,7 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     async def plan(self, name: str) -> MemoryForgettingPlan:
         """Return the plan for a name; raises NotFound, StoreError, NotNow."""
         if why := await self.indexes.follow():
-            raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
+            raise StoreUnavailable(f"its lines cannot be located now: {why}", hint="try again in a moment")
         book = await self.book.whole()
         try:
             target_ = await self._find_target(book.own, name)

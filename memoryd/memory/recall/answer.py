@@ -158,7 +158,7 @@ def best_of(items: Sequence[RecalledItem]) -> Verdict:
     return next((verdict for verdict in Verdict if verdict in present), Verdict.NONE)
 
 
-_NOTHING_FOR_GROUPS = "there is nothing that may be told in a group"
+_NOTHING_FOR_GROUPS = "nothing may be shown in a group"
 """Used whether or not something was withheld: otherwise the text would reveal it to the group."""
 
 

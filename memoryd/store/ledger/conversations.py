@@ -259,7 +259,7 @@ def taken_over(db: apsw.Connection) -> frozenset[str]:
 
 def _read(path: Path) -> Marks:
     log = WriteAheadLog(path)
-    log.look()
+    log.inspect()
     if not path.stat().st_size:
         raise DamagedDatabase("it is empty")
     connection = _connect(path)
