@@ -1,7 +1,8 @@
-"""All memories of a workspace, read anew only where files changed; and which of them an asker may not see.
+"""Cache of all memories of a workspace. Files are read again only when they changed.
 
-Agents that share a workspace may share a log: lines that the asker may not see are neither found, returned nor counted.
-Of opinions it is told how each stands, by which evidence; the steps of a run are put on record.
+Agents that share a workspace may share a log. Lines that a caller may not see are neither searched, returned nor
+counted. This module also returns opinions with their state and evidence, and records the opinion steps of a reflect
+run.
 """
 
 import asyncio
@@ -36,34 +37,34 @@ log = structlog.get_logger(__name__)
 
 FileSources = Mapping[FileVersion, tuple[MemorySource, ...]]
 _ASKERS_MAX = 16
-"""Askers; each is an agent in a channel."""
+"""Maximum number of cached visibilities; each is an agent in a channel."""
 HIDDEN_SECONDS = 0.5
-"""For so long a search waits for memories that have just come."""
+"""Seconds for which a search waits for memories that were just written."""
 
 
-class _Moment(NamedTuple):
-    """While all of it is the same, so is the book."""
+class _BookVersion(NamedTuple):
+    """Version of the book: equal versions mean an equal book."""
 
     epoch: int = -1
     writes: int = -1
     withdrawn: Set[str] = frozenset()
     today: date = date.min
-    """By which notes become stale."""
+    """The owner's day; it decides which notes are stale."""
 
 
-class _Told(Struct, frozen=True):
-    """A book and what it was made of: of the files and pages those that are not withdrawn."""
+class _Snapshot(Struct, frozen=True):
+    """A book with the files and pages it was built from, without withdrawn ones."""
 
     book: Book = Book()
     files: Mapping[int, tuple[MemorySource, ...]] = {}
-    """By the ids of the files."""
+    """Sources by file id."""
     pages: tuple[EntityPage, ...] = ()
 
 
 class MemoryCache:
-    """Gives the book of one workspace, which all its agents share; `now` raises StoreError.
+    """Provider of the book of one workspace, shared by all its agents.
 
-    `withdrawn` names the documents of which nobody may be told.
+    `withdrawn` returns the paths of documents that no one may see.
     """
 
     def __init__(
@@ -74,286 +75,298 @@ class MemoryCache:
         self._withdrawn = withdrawn
         self._executor = executor
         self.hidden = HiddenChunks(database)
-        self._shown = self._whole_shown = Book()
+        self._visible = self._visible_of = Book()
         self._lock = asyncio.Lock()
-        self._reading: asyncio.Future[tuple[FileSources, _Told]] | None = None
+        self._reading: asyncio.Future[tuple[FileSources, _Snapshot]] | None = None
         self._has_news = asyncio.Event()
         self._has_news.set()
-        self._moment = _Moment()
+        self._version = _BookVersion()
         self._files: FileSources = {}
-        self._told = _Told()
+        self._snapshot = _Snapshot()
         self.uses = CacheUses()
         self.prepares: list[Callable[[Book], Awaitable[object]]] = []
-        """What the first question would wait for: done with the first book that has memories."""
+        """Work that the first question would wait for. It is done once, with the first book that has memories."""
 
     async def now(self) -> Book:
-        """Return all memories that the index holds now, but those that are forgotten and came back with a note.
+        """Return all memories that the index holds now, in the order of their ids.
 
-        They stand in the order of their ids. It costs next to nothing where nothing was written since.
+        Memories that were forgotten and reappeared with a note are left out. A call costs next to nothing if nothing
+        was written since the last one. Raises StoreError.
         """
-        return self._show(await self.whole())
+        return self._visible_book(await self.whole())
 
-    def _show(self, whole: Book) -> Book:
-        if whole is not self._whole_shown:
-            back = [
-                one for key in self.hidden.came_back if key in whole.memories for one in whole.memories[key].sources
+    def _visible_book(self, full: Book) -> Book:
+        if full is not self._visible_of:
+            sources = [
+                source
+                for key in self.hidden.reappeared
+                if key in full.memories
+                for source in full.memories[key].sources
             ]
-            shown = changed_book(whole, back, (), whole.pages.values()) if back else whole
-            self.hidden.forget(frozenset(one.chunk for one in back))
-            self._shown, self._whole_shown = shown, whole
-        return self._shown
+            visible = changed_book(full, sources, (), full.pages.values()) if sources else full
+            self.hidden.forget(frozenset(source.chunk for source in sources))
+            self._visible, self._visible_of = visible, full
+        return self._visible
 
-    def forget(self, came_back: Set[MemoryId]) -> None:
-        """Tell nobody of these memories, in place of those before: they are forgotten, and came back with a note."""
-        if came_back != self.hidden.came_back:
-            self.hidden.came_back, self._whole_shown = frozenset(came_back), Book()
+    def forget(self, reappeared: Set[MemoryId]) -> None:
+        """Hide these memories, instead of the earlier set: they are forgotten, and reappeared with a note."""
+        if reappeared != self.hidden.reappeared:
+            self.hidden.reappeared, self._visible_of = frozenset(reappeared), Book()
 
     async def whole(self) -> Book:
-        """Return all memories that the index holds now, for who takes them out.
+        """Return all memories that the index holds now, including forgotten ones, for code that removes them.
 
-        A question that is out of time leaves the reading to the next one: begun anew each time, a large one would
-        never be done.
+        If the caller times out, the read continues and the next caller gets its result: a large read that was restarted
+        each time would never finish. Raises StoreError.
         """
         async with self._lock:
             if self._reading is not None:
                 await asyncio.wait([self._reading])
-            # taken before the index is read: what is written meanwhile is read by the next call
-            moment = _Moment(
+            # taken before the index is read: a write during the read is picked up by the next call
+            version = _BookVersion(
                 self._database.epoch, self._database.writes, frozenset(self._withdrawn()), self._days.today
             )
-            self.uses.note(is_hit=moment == self._moment)
-            if moment != self._moment:
-                await self._read(moment)
-            return self._told.book
+            self.uses.note(is_hit=version == self._version)
+            if version != self._version:
+                await self._read(version)
+            return self._snapshot.book
 
     async def hidden_chunks(self, visibility: Visibility) -> frozenset[int]:
-        """Return the chunks that an asker may not see; none where the index fails, which any question says so, too.
+        """Return the chunks that a caller may not see, or none if the index fails, which every search reports itself.
 
-        While many memories are read that have just come, it names those of before: what is told is looked at, too.
+        While many new memories are being read, the set of the book before is returned: returned hits are checked again
+        anyway.
         """
         try:
             try:
                 async with asyncio.timeout(HIDDEN_SECONDS):
                     book = await self.now()
             except TimeoutError:
-                book = self._show(self._told.book)
+                book = self._visible_book(self._snapshot.book)
             return (await self.hidden.of(book, visibility)).chunks
         except StoreError:
             return frozenset()
 
     def note_change(self) -> None:
-        """Take the news that notes changed."""
+        """Note that notes changed."""
         self._has_news.set()
 
-    def demand(self) -> None:
-        """Take the news that notes became private, or are forgotten: nothing of them is to stay in memory."""
-        self._has_news.set()
+    demand = note_change
+    """Also called if notes became private or were forgotten, so that no text of them stays in memory."""
 
     async def run(self) -> None:
-        """Follow the notes until cancelled, so that a question finds the book made, and each line has its first day."""
+        """Follow the notes until cancelled: keep the book ready for questions, and record the first day of lines."""
         while True:
             await self._has_news.wait()
             self._has_news.clear()
             try:
                 await self._prepare(await self.now())
             except StoreError as exc:
-                # whoever asks is told; the next change, or the opening of the index, is news again
+                # a question reports the error itself; the next change, or the opening of the index, triggers a new read
                 log.debug("the book of memories cannot be made", reason=str(exc))
 
-    async def _read(self, moment: _Moment) -> None:
-        # numbers of rows of another opening mean nothing; what has no settled day may have one now
-        is_same_file = moment.epoch == self._moment.epoch
-        held = self._files if is_same_file else {}
+    async def _read(self, version: _BookVersion) -> None:
+        # row ids of another database file mean nothing here; a file without a settled day may have one now
+        is_same_file = version.epoch == self._version.epoch
+        previous = self._files if is_same_file else {}
         known: FileSources = {
-            one: sources
-            for one, sources in held.items()
-            if self._days.are_settled(one.id)
-            and all(source.standing == standing_of(one.flags, moment.today) for source in sources[:1])
+            file: sources
+            for file, sources in previous.items()
+            if self._days.are_settled(file.id)
+            and all(source.standing == standing_of(file.flags, version.today) for source in sources[:1])
         }
-        before = {one.id: sources for one, sources in held.items()}
-        found = await self._database.memories.files(known.keys())
-        days = await self._days.of(found)
-        told = self._told if is_same_file else _Told()
+        before = {file.id: sources for file, sources in previous.items()}
+        rows = await self._database.memories.files(known.keys())
+        days = await self._days.of(rows)
+        snapshot = self._snapshot if is_same_file else _Snapshot()
 
-        def read(versions: Sequence[FileVersion]) -> tuple[FileSources, _Told]:
+        def read(versions: Sequence[FileVersion]) -> tuple[FileSources, _Snapshot]:
             files = {
-                one: known[one]
-                if one in known
-                else tuple(with_pauses(_each_source(one, found, before, days, moment.today)))
-                for one in versions
+                file: known[file]
+                if file in known
+                else tuple(with_pauses(_sources_of(file, rows, before, days, version.today)))
+                for file in versions
             }
-            return files, _next(told, files, found.pages, moment.withdrawn)
+            return files, _next_snapshot(snapshot, files, rows.pages, version.withdrawn)
 
-        own = [one for one in found.versions if not person_of(one.path)]
-        if not held and 0 < len(own) < len(found.versions):
-            # what is said here answers already while what others share is read
-            known, told = await in_thread(self._executor, lambda: read(own))
-            self._files, self._told, self._moment = known, told, _Moment(moment.epoch)
-            await self._prepare(self._show(told.book))
-        self._reading = asyncio.get_running_loop().run_in_executor(self._executor, read, found.versions)
-        self._reading.add_done_callback(lambda done: self._take(moment, done))
+        own = [file for file in rows.versions if not person_of(file.path)]
+        if not previous and 0 < len(own) < len(rows.versions):
+            # the workspace's own notes can answer while the notes that others share are read
+            known, snapshot = await in_thread(self._executor, lambda: read(own))
+            self._files, self._snapshot, self._version = known, snapshot, _BookVersion(version.epoch)
+            await self._prepare(self._visible_book(snapshot.book))
+        self._reading = asyncio.get_running_loop().run_in_executor(self._executor, read, rows.versions)
+        self._reading.add_done_callback(lambda done: self._store_result(version, done))
         await asyncio.shield(self._reading)
 
     async def _prepare(self, book: Book) -> None:
         while book.memories and self.prepares:
             await self.prepares.pop()(book)
 
-    def _take(self, moment: _Moment, done: "asyncio.Future[tuple[FileSources, _Told]]") -> None:
+    def _store_result(self, version: _BookVersion, done: "asyncio.Future[tuple[FileSources, _Snapshot]]") -> None:
         self._reading = None
         if not done.cancelled() and done.exception() is None:
-            (self._files, self._told), self._moment = done.result(), moment
+            (self._files, self._snapshot), self._version = done.result(), version
 
 
-def _next(told: _Told, files: FileSources, pages: tuple[EntityPage, ...], withdrawn: Set[str]) -> _Told:
-    """Return the book of what may be told; the same one if that did not change."""
-    shown = {one.id: sources for one, sources in files.items() if one.path not in withdrawn}
-    named = tuple(page for page in pages if page.path not in withdrawn)
-    gone = tuple(_without(told.files, shown))
-    come = tuple(_without(shown, told.files))
-    if not gone and not come and named == told.pages:
-        return _Told(told.book, shown, named)
-    return _Told(changed_book(told.book, gone, come, named), shown, named)
+def _next_snapshot(
+    before: _Snapshot, files: FileSources, pages: tuple[EntityPage, ...], withdrawn: Set[str]
+) -> _Snapshot:
+    """Return the snapshot without withdrawn files and pages; its book is the one before if nothing changed."""
+    visible = {file.id: sources for file, sources in files.items() if file.path not in withdrawn}
+    visible_pages = tuple(page for page in pages if page.path not in withdrawn)
+    removed = tuple(_changed_sources(before.files, visible))
+    added = tuple(_changed_sources(visible, before.files))
+    if not removed and not added and visible_pages == before.pages:
+        return _Snapshot(before.book, visible, visible_pages)
+    return _Snapshot(changed_book(before.book, removed, added, visible_pages), visible, visible_pages)
 
 
-def _without(
+def _changed_sources(
     files: Mapping[int, tuple[MemorySource, ...]], others: Mapping[int, tuple[MemorySource, ...]]
 ) -> Iterator[MemorySource]:
-    """Yield the sources of files that the others lack, or have otherwise."""
-    for one, sources in files.items():
-        standing = others.get(one, ())
-        if sources is not standing:
-            by_chunk = {source.chunk: source for source in standing}
+    """Yield the sources in `files` that `others` lacks or has with a different value."""
+    for file, sources in files.items():
+        other_sources = others.get(file, ())
+        if sources is not other_sources:
+            by_chunk = {source.chunk: source for source in other_sources}
             yield from (source for source in sources if by_chunk.get(source.chunk) != source)
 
 
-def _each_source(
-    file: FileVersion, found: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays, today: date
+def _sources_of(
+    file: FileVersion, rows: MemoryFiles, before: Mapping[int, tuple[MemorySource, ...]], days: LineDays, today: date
 ) -> Iterator[MemorySource]:
-    """Yield the sources of a file; a line that stood in it `before` keeps what was worked out of its text."""
+    """Yield the sources of a file; a line that was in it `before` keeps the values parsed from its text."""
     known, standing = {source.chunk: source for source in before.get(file.id, ())}, standing_of(file.flags, today)
-    for one in found.lines[file.id]:
-        line = line_in(one.text, file.path)
-        # what this version of memoryd reads otherwise is cut anew by the indexer, for its chunker has another name
+    for row in rows.lines[file.id]:
+        line = line_in(row.text, file.path)
+        # if this version parses a line differently, its chunker has a new name and the indexer cuts the line anew
         if isinstance(line, RetainedLine):
-            day, was = days(file, one.memory), known.get(one.chunk)
-            # the number of a chunk that went may be that of another one
-            is_same = was is not None and (was.line, was.day) == (line, day)
+            day, previous = days(file, row.memory), known.get(row.chunk)
+            if previous is not None and (previous.line, previous.day) != (line, day):
+                previous = None  # the id of a deleted chunk can be reused
             source = MemorySource(
                 path=file.path,
-                start_line=one.start_line,
-                end_line=one.end_line,
-                line=was.line if was is not None and is_same else line,
+                start_line=row.start_line,
+                end_line=row.end_line,
+                line=line if previous is None else previous.line,
                 day=day,
-                event=was.event if was is not None and is_same else event_span(line, day),
-                chunk=one.chunk,
+                event=event_span(line, day) if previous is None else previous.event,
+                chunk=row.chunk,
                 standing=standing,
             )
-            yield was if was is not None and source == was else source
+            yield previous if previous is not None and source == previous else source
 
 
 class Hidden(Struct, frozen=True):
-    """What an asker may not see: memories; and their chunks, with all others that stand under a scope."""
+    """What a caller may not see: memories with their chunks, and all other chunks with a scope."""
 
     memories: frozenset[MemoryId] = frozenset()
     chunks: frozenset[int] = frozenset()
 
 
 class HiddenChunks:
-    """Tells what is hidden in one workspace; remembered while nothing is written."""
+    """Computes what is hidden in one workspace; results are cached until something is written."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._moment: tuple[int, int] = (-1, -1)
+        self._version: tuple[int, int] = (-1, -1)
         self._book: Book | None = None
         self._known: dict[Visibility, Hidden] = {}
         self._forgotten: frozenset[int] = frozenset()
-        self.came_back: frozenset[MemoryId] = frozenset()
-        """Memories that are forgotten, and came back with a note."""
+        self.reappeared: frozenset[MemoryId] = frozenset()
+        """Memories that were forgotten, and reappeared with a note."""
 
     def forget(self, chunks: frozenset[int]) -> None:
-        """Hide chunks of no memory of a book from everybody, in place of those before."""
+        """Hide these chunks, which are of no memory of a book, from everyone, instead of the earlier set."""
         if chunks != self._forgotten:
             self._forgotten, self._known = chunks, {}
 
     async def of(self, book: Book, visibility: Visibility) -> Hidden:
-        """Return what is hidden from an asker; raises StoreError."""
-        moment = (self._database.epoch, self._database.writes)
-        if book is not self._book or moment != self._moment or len(self._known) > _ASKERS_MAX:
-            self._book, self._moment, self._known = book, moment, {}
+        """Return what is hidden from a caller; raises StoreError."""
+        version = (self._database.epoch, self._database.writes)
+        if book is not self._book or version != self._version or len(self._known) > _ASKERS_MAX:
+            self._book, self._version, self._known = book, version, {}
         known = self._known
         if visibility not in known:
-            # into the table of the moment at which it was looked up
+            # stored in the table of the moment at which the lookup began
             known[visibility] = await self._hidden(book, visibility)
         return known[visibility]
 
     async def _hidden(self, book: Book, visibility: Visibility) -> Hidden:
-        beyond, forgotten = invisible_memories(book, visibility), self._forgotten
-        chunks = (source.chunk for key in beyond for source in book.memories[key].sources)
+        memories, forgotten = invisible_memories(book, visibility), self._forgotten
+        chunks = (source.chunk for key in memories for source in book.memories[key].sources)
         scoped = await self._database.memories.scoped()
-        return Hidden(beyond, forgotten.union(chunks, (one for one in scoped if not visibility.admits(scoped[one]))))
+        hidden = (chunk for chunk, scope in scoped.items() if not visibility.admits(scope))
+        return Hidden(memories, forgotten.union(chunks, hidden))
 
 
 class OpinionWithEvidence(Struct, frozen=True):
-    """An opinion with its confidence, 0 to 1, and the evidence for it, then against it, in the order that counted."""
+    """An opinion with its confidence, 0 to 1, and the evidence: first the lines for it, then those against it.
+
+    Both are in the order in which they counted.
+    """
 
     memory: Memory
-    standing: OpinionState
+    state: OpinionState
     evidence: tuple[EvidenceReply, ...]
 
     @property
     def confidence(self) -> float:
-        return self.standing.confidence
+        return self.state.confidence
 
     @property
     def is_explicit(self) -> bool:
-        """Whether a line gives the confidence, or evidence moved it: else it is what any opinion begins with."""
-        is_written = any(one.line.attributes.confidence is not None for one in self.memory.sources)
-        return is_written or self.standing.confidence != self.standing.base.confidence
+        """Whether a line gives the confidence or evidence changed it. If not, it is the default of a new opinion."""
+        is_written = any(source.line.attributes.confidence is not None for source in self.memory.sources)
+        return is_written or self.state.confidence != self.state.base.confidence
 
 
 class OpinionStore(Struct, frozen=True):
-    """Reads and records the steps of opinions. Verbs raise StoreError, and `apply` also Denied.
+    """Reads and records the steps of opinions. Methods raise StoreError, and `apply` also Denied.
 
-    Each takes the book that the caller looks at, so that all of one answer speaks of the same moment. Scopes are the
-    caller's: evidence counts only where all whom an opinion reaches may see it (`kinds.covers`).
+    Each takes the caller's book, so that one answer describes one moment. Scopes are applied by the caller: evidence
+    counts only if everyone an opinion reaches may see it (`kinds.covers`).
     """
 
     steps: OpinionSteps
     clock: Callable[[], float] = time.time
 
-    async def held(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, OpinionWithEvidence]:
-        """Return how these opinions stand; what is none, or stands in no line, is left out."""
-        chosen = [memory for one in dict.fromkeys(opinions) if (memory := book.memories.get(one)) is not None]
+    async def of(self, book: Book, opinions: Collection[MemoryId]) -> Mapping[MemoryId, OpinionWithEvidence]:
+        """Return the state of these opinions; ids that are no opinion, or are in no line, are left out."""
+        chosen = [memory for key in dict.fromkeys(opinions) if (memory := book.memories.get(key)) is not None]
         beliefs = [memory.id for memory in chosen if is_belief(memory.kind)]
-        return _standing(book, chosen, await self.steps.of(beliefs) if beliefs else [])
+        return _with_evidence(book, chosen, await self.steps.of(beliefs) if beliefs else [])
 
     async def all(self, book: Book) -> Mapping[MemoryId, OpinionWithEvidence]:
-        """Return how all opinions of a book stand."""
-        return _standing(book, book.memories.values(), await self.steps.all())
+        """Return the state of all opinions of a book."""
+        return _with_evidence(book, book.memories.values(), await self.steps.all())
 
     async def apply(self, steps: Sequence[Step]) -> int:
-        """Record the steps of a run, all or none; return how many were not on record yet."""
+        """Record the steps of a run, all or none. Return how many were new."""
         return await self.steps.add(steps, self.clock())
 
 
-def _standing(book: Book, memories: Iterable[Memory], steps: Sequence[Step]) -> Mapping[MemoryId, OpinionWithEvidence]:
-    found, opinions = by_opinion(steps), dict[MemoryId, OpinionWithEvidence]()
-    for one in memories:
-        if is_belief(one.kind):
-            standing = opinion_state_of(one, found.get(one.id, []))
-            evidence = tuple(evidence_of(book, step) for step in (*standing.supporting, *standing.opposing))
-            opinions[one.id] = OpinionWithEvidence(one, standing, evidence)
+def _with_evidence(
+    book: Book, memories: Iterable[Memory], steps: Sequence[Step]
+) -> Mapping[MemoryId, OpinionWithEvidence]:
+    steps_of, opinions = by_opinion(steps), dict[MemoryId, OpinionWithEvidence]()
+    for memory in memories:
+        if is_belief(memory.kind):
+            state = opinion_state_of(memory, steps_of.get(memory.id, []))
+            evidence = tuple(evidence_of(book, step) for step in (*state.supporting, *state.opposing))
+            opinions[memory.id] = OpinionWithEvidence(memory, state, evidence)
     return opinions
 
 
 def evidence_of(book: Book, step: Step) -> EvidenceReply:
-    """Return the evidence of a step, with the lines that state it now; of its day alone, if any is of that day."""
+    """Return the evidence of a step, with the lines that state it now: those of the step's day if there are any."""
     memory = book.memories.get(step.evidence)
     sources = () if memory is None else memory.sources
-    of_day = [one for one in sources if one.day == step.day] or sources
+    of_day = [source for source in sources if source.day == step.day] or sources
     return EvidenceReply(
         id=step.evidence,
-        sources=[str(one.citation) for one in of_day],
+        sources=[str(source.citation) for source in of_day],
         timestamp=step.day.isoformat(),
         label=step.label.value,
     )

@@ -1,8 +1,9 @@
-"""The one way to write memories into a workspace: read, edit, compare and swap, a row for each change; and undoing it.
+"""The only writer of memories into a workspace, with a ledger row for each change, and undo.
 
-A row is in the ledger before the file is written, and is settled after: hashes tell what a kill left. If the ledger
-cannot be used, undo is lost, never the memory. Undo removes what a change wrote and brings back what it took out, where
-their lines are still the same; it is itself a change, which can be undone.
+A change replaces the file only if it did not change since it was read. The ledger row is inserted before the file is
+written, and settled after; after a kill, hashes show whether the file was written. If the ledger cannot be used, only
+undo is lost, never the memory. Undo removes the lines that a change added and restores the lines that it removed, if
+the affected lines are unchanged. An undo is itself a change and can be undone.
 """
 
 import asyncio
@@ -32,28 +33,26 @@ from memoryd.store.ledger.changes import ChangeFilter, ChangeLog, ChangeRow, Cha
 log = structlog.get_logger(__name__)
 
 TRIES = 100
-"""An editor that saves on each key is slower than so many defeats in a row."""
+"""An editor that saves on each key press does not win this many times in a row."""
 PAUSE_SECONDS = 0.05
 """The longest wait between two tries."""
 MISSING_TRIES = 6
 WAIT_SECONDS = 60.0
-"""How long an act waits for another one to end."""
+"""How long an operation waits for another to end."""
 RETRY_SECONDS = 15.0
-WHY_NOT_KEPT = "there were too many of them, or they tell what is forgotten, or private now"
-UNKNOWN_OUTCOME = "a change was cut short, and the file was edited since: look at it"
 
 Edit = Callable[[str | None], str | None]
-"""What a text is to become, None to leave it; asked in a thread, perhaps more than once, None where there is no file.
+"""Returns the new text of a note, or None to leave it unchanged. The argument is None if the file does not exist.
 
-Lines end in a plain `\\n`, whatever the file has: a line that stays keeps its own end.
+It runs in a thread, perhaps more than once. Lines end in `\\n`; in the file, an unchanged line keeps its own line end.
 """
 Done = TypeVar("Done")
 
 
 class NoteChange(Struct, frozen=True):
-    """What came of an edit. `text` is that of the file now; without `is_written` it was as wanted, or left alone.
+    """Result of an edit. `text` is the text of the file now; `is_written` is False if it was not changed.
 
-    `id` names the row by which it can be undone; 0: there is none, and `note` says why.
+    `id` is the number of the row that can be undone; 0 if there is none, and `note` says why.
     """
 
     path: RelativePath
@@ -65,16 +64,16 @@ class NoteChange(Struct, frozen=True):
 
 
 class RevokeShared(Protocol):
-    """Takes memories back from a team, and what goes from notes."""
+    """Revokes memories shared with a team, and texts removed from notes."""
 
     async def __call__(
         self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool
     ) -> Sequence[str]:
-        """Take back what is shared of these lines and notes, or look only; return what is to be said of it."""
+        """Revoke what is shared of these lines and notes, or only check with `is_dry_run`; return messages to show."""
 
 
 class Journal:
-    """Writes into one workspace, one change after the other. `on_written` is told of each."""
+    """Writes into one workspace, one change at a time. The callbacks in `on_written` run after each write."""
 
     def __init__(
         self,
@@ -89,12 +88,12 @@ class Journal:
         self.changes = changes
         self.on_written: list[Callable[[], object]] = []
         self.let_go: RevokeShared | None = None
-        """Told of what no note states any more, for it may be shared with a team; None: nothing is."""
-        self._writing_many, self._is_owed = 0, False
+        """Called with lines that no note states any longer, to revoke shared copies; None: nothing is shared."""
+        self._open_batches, self._has_pending = 0, False
         self.knows: list[Callable[[RelativePath], bool]] = []
-        """Who can say that a note was there a moment ago."""
+        """Functions that return True if a note existed a moment ago."""
         self.one_at_a_time = asyncio.Lock()
-        """For who looks up what stands before writing over it, of whichever agent of the workspace."""
+        """Lock for code that reads the state before it writes, across all agents of the workspace."""
         self._executor = executor
         self._is_read_only = is_read_only
         self._clock = clock
@@ -104,18 +103,16 @@ class Journal:
 
     @property
     def trouble(self) -> list[str]:
-        """What its owner should look at, one sentence each."""
-        owed = [f"changes may not be undone: {self._trouble}"] if self._trouble else []
-        return owed + [f"{path}: {UNKNOWN_OUTCOME}" for path in self._unknown]
+        """Sentences about problems that the owner should check."""
+        trouble = [f"changes may not be undone: {self._trouble}"] if self._trouble else []
+        cut_short = "a change was cut short, and the file was edited since: look at it"
+        return trouble + [f"{path}: {cut_short}" for path in self._unknown]
 
     @contextlib.asynccontextmanager
-    async def alone(self, wait_seconds: float = WAIT_SECONDS) -> AsyncIterator[None]:
-        """Keep others from planning from all memories, to write for long: reflect would write what is forgotten.
-
-        Raises NotNow where they take longer than this.
-        """
+    async def alone(self) -> AsyncIterator[None]:
+        """Keep reflect and forgetting apart, or forgotten text might be written; raises NotNow after a long wait."""
         try:
-            async with asyncio.timeout(wait_seconds):
+            async with asyncio.timeout(WAIT_SECONDS):
                 await self._planned.acquire()
         except TimeoutError as exc:
             raise NotNow("a run of reflect, or a forgetting, goes on", hint="try again when it has ended") from exc
@@ -125,42 +122,42 @@ class Journal:
             self._planned.release()
 
     @contextlib.contextmanager
-    def telling_once(self) -> Iterator[None]:
-        """Tell of all that is written in the block at its end: who hears of a change looks at all notes."""
-        self._writing_many += 1
+    def batched_notifications(self) -> Iterator[None]:
+        """Notify once at the end of the block, not at each write: each notification rescans all notes."""
+        self._open_batches += 1
         try:
             yield
         finally:
-            self._writing_many -= 1
-            if self._is_owed:
-                self._tell()
+            self._open_batches -= 1
+            if self._has_pending:
+                self._notify()
 
-    def _tell(self) -> None:
-        self._is_owed = self._writing_many > 0
-        if not self._is_owed:
+    def _notify(self) -> None:
+        self._has_pending = self._open_batches > 0
+        if not self._has_pending:
             for tell in self.on_written:
                 tell()
 
     def check_writable(self) -> None:
-        """Raise Denied where nothing may be written."""
+        """Raise Denied if the memory is read-only."""
         if self._is_read_only:
             raise read_only()
 
     async def revoke(
         self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool = False
     ) -> Sequence[str]:
-        """Tell a team of lines that go, and of notes in which something does; return what is to be said of it."""
+        """Tell the team about removed lines, and notes from which text was removed; return messages to show."""
         return () if self.let_go is None else await self.let_go(lines, paths, is_dry_run=is_dry_run)
 
     async def check_room(self, paths: Iterable[RelativePath]) -> None:
-        """Raise what `change` does where the disk would not take each of these notes once more; none is changed."""
+        """Raise what `change` raises if the disk has no room for another copy of each note. No note is changed."""
         for path in sorted(paths):
             await self._in_thread(partial(self.files.check_room, await self.read(path)))
 
     async def read(self, path: RelativePath, *, is_shown: bool = False) -> StoredNote:
-        """Return a note as it stands; raises what `NoteFiles.read` does, and NotNow while somebody saves it.
+        """Return a note as on disk. Raises what `NoteFiles.read` does, and NotNow while another program saves it.
 
-        `is_shown`: it is to be shown only, as what is never written may be.
+        `is_shown`: the note is only displayed, which is also allowed for notes that are never written.
         """
         for attempt in range(TRIES):
             with contextlib.suppress(TornReadError):
@@ -181,13 +178,13 @@ class Journal:
         keeps_lines: bool = True,
         undoes: int = 0,
     ) -> NoteChange:
-        """Write what `edit` makes of a note, durably, and return what came of it.
+        """Write the text that `edit` returns for a note, durably, and return the result.
 
-        Another one who saves meanwhile wins, and the edit is made anew of what they saved. With `delete` a note
-        that is left without any text is removed. Without `keeps_lines` the ledger gets none of its text. What `edit`
-        raises is raised. Raises Denied with `memory.readOnly`, InvalidRequest for a note that may not be written,
-        StoreUnavailable where the disk stands in the way, and NotNow where others save all the time: then no byte
-        was changed.
+        If another program saves the note in between, its text wins and `edit` is called again with it. With `delete`, a
+        note left without any text is removed. Without `keeps_lines`, the ledger stores none of its text. Exceptions of
+        `edit` are passed on. Raises Denied if `memory.readOnly` is set, InvalidRequest for a note that may not be
+        written, StoreUnavailable if the disk fails, and NotNow if other programs save it all the time. In all these
+        cases no byte was changed.
         """
         self.check_writable()
         draft = ChangeRow(
@@ -197,8 +194,6 @@ class Journal:
             why=why,
             path=path,
             at=self._clock(),
-            hash_before=b"",
-            hash_after=b"",
             hunks=() if keeps_lines else None,
             undoes=undoes,
         )
@@ -207,18 +202,18 @@ class Journal:
             return await self._edit(draft, edit, deletes=delete)
 
     async def settle(self) -> None:
-        """Look at what a kill left, and note how far it came; a note that somebody wrote since was looked at."""
+        """Check changes that a kill interrupted, and note how far they came. Drop trouble about notes edited since."""
         if not self._is_read_only:
             async with self._turn:
                 self._is_settled &= not self._trouble
                 await self._settle()
-                for path, found in list(self._unknown.items()):
+                for path, digest in list(self._unknown.items()):
                     with contextlib.suppress(MemorydError):
-                        if (await self.read(path)).sha256 != found:
+                        if (await self.read(path)).sha256 != digest:
                             del self._unknown[path]
 
     async def run(self, seconds: float = RETRY_SECONDS) -> None:
-        """Settle again and again, until cancelled; return where nothing may be written."""
+        """Settle again and again until cancelled; return at once if the memory is read-only."""
         while not self._is_read_only:
             await self.settle()
             await asyncio.sleep(seconds)
@@ -226,7 +221,7 @@ class Journal:
     async def _edit(self, draft: ChangeRow, edit: Edit, *, deletes: bool) -> NoteChange:
         defeat = FileChangedError()
         for attempt in range(TRIES):
-            before = await self._read_whole(draft.path)
+            before = await self._read_saved(draft.path)
             # in a thread: a log may have megabytes
             text = await self._in_thread(partial(edit, before.text))
             if text is None or text == before.text or (text == "" and deletes and before.stat is None):
@@ -238,8 +233,8 @@ class Journal:
             await asyncio.sleep(_pause(attempt))
         raise NotNow(f"{draft.path} cannot be written now: {defeat}", hint="close it there, or try again in a moment")
 
-    async def _read_whole(self, path: RelativePath) -> StoredNote:
-        """Read a note; one that was there a moment ago may be missing between two steps of an editor that saves it."""
+    async def _read_saved(self, path: RelativePath) -> StoredNote:
+        """Read a note; retry while one that existed a moment ago is missing: an editor may save it in two steps."""
         for _ in range(MISSING_TRIES):
             before = await self.read(path)
             if before.stat is not None or not any(knows(path) for knows in self.knows):
@@ -248,12 +243,12 @@ class Journal:
         return await self.read(path)
 
     async def _swap(self, draft: ChangeRow, before: StoredNote, text: str, *, is_removed: bool) -> NoteChange:
-        """Write a text with its row around it; raises FileChangedError where somebody was faster."""
-        data = b"" if is_removed else await self._in_thread(partial(self.files.encoded, before, text))
+        """Write a text between intending and settling its row; raises FileChangedError if the note was saved since."""
+        data = b"" if is_removed else await self._in_thread(partial(self.files.encode, before, text))
         swap = partial(self.files.remove, before) if is_removed else partial(self.files.write, before, data)
         after = b"" if is_removed else sha256(data).digest()
         row = await self._in_thread(partial(_row, draft, before, text, after))
-        # until it is noted how this ended: a kill, or a caller who goes away, may come in between
+        # unsettled until the outcome is noted: a kill, or a cancelled caller, can come in between
         was_settled, self._is_settled = self._is_settled, False
         number, note = await self._intend(row)
         try:
@@ -262,15 +257,15 @@ class Journal:
             self._is_settled = await self._note_outcome(number, None) and was_settled
             raise
         except MemorydError:
-            # the disk said no; by the hash it is known what stands there
+            # the disk failed; the hash shows what is in the file
             await self._settle()
             raise
-        self._tell()
+        self._notify()
         self._is_settled = await self._note_outcome(number, ChangeState.DONE) and was_settled
         return NoteChange(draft.path, text, row.hash_after.hex(), is_written=True, id=number, note=note)
 
     async def _intend(self, row: ChangeRow) -> tuple[int, str]:
-        """Note what is about to be written; return the number of the row, or 0 and why there is none."""
+        """Insert the row of a change before the file is written; return its number, or 0 and why there is none."""
         try:
             number = await self.changes.intend(row)
         except StoreError as exc:
@@ -280,7 +275,7 @@ class Journal:
         return number, "" if row.hunks is not None else "it cannot be undone: its lines are not kept"
 
     async def _note_outcome(self, number: int, state: ChangeState | None) -> bool:
-        """Note how far a change came, None: it was not made. Where that fails, it is settled by the hashes later."""
+        """Note how far a change came; None: it was not made. If that fails, a later check of the hashes settles it."""
         try:
             if number:
                 await (self.changes.drop(number) if state is None else self.changes.settle(number, state))
@@ -294,19 +289,19 @@ class Journal:
             return
         try:
             for row in await self.changes.unsettled():
-                await self._settle_one(row)
+                await self._settle_row(row)
             await self._in_thread(self.files.sweep)
         except (MemorydError, OSError) as exc:
             self._trouble = str(exc)
             return
         self._is_settled, self._trouble = True, ""
 
-    async def _settle_one(self, row: ChangeRow) -> None:
-        """Compare a file with what a change found and wrote."""
+    async def _settle_row(self, row: ChangeRow) -> None:
+        """Compare a file with the hashes before and after a change."""
         try:
             now = (await self.read(row.path)).sha256
         except RequestError as exc:
-            # it is no note any more, so that nobody can say; what the disk refuses now is looked at again later
+            # the file is no longer a note, so its state is unknown; errors of the disk are retried later
             log.warning("a change cannot be looked at", path=row.path, reason=str(exc))
             now = None
         if now == row.hash_before:
@@ -315,11 +310,12 @@ class Journal:
             await self.changes.settle(row.id, ChangeState.DONE)
         else:
             log.warning("a change was cut short and its note was edited since", path=row.path)
-            self._unknown |= {row.path: now} if now else {}  # of one that is gone nothing is left to look at
+            if now:  # of a missing file there is nothing to check
+                self._unknown[row.path] = now
             await self.changes.settle(row.id, ChangeState.UNKNOWN)
 
     async def _in_thread(self, work: Callable[[], Done]) -> Done:
-        """Do it in a thread, and stay for its end: a caller who goes away must not leave the file to two at once."""
+        """Run it in a thread, and wait for its end even if cancelled: two threads must not write one file at once."""
         running = asyncio.get_running_loop().run_in_executor(self._executor, work)
         try:
             return await asyncio.shield(running)
@@ -328,8 +324,7 @@ class Journal:
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.wait([running])
             with contextlib.suppress(Exception):
-                # nobody waits for it any more
-                running.result()
+                running.result()  # no one awaits it any longer; avoid the warning
             raise
 
 
@@ -342,51 +337,54 @@ def _pause(attempt: int) -> float:
     return min(PAUSE_SECONDS, 0.001 * float(1 << min(attempt, 6)))
 
 
-Undone = tuple[ChangeRow, int]
-"""A change that was taken back, or would be, and the number of the change that did it: 0 on a dry run, or without."""
+UndoneChange = tuple[ChangeRow, int]
+"""An undone change, and the number of the change that undid it: 0 on a dry run, or if there is no row."""
 
 
 class Undoing(Struct, frozen=True):
-    """Takes back changes of one workspace."""
+    """Undoes changes of one workspace."""
 
     journal: Journal
 
-    async def undo(self, number: int, *, is_dry_run: bool = False) -> list[Undone]:
-        """Take back a change; raises NotFound, InvalidRequest where it cannot be, and what `Journal.change` does."""
-        if not is_dry_run:
-            self.journal.check_writable()
-        await self.journal.settle()
-        row = await self.journal.changes.one(number)
+    async def undo(self, number: int, *, is_dry_run: bool = False) -> list[UndoneChange]:
+        """Undo a change; raises NotFound, InvalidRequest if it cannot be undone, and what `Journal.change` does."""
+        await self._begin(is_dry_run=is_dry_run)
+        row = await self.journal.changes.get(number)
         if row is None or row.state is ChangeState.INTENDED:
             raise NotFound(f"there is no change {number}", hint="memoryctl changes lists them")
         await self._check([row])
-        return await self._undone([row], is_dry_run=is_dry_run)
+        return await self._undo_rows([row], is_dry_run=is_dry_run)
 
-    async def undo_run(self, run: str, *, is_dry_run: bool = False) -> tuple[list[Undone], list[str]]:
-        """Take back all changes of one act, or none if one of them cannot be; raises what `undo` does.
+    async def undo_run(self, run: str, *, is_dry_run: bool = False) -> tuple[list[UndoneChange], list[str]]:
+        """Undo all changes of one run, or none if one of them cannot be undone; raises what `undo` does.
 
-        Of an import all goes that stands as it was brought; what was edited since stays, and is returned as sentences.
+        Of an import, everything unchanged is removed; notes edited since stay, and are returned as sentences.
         """
+        await self._begin(is_dry_run=is_dry_run)
+        rows = await self.journal.changes.select(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
+        if not rows:
+            raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
+        active = [row for row in rows if row.state is not ChangeState.UNDONE] or rows
+        if any(row.writer != WrittenBy.IMPORT for row in active):
+            await self._check(active)
+            return await self._undo_rows(active, is_dry_run=is_dry_run), []
+        undoable, edited = await self._undoable(active)
+        return await self._undo_rows(undoable, is_dry_run=is_dry_run) if undoable else [], edited
+
+    async def _begin(self, *, is_dry_run: bool) -> None:
         if not is_dry_run:
             self.journal.check_writable()
         await self.journal.settle()
-        rows = await self.journal.changes.some(ChangeFilter(run=run, limit=CHANGES_MAX)) if run else []
-        if not rows:
-            raise NotFound(f"there is no run {run!r}", hint="memoryctl changes --json names the run of each change")
-        standing = [row for row in rows if row.state is not ChangeState.UNDONE] or rows
-        if any(row.writer != WrittenBy.IMPORT for row in standing):
-            await self._check(standing)
-            return await self._undone(standing, is_dry_run=is_dry_run), []
-        sound, left = await self._sorted(standing)
-        return await self._undone(sound, is_dry_run=is_dry_run) if sound else [], left
 
-    async def _sorted(self, rows: Sequence[ChangeRow]) -> tuple[list[ChangeRow], list[str]]:
-        """Return what of an import can be taken back, and what was edited since; of a note that is gone nothing stands.
+    async def _undoable(self, rows: Sequence[ChangeRow]) -> tuple[list[ChangeRow], list[str]]:
+        """Return the rows of an import that can be undone, and sentences about notes edited since.
 
-        Raises InvalidRequest where all was edited.
+        Deleted notes are skipped.
+
+        Raises InvalidRequest if all were edited.
         """
         texts: dict[RelativePath, str | None] = {}
-        sound, edited = list[ChangeRow](), list[tuple[ChangeRow, InvalidRequest]]()
+        undoable, edited = list[ChangeRow](), list[tuple[ChangeRow, InvalidRequest]]()
         for row in rows:
             try:
                 if row.path not in texts:
@@ -394,22 +392,31 @@ class Undoing(Struct, frozen=True):
                 text = texts[row.path]
                 if text is not None:
                     texts[row.path] = _text_without(row, text)
-                    sound.append(row)
+                    undoable.append(row)
             except InvalidRequest as exc:
                 edited.append((row, exc))
-        if edited and not sound:
+        if edited and not undoable:
             raise edited[0][1]
-        return sound, [f"{row.path} stays: {exc}" for row, exc in edited]
+        return undoable, [f"{row.path} stays: {exc}" for row, exc in edited]
 
-    async def _undone(self, rows: Sequence[ChangeRow], *, is_dry_run: bool) -> list[Undone]:
-        """Take back changes, the newest first."""
+    async def _undo_rows(self, rows: Sequence[ChangeRow], *, is_dry_run: bool) -> list[UndoneChange]:
+        """Undo changes, the newest first."""
         if is_dry_run:
             return [(row, 0) for row in rows]
-        done, run = list[Undone](), undoing_run(rows)
-        with self.journal.telling_once():
+        done, run = list[UndoneChange](), undoing_run(rows)
+        with self.journal.batched_notifications():
             for row in rows:
                 try:
-                    done.append((row, (await self._take_back(row, run)).id))
+                    change = await self.journal.change(
+                        row.path,
+                        partial(_text_without, row),
+                        by=WrittenBy.UNDO,
+                        why=f"change {row.id} was taken back",
+                        run=run,
+                        delete=not row.hash_before,  # a file that the change created is deleted with its last line
+                        undoes=row.id,
+                    )
+                    done.append((row, change.id))
                 except MemorydError as exc:
                     if not done:
                         raise
@@ -418,43 +425,34 @@ class Undoing(Struct, frozen=True):
         return done
 
     async def _check(self, rows: Sequence[ChangeRow]) -> None:
-        """Raise InvalidRequest unless all can be taken back, one after the other."""
-        texts: dict[RelativePath, str] = {}
+        """Raise InvalidRequest unless all can be undone, one after another."""
+        texts: dict[RelativePath, str | None] = {}
         for row in rows:
             if row.path not in texts:
-                texts[row.path] = (await self.journal.read(row.path)).text or ""
+                texts[row.path] = (await self.journal.read(row.path)).text
             texts[row.path] = _text_without(row, texts[row.path])
-
-    async def _take_back(self, row: ChangeRow, run: str) -> NoteChange:
-        return await self.journal.change(
-            row.path,
-            lambda text: _text_without(row, text or ""),
-            by=WrittenBy.UNDO,
-            why=f"change {row.id} was taken back",
-            run=run,
-            # a file that the change made goes with its last line
-            delete=not row.hash_before,
-            undoes=row.id,
-        )
 
 
 def undoing_run(rows: Sequence[ChangeRow]) -> str:
-    """Return the run that takes back several changes of a run; empty for one change."""
+    """Return the name of the run that undoes several changes of a run; empty for one change."""
     return f"undo-{rows[0].run}" if len(rows) > 1 else ""
 
 
-def _text_without(row: ChangeRow, text: str) -> str:
+def _text_without(row: ChangeRow, text: str | None) -> str:
     hint = f"look at {row.path}, and edit it yourself"
     try:
-        return undone_text(text, row.path, stored_hunks(row))
+        return undone_text(text or "", row.path, stored_hunks(row))
     except MovedOnError as exc:
         raise InvalidRequest(f"change {row.id} cannot be taken back: {exc}", hint=hint) from exc
 
 
 def stored_hunks(row: ChangeRow) -> tuple[Hunk, ...]:
-    """Return what undoing a change takes; raises InvalidRequest where it is undone already, or that is not kept."""
+    """Return the hunks that undo needs; raises InvalidRequest if the change is undone, or has no stored lines."""
     if row.state is ChangeState.UNDONE:
         raise InvalidRequest(f"change {row.id} is taken back already", hint="undo the undo to have it again")
     if row.hunks is None:
-        raise InvalidRequest(f"change {row.id} cannot be taken back: its lines are not kept", hint=WHY_NOT_KEPT)
+        raise InvalidRequest(
+            f"change {row.id} cannot be taken back: its lines are not kept",
+            hint="there were too many, or they contain forgotten or private text",
+        )
     return row.hunks

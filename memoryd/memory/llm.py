@@ -1,7 +1,7 @@
-"""What a text model is asked about memories: facts of a message, labels for opinions, and prose for pages.
+"""Text model prompts about memories: facts of a message, labels for opinions, and prose for pages.
 
-Each answer is checked: an item against its message, a sentence against the facts it cites; labels and prose are
-recorded with the model's name. Memory text is data in a prompt: one line between marks, which it cannot hold itself.
+Each answer is checked: an item against its message, a sentence against the facts it cites. Labels and prose are
+recorded with the model's name. Memory text in a prompt is data: one line between marks, which it cannot contain itself.
 """
 
 import json
@@ -33,9 +33,9 @@ log = structlog.get_logger(__name__)
 
 DISTIL_MAX_TOKENS = 600
 ANSWERED_MAX = 12
-"""Items that an answer may have; of these the first `ITEMS_MAX` that hold are kept."""
+"""Maximum number of items in an answer. The first `ITEMS_MAX` that pass the checks are used."""
 ITEM_CHARACTERS = 300
-"""An item that is as long ends where the grammar let it, not where its sentence does."""
+"""An item of this length was cut off by the grammar, not ended by its sentence."""
 MIN_CONFIDENCE = 0.55
 FORM = "text model"
 DISTIL_TASK = f"""\
@@ -57,25 +57,25 @@ class DistilledItem(AnswerShape):
 
 
 class DistilledAnswer(AnswerShape):
-    """The whole answer."""
+    """The complete answer."""
 
     items: Annotated[list[DistilledItem], Field(max_length=ANSWERED_MAX)]
 
 
 class _Asker(Struct, frozen=True):
-    """Asks a text model; without one, or where its answer is refused, there is no answer and all goes on."""
+    """Asks a text model. Without a model, or if its answer is refused, the result is None."""
 
     model: TextModel | None
     seconds: float = 30.0
-    """For one question, waiting for the model included."""
+    """Time limit of one question, including waiting for the model."""
 
     @property
     def identity(self) -> str:
-        """That of the model, empty without one."""
+        """The identity of the model; empty without one."""
         return "" if self.model is None else self.model.identity
 
     async def _answer(self, prompt: Prompt, shape: type[Answer], max_tokens: int, *, refused: str) -> Answer | None:
-        """Raises TextModelUnavailable where it is the model that is away: others need not be tried now."""
+        """Return the answer, None if it is refused. Raises TextModelUnavailable: the caller need not try others now."""
         if self.model is None:
             return None
         deadline = time.monotonic() + self.seconds
@@ -87,35 +87,36 @@ class _Asker(Struct, frozen=True):
 
 
 class Distiller(_Asker, frozen=True):
-    """Distils messages by a text model."""
+    """Extracts facts from messages with a text model."""
 
     async def distil(self, message: str) -> tuple[CapturedItem | DroppedItem, ...] | None:
-        """Return what the model finds in a message, and why not all of it; None where it gives no answer."""
+        """Return the items of a message and the reasons of dropped ones; None if the model gives no answer."""
         prompt, refused = Prompt(DISTIL_TASK, quoted("message", message)), "a message was not distilled"
         try:
             answer = await self._answer(prompt, DistilledAnswer, DISTIL_MAX_TOKENS, refused=refused)
         except TextModelUnavailable as exc:
             log.info(refused, reason=str(exc))
             return None
-        return None if answer is None else checked_items(answer.items, message)
+        return None if answer is None else check_items(answer.items, message)
 
 
-def checked_items(items: Sequence[DistilledItem], message: str) -> tuple[CapturedItem | DroppedItem, ...]:
-    """Return each item as what is kept, or why it is not; what is said again counts once."""
-    found: list[CapturedItem | DroppedItem] = []
-    kept = 0
+def check_items(items: Sequence[DistilledItem], message: str) -> tuple[CapturedItem | DroppedItem, ...]:
+    """Return each item as captured, or as dropped with the reason; repeated items count once."""
+    checked: list[CapturedItem | DroppedItem] = []
+    captured = 0
     for item in items:
         text = " ".join(item.text.split())
-        if any(before.text == text for before in found):
-            # small models say the same until there is no room
+        if any(before.text == text for before in checked):
+            # small models repeat items until the token limit
             continue
-        why = _why_not_kept(item, message) or (SkipReason.TOO_MANY.format(ITEMS_MAX) if kept == ITEMS_MAX else "")
-        kept += not why
-        found.append(DroppedItem(text, why, FORM) if why else CapturedItem(Kind(item.kind), text, FORM))
-    return tuple(found)
+        why = _why_dropped(item, message) or (SkipReason.TOO_MANY.format(ITEMS_MAX) if captured == ITEMS_MAX else "")
+        captured += not why
+        checked.append(DroppedItem(text, why, FORM) if why else CapturedItem(Kind(item.kind), text, FORM))
+    return tuple(checked)
 
 
-def _why_not_kept(item: DistilledItem, message: str) -> str:
+def _why_dropped(item: DistilledItem, message: str) -> str:
+
     if item.confidence < MIN_CONFIDENCE:
         return SkipReason.UNSURE.format(MIN_CONFIDENCE)
     if len(item.text) >= ITEM_CHARACTERS:
@@ -136,18 +137,18 @@ Answer with one JSON object {"label": …}:
 
 
 class LabelAnswer(AnswerShape):
-    """The whole answer."""
+    """The complete answer."""
 
     label: LabelWord
 
 
 class Labeller(_Asker, frozen=True):
-    """Labels memories by a text model."""
+    """Labels memories with a text model."""
 
     async def label(self, opinion: str, memory: str) -> LabelWord | None:
-        """Return what the memory means for the opinion; None where there is no model, or its answer is no label.
+        """Return the memory's effect on the opinion; None if there is no model, or its answer is no label.
 
-        Raises TextModelUnavailable where it is the model that is away: others need not be tried now.
+        Raises TextModelUnavailable if the model cannot be reached: the caller need not try others now.
         """
         refused = "no label from the text model"
         answer = await self._answer(label_prompt(opinion, memory), LabelAnswer, LABEL_MAX_TOKENS, refused=refused)
@@ -155,13 +156,13 @@ class Labeller(_Asker, frozen=True):
 
 
 def label_prompt(opinion: str, memory: str) -> Prompt:
-    """Return what is asked about one opinion and one memory."""
+    """Return the prompt about one opinion and one memory."""
     return Prompt(LABEL_TASK, f"{quoted('opinion', opinion)}\n{quoted('note', memory)}")
 
 
 FACTS_MAX = 40
 FACTS_CHARACTERS = 4000
-"""More facts are not put into one prompt, however short or long: the first count."""
+"""Limits of the facts in one prompt, in number and total characters; the first facts are used."""
 FACT_CHARACTERS = 400
 """A longer fact is cut."""
 SENTENCES_MAX = 6
@@ -196,43 +197,45 @@ class SentenceAnswer(AnswerShape):
 
 
 class SummaryAnswer(AnswerShape):
-    """The whole answer."""
+    """The complete answer."""
 
     sentences: Annotated[list[SentenceAnswer], Field(min_length=1, max_length=SENTENCES_MAX)]
 
 
 class Prose(_Asker, frozen=True):
-    """Writes summaries by a text model."""
+    """Writes summaries with a text model."""
 
     seconds: float = 60.0
 
     async def summary(self, facts: Sequence[CitedFact]) -> ProseSummary | None:
-        """Return a few sentences that rest on the facts alone; None where there is no model, or they were refused.
+        """Return a few sentences that rest on the facts alone; None if there is no model, or the answer is refused.
 
-        Raises TextModelUnavailable where it is the model that is away: others need not be tried now.
+        Raises TextModelUnavailable if the model cannot be reached: the caller need not try others now.
         """
         if not facts:
             return None
         cut = [CitedFact(fact.id, fact.text[:FACT_CHARACTERS]) for fact in facts[:FACTS_MAX]]
         totals = accumulate(len(fact.text) for fact in cut)
-        told = [fact for fact, total in zip(cut, totals, strict=True) if total <= FACTS_CHARACTERS]
+        included = [fact for fact, total in zip(cut, totals, strict=True) if total <= FACTS_CHARACTERS]
         refused = "a summary of the text model is refused"
-        answer = await self._answer(summary_prompt(told), summary_shape(told), PROSE_MAX_TOKENS, refused=refused)
+        answer = await self._answer(
+            summary_prompt(included), summary_shape(included), PROSE_MAX_TOKENS, refused=refused
+        )
         if answer is None:
             return None
-        # small models say the same until there is no room
-        cites = {one.text.strip(): one.cites for one in answer.sentences}
-        sentences = tuple(CitedSentence(text, supporting_ids(text, ids, told)) for text, ids in cites.items())
-        if fault := next(filter(None, (fault_of(one, told) for one in sentences)), ""):
+        # small models repeat sentences until the token limit
+        cites = {sentence.text.strip(): sentence.cites for sentence in answer.sentences}
+        sentences = tuple(CitedSentence(text, supporting_ids(text, ids, included)) for text, ids in cites.items())
+        if fault := next(filter(None, (fault_of(sentence, included) for sentence in sentences)), ""):
             log.info(refused, reason=fault)
             return None
         return ProseSummary(sentences, self.identity)
 
 
 def summary_shape(facts: Sequence[CitedFact]) -> type[SummaryAnswer]:
-    """Return the shape of an answer that can cite these facts alone, in no more sentences than there are facts."""
+    """Return the answer schema that allows citing only these facts, with at most as many sentences as facts."""
     count = len(facts)
-    # made while running, so the type checker cannot follow
+    # created at run time, so the type checker cannot follow it
     one_id: Any = Literal[tuple(fact.id for fact in facts)]
     cites: Any = (Annotated[list[one_id], Field(min_length=1, max_length=min(CITES_MAX, count))], ...)
     sentence: Any = create_model("CitingSentence", __base__=SentenceAnswer, cites=cites)
@@ -241,7 +244,7 @@ def summary_shape(facts: Sequence[CitedFact]) -> type[SummaryAnswer]:
 
 
 def summary_prompt(facts: Sequence[CitedFact]) -> Prompt:
-    """Return what is asked about these facts."""
+    """Return the prompt about these facts."""
     return Prompt(PROSE_TASK, "\n".join(f"{fact.id} {quoted('fact', fact.text)}" for fact in facts))
 
 
@@ -250,11 +253,11 @@ TEXT_CHARACTERS = 2000
 
 
 def quoted(name: str, text: str) -> str:
-    """Return `<name>"text"</name>`: the text is a JSON string without line breaks or angle brackets.
+    """Return `<name>"text"</name>`: the text as a JSON string without line breaks or angle brackets.
 
-    So nothing in it can close the mark, begin a turn of a chat template, or stand on a line of its own.
+    So nothing in it can close the mark, begin a turn of a chat template, or start a new line.
     """
     line = json.dumps(" ".join(text[:TEXT_CHARACTERS].split()), ensure_ascii=False)
-    # a lone half of a character cannot be sent
+    # a lone surrogate cannot be sent
     line = line.encode("utf-8", "replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
     return f"<{name}>{line}</{name}>"

@@ -1,6 +1,6 @@
-"""The notes of a workspace that may be written: reading them, replacing their text, and the days of their lines.
+"""Reading and replacing the notes of a workspace, and the record day of their lines.
 
-A line's record time is a day: by the name of its file, the ledger, or when the file was changed.
+The record day of a line comes from the name of its file, from the ledger, or from the file's modification time.
 """
 
 import contextlib
@@ -41,16 +41,16 @@ from memoryd.store.ledger.usage import FirstSeen
 log = structlog.get_logger(__name__)
 
 OWN_FOLDERS = ("memory", "bank", "bank/entities")
-"""Made where they are missing; any other folder is its owner's to make."""
+"""Folders that memoryd creates if missing; any other folder is left to its owner."""
 _MAX_FILES = 100_000
 _LINKED = (errno.ELOOP, errno.EXDEV)
 LineDays = Callable[[FileVersion, MemoryId], date]
-"""The day on which a file states a memory first."""
+"""Returns the day on which a file first stated a memory."""
 _NANO = 1e9
 
 
 class StoredNote(Struct, frozen=True):
-    """A note as it stands on disk; without `stat` there is none."""
+    """A note as read from disk; `stat` is None if the file does not exist."""
 
     path: RelativePath
     note: NoteText
@@ -59,14 +59,14 @@ class StoredNote(Struct, frozen=True):
 
     @property
     def text(self) -> str | None:
-        """Its text with a plain end to every line, None if there is no such file."""
+        """The text with `\\n` line ends, or None if there is no such file."""
         return None if self.stat is None else self.note.text
 
 
 class NoteFiles:
-    """Reads and writes notes below the real path of a workspace, by the rules of each moment; all of it blocks.
+    """Reads and writes notes below the real path of a workspace. The scan rules are read at each call; all calls block.
 
-    `configured` is the path by which its owner names it, which may come to lead elsewhere.
+    `configured` is the path in the owner's configuration, which may later resolve to a different folder.
     """
 
     def __init__(self, workspace: Path, rules: Callable[[], ScanRules], *, configured: Path | None = None) -> None:
@@ -75,10 +75,10 @@ class NoteFiles:
         self._rules = rules
 
     def read(self, path: RelativePath, *, is_shown: bool = False) -> StoredNote:
-        """Return a note that may be written, or with `is_shown` one that is only shown.
+        """Return a note that may be written or, with `is_shown`, one that is only displayed.
 
-        Raises InvalidRequest where it may not, for a reason that its owner can change, TornReadError while somebody
-        saves it, and StoreUnavailable where there is no workspace or the disk stands in the way.
+        Raises InvalidRequest if it may not, for a reason that its owner can change; TornReadError while another program
+        saves it; StoreUnavailable if the workspace is missing or the disk fails.
         """
         _check_name(path, is_shown=is_shown)
         rules = self._rules()
@@ -97,7 +97,7 @@ class NoteFiles:
         return _stored_note(path, content)
 
     def is_private(self, path: RelativePath) -> bool:
-        """Tell whether the rules hide a note, or it says so itself; nobody says so of one that is not there."""
+        """Return whether the rules hide a note, or its text marks it private. A missing note is not private."""
         rules = self._rules()
         if rules.is_ignored(path):
             return True
@@ -107,20 +107,20 @@ class NoteFiles:
             return False
 
     def out_of_sight(self, gone: Mapping[RelativePath, Known]) -> frozenset[RelativePath]:
-        """Return those of some notes that are gone from their places, and lie hidden or private elsewhere.
+        """Return those of these notes that were moved to a hidden or private place.
 
-        They are known by their names, and by what they hold, or as the same file on disk.
+        A moved note is recognised by its file name together with its content, or its inode and modification time.
         """
-        missing = {path: was for path, was in gone.items() if not os.path.lexists(self.workspace / path)}
-        hidden = [at for at in self._files_named({_name(path) for path in missing}) if self._is_out_of_sight(at)]
+        missing = {path: known for path, known in gone.items() if not os.path.lexists(self.workspace / path)}
+        hidden = [file for file in self._files_named({_name(path) for path in missing}) if self._is_out_of_sight(file)]
         return frozenset(
             path
-            for path, was in missing.items()
-            if any(at.name.lstrip(".") == _name(path) and _is_same(at, was) for at in hidden)
+            for path, known in missing.items()
+            if any(file.name.lstrip(".") == _name(path) and _is_same(file, known) for file in hidden)
         )
 
     def _files_named(self, names: Set[str]) -> Iterator[Path]:
-        """Yield the files of these names, also behind a dot, among the first `_MAX_FILES` of the workspace."""
+        """Yield files with these names, with or without a leading dot. The walk ends after about `_MAX_FILES` files."""
         left = _MAX_FILES if names else 0
         for folder, folders, files in os.walk(self.workspace):
             if left <= 0:
@@ -130,13 +130,13 @@ class NoteFiles:
             yield from (Path(folder, name) for name in files if name.lstrip(".") in names)
 
     def _is_out_of_sight(self, path: Path) -> bool:
-        at = path.relative_to(self.workspace)
-        return any(map(is_hidden, at.parts)) or self.is_private(RelativePath(str(at)))
+        relative = path.relative_to(self.workspace)
+        return any(map(is_hidden, relative.parts)) or self.is_private(RelativePath(str(relative)))
 
     def write(self, before: StoredNote, data: bytes) -> None:
-        """Put bytes in the place of what was read, durably.
+        """Replace the note that was read by these bytes, durably.
 
-        Raises FileChangedError where somebody was faster, and what `read` does: then nothing was written.
+        Raises FileChangedError if the file changed since, and what `read` raises. Nothing was written then.
         """
         try:
             self._make_folders(before.path)
@@ -145,8 +145,8 @@ class NoteFiles:
         except OSError as exc:
             raise _failure(before.path, exc) from exc
 
-    def encoded(self, before: StoredNote, text: str) -> bytes:
-        """Return the bytes that a note gets with a text; raises InvalidRequest and TooLarge."""
+    def encode(self, before: StoredNote, text: str) -> bytes:
+        """Return the bytes of a note with a new text; raises InvalidRequest and TooLarge."""
         try:
             data = written_note(before.note, text)
         except ValueError as exc:
@@ -155,12 +155,12 @@ class NoteFiles:
         if len(data) > limit:
             raise TooLarge(f"{before.path} would have {len(data):,} bytes; {key} is {limit:,}")
         if reason := why_private(data + PADDING):
-            # what is private is never written again, and could not be taken back either
+            # a private note is never written again, so this write could not be undone either
             raise InvalidRequest(f"{before.path} would be private: {reason}", hint="write that line yourself")
         return data
 
     def check_room(self, before: StoredNote) -> None:
-        """Raise StoreUnavailable where the disk would not take what was read once more; nothing is left of the try."""
+        """Raise StoreUnavailable if the disk has no room for a second copy of the note. The test file is removed."""
         if before.stat is None:
             return
         try:
@@ -182,7 +182,7 @@ class NoteFiles:
             raise _failure(before.path, exc) from exc
         folder = target.parent
         if before.path.startswith(IMPORTED):
-            # they were made for it
+            # these folders were created for the note
             with contextlib.suppress(OSError):
                 while folder != self.workspace / "memory":
                     folder.rmdir()
@@ -190,20 +190,20 @@ class NoteFiles:
         sync_folder(folder)
 
     def sweep(self) -> None:
-        """Remove what a kill left of notes that were being written; raises OSError."""
+        """Remove unfinished drafts of notes that a killed process left; raises OSError."""
         for folder in (*map(self.workspace.joinpath, ("", *OWN_FOLDERS)), *self.workspace.glob(f"{IMPORTED}**/")):
             remove_drafts(folder)
 
     def _check_rules(self, path: RelativePath, rules: ScanRules) -> None:
         if not self.workspace.is_dir():
-            # one that is not mounted must not be made anew
+            # an unmounted workspace must not be created
             raise StoreUnavailable(f"there is no folder {self.workspace}", hint="make or mount the workspace first")
         if os.path.realpath(self._configured) != str(self.workspace):
             raise StoreUnavailable(
                 f"{self._configured} leads to another folder than when memoryd was started", hint="restart memoryd"
             )
         if RealPaths(self.workspace, follow_symlinks=True).of(path) != f"{self.workspace}/{path}":
-            raise InvalidRequest(f"a symbolic link stands on the way to {path}", hint="put the file itself there")
+            raise InvalidRequest(f"there is a symbolic link on the way to {path}", hint="put the file itself there")
         if rules.is_ignored(path) or rules.may_hide(path):
             raise InvalidRequest(f"{path} is left out of the memory", hint="see .memoryignore and memorySearch.exclude")
 
@@ -228,12 +228,12 @@ def _name(path: RelativePath) -> str:
     return path.rpartition("/")[2]
 
 
-def _is_same(at: Path, was: Known) -> bool:
-    """Tell whether a file is the one that was known, or holds what that held."""
+def _is_same(file: Path, known: Known) -> bool:
+    """Return whether a file is the known one (by inode and modification time), or has the same content."""
     with contextlib.suppress(OSError):
-        stat = at.lstat()
-        is_moved = (stat.st_ino, stat.st_mtime_ns) == (was.stat.inode, was.stat.mtime_ns)
-        return is_moved or (stat.st_size == was.stat.size and sha256(at.read_bytes()).digest() == was.digest)
+        stat = file.lstat()
+        is_moved = (stat.st_ino, stat.st_mtime_ns) == (known.stat.inode, known.stat.mtime_ns)
+        return is_moved or (stat.st_size == known.stat.size and sha256(file.read_bytes()).digest() == known.digest)
     return False
 
 
@@ -261,7 +261,7 @@ def _stored_note(path: RelativePath, content: FileSnapshot) -> StoredNote:
 
 
 def _failure(path: RelativePath, exc: OSError) -> MemorydError:
-    """Return what is raised for what the disk says."""
+    """Return the error to raise for an error of the disk."""
     if exc.errno in _LINKED:
         return InvalidRequest(f"{path} is a symbolic link, or leads through one", hint="put the file itself there")
     if exc.errno in (errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR):
@@ -273,9 +273,10 @@ def _failure(path: RelativePath, exc: OSError) -> MemorydError:
 
 
 class RecordDays(Struct, kw_only=True, eq=False):
-    """Of one workspace. `local_day` gives the day of a Unix time where its owner is, `clock` the Unix time.
+    """Record days of the lines of one workspace.
 
-    What the ledger cannot keep has the day on which its file was changed, until it can.
+    `local_day` returns the owner's day of a Unix time, `clock` the Unix time now. If the ledger cannot store a day, the
+    modification day of the file is used until it can.
     """
 
     first_seen: FirstSeen
@@ -286,23 +287,23 @@ class RecordDays(Struct, kw_only=True, eq=False):
 
     @property
     def today(self) -> date:
-        """The day where the owner is."""
+        """The owner's day."""
         return self.local_day(self.clock())
 
     def are_settled(self, file: int) -> bool:
-        """Tell whether the days of the lines of a file, by its id, are known for good."""
+        """Return whether the days of the lines of a file, by its id, are final."""
         return file not in self._unsettled
 
-    async def of(self, found: MemoryFiles) -> LineDays:
-        """Learn the days of the lines that were read, and return what gives them."""
-        # a file changed in the future is one of a clock that was wrong
+    async def of(self, files: MemoryFiles) -> LineDays:
+        """Learn the days of the lines that were read, and return a function that looks them up."""
+        # a modification time in the future comes from a wrong clock
         today = self.today
-        undated = [one for one in found.versions if one.id in found.lines and _named_day(one.path, today) is None]
-        changed = {one.id: min(self.local_day(one.mtime_ns / _NANO), today) for one in undated}
+        undated = [file for file in files.versions if file.id in files.lines and _named_day(file.path, today) is None]
+        changed = {file.id: min(self.local_day(file.mtime_ns / _NANO), today) for file in undated}
         seen: dict[MemoryId, date] = {}
-        for one in undated:
-            for line in found.lines[one.id]:
-                seen[line.memory] = min(changed[one.id], seen.get(line.memory, date.max))
+        for file in undated:
+            for line in files.lines[file.id]:
+                seen[line.memory] = min(changed[file.id], seen.get(line.memory, date.max))
         is_learned = await self._learn(seen)
         self._unsettled = frozenset() if is_learned else frozenset(changed)
         known = dict(self._known)
@@ -313,14 +314,14 @@ class RecordDays(Struct, kw_only=True, eq=False):
         return day
 
     async def _learn(self, seen: dict[MemoryId, date]) -> bool:
-        """Ask the ledger for what is not known yet, and have it keep what it does not know; tell whether it could."""
+        """Load unknown days from the ledger, and store those that it lacks. Tell whether the ledger could be used."""
         new = seen.keys() - self._known.keys()
         if not new:
             return True
         try:
-            kept = await self.first_seen.days(new)
-            self._known |= kept
-            if missing := {memory: seen[memory] for memory in new if memory not in kept}:
+            stored = await self.first_seen.days(new)
+            self._known |= stored
+            if missing := {memory: seen[memory] for memory in new if memory not in stored}:
                 await self.first_seen.note(missing)
                 self._known |= missing
         except (StoreError, Denied) as exc:
@@ -330,6 +331,10 @@ class RecordDays(Struct, kw_only=True, eq=False):
 
 
 def _named_day(path: str, today: date) -> date | None:
-    """Return the day in a name; none for one to come that others of a team give: they said it when it came here."""
+    """Return the day in a file name.
+
+    None for a future day in a file shared by another team member: its lines count from the day on which they arrived
+    here.
+    """
     day = date_in_name(path)
     return None if day is not None and day > today and person_of(path) else day

@@ -1,8 +1,8 @@
-"""Retain: a memory becomes a bullet below the Retain heading of today's log, once; and edits of memories by id.
+"""Retain adds a memory as a bullet below the Retain heading of today's log, once; also edits memories by id.
 
-An edit finds the lines of a memory as they are now, and the journal writes them. Keyed hashes record what was stated
-once: if it is in no line any more, its owner took it back, by undo, by deleting it or in an editor. Without the ledger
-only this knowledge is lost.
+An edit looks up the current lines of a memory, and the journal writes them. Keyed hashes record which statements were
+stated before: if no line has one any longer, its owner removed it, by undo, by deleting it or in an editor. Without the
+ledger only this knowledge is lost.
 """
 
 import asyncio
@@ -44,30 +44,29 @@ WEIGHED = "a memory got another importance"
 SETTLED = "two memories that disagreed were settled"
 DELETED = "a memory was deleted"
 REPLACED = "a memory was replaced"
-_UNMARKED = "it is superseded, and its line in {} could not be marked so: {}"
 SETTLE_HINT = "settle it first: `memoryctl conflicts` shows both versions"
-_GONE = "its line was edited, or taken out, a moment ago: look it up again"
+_CHANGED_HINT = "its line was edited, or taken out, a moment ago: look it up again"
 
 
 class WrittenLines(Struct, frozen=True):
-    """What was written, one change for each note; `run` takes back several at once, empty where that is not needed."""
+    """The changes made, one for each note. `run` undoes several at once; it is empty for a single change."""
 
     changes: tuple[NoteChange, ...]
     run: str = ""
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The changes by which it can be undone."""
-        return tuple(one.id for one in self.changes if one.id)
+        """The numbers of the changes that can be undone."""
+        return tuple(change.id for change in self.changes if change.id)
 
     @property
     def paths(self) -> tuple[RelativePath, ...]:
-        """The notes that it is in, or was."""
-        return tuple(one.path for one in self.changes)
+        """The paths of the changed notes."""
+        return tuple(change.path for change in self.changes)
 
 
 class Retention(Struct, frozen=True):
-    """Where the memories stand now, in the order they were given; `added` says of each whether it is new in the log."""
+    """Where the memories are now, in the order given; `added` says for each whether it is new in the log."""
 
     path: RelativePath
     placed: tuple[PlacedLine, ...]
@@ -76,7 +75,7 @@ class Retention(Struct, frozen=True):
 
 
 class WrittenReplacement(Struct, frozen=True):
-    """What was written of a replacement, where the new statement stands, and what could not be written."""
+    """The changes of a replacement, where the new statement is, and messages about notes that could not be written."""
 
     written: WrittenLines
     retention: Retention
@@ -84,16 +83,16 @@ class WrittenReplacement(Struct, frozen=True):
 
 
 class LineEditing(Struct, frozen=True):
-    """Writes into the lines of memories of one workspace."""
+    """Edits the lines of memories of one workspace."""
 
     journal: Journal
 
     async def change(self, memory: Memory, change: AttributeChange, *, agent: str = "") -> WrittenLines:
-        """Give the lines of a memory other attributes, and return what was written; none if they are so already.
+        """Change the attributes of a memory's lines, and return the changes; none if it has these attributes already.
 
-        What says how it stands is its newest line; a pin that is taken away goes from all of them. Raises NotFound
-        where no line states it any more, InvalidRequest for a line that cannot be written so or that a copy of a
-        conflict alone has, and what `Journal.change` does.
+        The newest line carries the attributes; removing a pin removes it from all lines. Raises NotFound if no line
+        states the memory any longer, InvalidRequest for a line that cannot be written so or that only a conflict copy
+        has, and what `Journal.change` does.
         """
         if memory.is_of_copies:
             raise InvalidRequest(
@@ -105,56 +104,58 @@ class LineEditing(Struct, frozen=True):
         why = WEIGHED if change.is_pinned is None else PINNED if change.is_pinned else UNPINNED
         return await self._edit_lines(memory, paths, change.of, why=why, agent=agent)
 
-    async def relate(self, memory: Memory, wanted: LineEdit) -> WrittenLines:
-        """Have the newest line of a memory say how it stands to another one; raises as `change`."""
+    async def relate(self, memory: Memory, edit: LineEdit) -> WrittenLines:
+        """Edit the newest line of a memory, to note its relation to another memory; raises as `change`."""
         paths = {source.path for source in memory.sources if source.line is memory.line}
-        return await self._edit_lines(memory, paths, wanted, why=SETTLED, agent="")
+        return await self._edit_lines(memory, paths, edit, why=SETTLED, agent="")
 
     async def delete(self, memory: Memory, *, agent: str = "") -> WrittenLines:
-        """Take out all lines that state a memory, and return what was written; raises as `change`."""
+        """Delete all lines that state a memory, and return the changes; raises as `change`."""
         paths = {source.path for source in memory.sources}
         return await self._edit_lines(memory, paths, lambda _: None, why=DELETED, agent=agent)
 
-    async def standing(self, memory: Memory) -> list[tuple[str, int, int]]:
-        """Return the lines that state a memory as they stand on disk: path, first and last line, from 1."""
-        found: list[tuple[str, int, int]] = []
+    async def lines(self, memory: Memory) -> list[tuple[str, int, int]]:
+        """Return the lines that state a memory on disk: path, first and last line, from 1."""
+        lines: list[tuple[str, int, int]] = []
         for path in sorted({source.path for source in memory.sources}):
             text = (await self.journal.read(RelativePath(path))).text or ""
-            found += [(path, one.start_line, one.end_line) for one in stating(text, RelativePath(path), memory.id)]
-        return found
+            lines += [(path, line.start_line, line.end_line) for line in stating(text, RelativePath(path), memory.id)]
+        return lines
 
     async def replace(
         self, old: Memory, plan: MemoryReplacement, paths: Sequence[str], log: RelativePath, *, agent: str = ""
     ) -> WrittenReplacement:
-        """Write a replacement into the notes of `paths`, and its new line into the log, all of one run.
+        """Write a replacement into the notes of `paths`, and its new line into the log, all in one run.
 
-        The log comes first: a new line that names what it supersedes is all that is needed, marks of older ones are
-        for who reads these. In place all notes are written, or it is raised what was. Raises as `change`.
+        The log is written first: a new line that names what it supersedes is sufficient, and marks on older lines are
+        for human readers. If the replacement is in place, a failure of any note raises, with a hint that names what was
+        written before it. Raises as `change`.
         """
         self.journal.check_writable()
-        if not await self._stands(old, is_written=plan.is_in_place):
-            raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_GONE)
+        if not await self._is_stated(old, is_written=plan.is_in_place):
+            raise NotFound(f"no line states the memory {short_id(old.id)} any more", hint=_CHANGED_HINT)
         run, done, notes = uuid4().hex, list[NoteChange](), list[str]()
         own = [] if plan.is_in_place or plan.is_said else [log]
         for path in dict.fromkeys((*own, *map(RelativePath, paths))):
-            edit = partial(_replace_in_log if path in own else _replace_in_note, plan, path)
+            edit = partial(_with_replacement, plan, path, is_log=path in own)
             try:
                 done.append(await self._edit_note(path, edit, why=REPLACED, run=run, agent=agent))
             except MemorydError as exc:
                 if plan.is_in_place or path in own:
                     raise with_undo_hint(exc, done) from exc
-                notes.append(_UNMARKED.format(path, exc))
-        standing = await self._standing(plan, [*own, *plan.said_in, *(one.path for one in old.sources)], done)
-        return WrittenReplacement(_written_lines(done, run), standing, tuple(notes))
+                notes.append(f"it is superseded, and its line in {path} could not be marked so: {exc}")
+        log_paths = [*own, *plan.said_in, *(source.path for source in old.sources)]
+        retention = await self._retention(plan, log_paths, done)
+        return WrittenReplacement(_written_lines(done, run), retention, tuple(notes))
 
-    async def _stands(self, memory: Memory, *, is_written: bool) -> bool:
-        """Tell whether a line states it; between two steps of an editor that saves it a note may be empty.
+    async def _is_stated(self, memory: Memory, *, is_written: bool) -> bool:
+        """Return whether a line on disk states it; retry, because a note may be empty while an editor saves it.
 
-        A note that may not be written, where nothing `is_written` but marks, is taken at the word of the index.
+        For a note that may not be written, the index is trusted unless the line itself `is_written`.
         """
         for _ in range(MISSING_TRIES):
             try:
-                if await self.standing(memory):
+                if await self.lines(memory):
                     return True
             except InvalidRequest:
                 if is_written:
@@ -163,50 +164,50 @@ class LineEditing(Struct, frozen=True):
             await asyncio.sleep(PAUSE_SECONDS)
         return False
 
-    async def _standing(self, plan: MemoryReplacement, paths: Sequence[str], done: Sequence[NoteChange]) -> Retention:
-        """Return where the new statement stands, in the first of these notes that has it; raises NotFound."""
-        changes = {one.path: one for one in done}
+    async def _retention(self, plan: MemoryReplacement, paths: Sequence[str], done: Sequence[NoteChange]) -> Retention:
+        """Return where the new statement is: in the first of these notes that has it; raises NotFound."""
+        changes = {change.path: change for change in done}
         for path in dict.fromkeys((*map(RelativePath, paths), *changes)):
             change = changes.get(path)
             if change is None:
                 note = await self.journal.read(path)
                 change = NoteChange(path, note.text or "", note.sha256.hex(), is_written=False)
-            if found := stating(change.text, path, plan.new):
-                return Retention(path, found[-1:], (change.is_written,), change)
-        raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_GONE)
+            if lines := stating(change.text, path, plan.new):
+                return Retention(path, lines[-1:], (change.is_written,), change)
+        raise NotFound(f"no line states the memory {short_id(plan.new)} any more", hint=_CHANGED_HINT)
 
     async def _edit_lines(
-        self, memory: Memory, paths: Iterable[str], wanted: LineEdit, *, why: str, agent: str
+        self, memory: Memory, paths: Iterable[str], edit: LineEdit, *, why: str, agent: str
     ) -> WrittenLines:
         for _ in range(MISSING_TRIES):
-            if (written := await self._try_edit(memory, sorted(paths), wanted, why=why, agent=agent)) is not None:
+            if (written := await self._try_edit(memory, sorted(paths), edit, why=why, agent=agent)) is not None:
                 return written
-            # between two steps of an editor that saves it a note may be empty
+            # a note may be empty while an editor saves it
             await asyncio.sleep(PAUSE_SECONDS)
-        raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_GONE)
+        raise NotFound(f"no line states the memory {short_id(memory.id)} any more", hint=_CHANGED_HINT)
 
     async def _try_edit(
-        self, memory: Memory, paths: Sequence[str], wanted: LineEdit, *, why: str, agent: str
+        self, memory: Memory, paths: Sequence[str], edit: LineEdit, *, why: str, agent: str
     ) -> WrittenLines | None:
-        """Edit each note; return what was written, None where no note had the line."""
+        """Edit each note; return the changes, None if no note had the line."""
         self.journal.check_writable()
-        # all or none, as far as that can be known before: a note that may not be written stops all of them
+        # check all notes first: one that may not be written stops all of them
         for path in paths:
             await self.journal.read(RelativePath(path))
-        run, done, found = uuid4().hex, list[NoteChange](), set[RelativePath]()
+        run, done, matched = uuid4().hex, list[NoteChange](), set[RelativePath]()
 
-        def edit(path: RelativePath, text: str | None) -> str | None:
-            made = None if text is None else with_memory(text, path, memory.id, wanted)
-            if made is not None:
-                found.add(path)
-            return made
+        def edit_note(path: RelativePath, text: str | None) -> str | None:
+            edited = None if text is None else with_memory(text, path, memory.id, edit)
+            if edited is not None:
+                matched.add(path)
+            return edited
 
         for path in map(RelativePath, paths):
             try:
-                done.append(await self._edit_note(path, partial(edit, path), why=why, run=run, agent=agent))
+                done.append(await self._edit_note(path, partial(edit_note, path), why=why, run=run, agent=agent))
             except MemorydError as exc:
                 raise with_undo_hint(exc, done) from exc
-        return _written_lines(done, run) if found else None
+        return _written_lines(done, run) if matched else None
 
     async def _edit_note(self, path: RelativePath, edit: Edit, *, why: str, run: str, agent: str) -> NoteChange:
         try:
@@ -215,23 +216,21 @@ class LineEditing(Struct, frozen=True):
             raise InvalidRequest(str(exc)) from exc
 
 
-def _replace_in_log(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str:
-    return plan.in_log(text or "", path).text
-
-
-def _replace_in_note(plan: MemoryReplacement, path: RelativePath, text: str | None) -> str | None:
+def _with_replacement(plan: MemoryReplacement, path: RelativePath, text: str | None, *, is_log: bool) -> str | None:
+    if is_log:
+        return plan.in_log(text or "", path).text
     return None if text is None else with_lines(text, path, plan.of)
 
 
 def _written_lines(done: Sequence[NoteChange], run: str) -> WrittenLines:
-    written = tuple(one for one in done if one.is_written)
+    written = tuple(change for change in done if change.is_written)
     return WrittenLines(written, run if len(written) > 1 else "")
 
 
 def with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydError:
-    """Return what went wrong, with what was written before it."""
-    if made := [str(one.id) for one in done if one.is_written and one.id]:
-        # no command to copy: numbers are of an agent, and that one is not known here
+    """Return the error, with a hint that names the changes made before it."""
+    if made := [str(change.id) for change in done if change.is_written and change.id]:
+        # no command to copy: change numbers belong to an agent, which is not known here
         exc.hint = " ".join(filter(None, [exc.hint, f"written before it; as the same agent: undo {', '.join(made)}"]))
     elif not exc.hint:
         exc.hint = "nothing was written"
@@ -239,9 +238,10 @@ def with_undo_hint(exc: MemorydError, done: Sequence[NoteChange]) -> MemorydErro
 
 
 class StatementHashes(Struct, eq=False):
-    """What was stated in one workspace. `key` returns what hashes are keyed with: the first that was proposed.
+    """Statements made before in one workspace, as keyed hashes.
 
-    `others` are of other ledgers of the workspace, which may hold some from before.
+    `key` takes a proposed key and returns the stored one, which is the first proposed. `others` are the hashes of other
+    ledgers of the workspace, which may have older ones.
     """
 
     rows: RetainedHashes
@@ -251,47 +251,50 @@ class StatementHashes(Struct, eq=False):
     _key: bytes = b""
 
     async def note(self, texts: Iterable[str]) -> None:
-        """Note what is stated, or what is deleted, from now on known by its hash."""
+        """Record these statements by their hashes; also used for deleted ones."""
         with contextlib.suppress(StoreError, Denied):
             hashes = await self._hashes(texts)
             if hashes:
                 await self.rows.put(hashes.values(), self.clock())
 
     async def drop(self, texts: Iterable[str]) -> None:
-        """Know nothing of these any more; raises StoreError, Denied."""
-        wanted = list(texts)
-        for one in (self, *self.others):
-            await one.rows.drop((await one._hashes(wanted)).values())
+        """Delete the hashes of these texts; raises StoreError, Denied."""
+        removed = list(texts)
+        for store in (self, *self.others):
+            await store.rows.drop((await store._hashes(removed)).values())
 
     async def among(self, texts: Iterable[str]) -> frozenset[str]:
-        """Return those of the texts that were stated before, whether or not they stand."""
-        wanted, known = list(texts), set[str]()
-        for one in (self, *self.others):
+        """Return those of the texts that were stated before, whether or not a line still states them."""
+        candidates, known = list(texts), set[str]()
+        for store in (self, *self.others):
             with contextlib.suppress(StoreError, Denied):
-                hashes = await one._hashes(wanted)
-                found = await one.rows.among(hashes.values()) if hashes else frozenset()
-                known.update(text for text, digest in hashes.items() if digest in found)
+                hashes = await store._hashes(candidates)
+                stored = await store.rows.among(hashes.values()) if hashes else frozenset()
+                known.update(text for text, digest in hashes.items() if digest in stored)
         return frozenset(known)
 
     async def _hashes(self, texts: Iterable[str]) -> dict[str, bytes]:
-        wanted = list(dict.fromkeys(texts))
-        if wanted and not self._key:
+        distinct = list(dict.fromkeys(texts))
+        if distinct and not self._key:
             self._key = await self.key(secrets.token_bytes(KEY_BYTES))
         if not self._key:
             return {}
         hashed = keyed(self._key)
-        return {text: hashed(f"stated\0{normalized_statement(text)}") for text in wanted}
+        return {text: hashed(f"stated\0{normalized_statement(text)}") for text in distinct}
 
 
 class Retaining(Struct, frozen=True):
-    """Writes memories into the daily logs of one workspace. `today` is the owner's day; `stated` knows them later."""
+    """Writes memories into the daily logs of one workspace.
+
+    `today` returns the owner's day; `stated` records statements.
+    """
 
     journal: Journal
     today: Callable[[], date]
     stated: StatementHashes | None = None
 
     def log(self, day: date | None = None) -> RelativePath:
-        """Return the log of a day, of a day to come that of today."""
+        """Return the path of the log of a day; a future day means today."""
         return RelativePath(f"memory/{min(day or date.max, self.today()).isoformat()}.md")
 
     async def retain(
@@ -303,24 +306,26 @@ class Retaining(Struct, frozen=True):
         day: date | None = None,
         run: str = "",
     ) -> Retention:
-        """State memories in the log of a day, else today's, all in one write; what it states already is left as it is.
+        """State memories in the log of a day, default today, all in one write.
 
-        A day to come is today. Raises what `Journal.change` does, and InvalidRequest where nothing can be added.
+        Statements already in the log are left as is.
+
+        A future day means today. Raises what `Journal.change` does, and InvalidRequest if nothing can be added.
         """
         path = self.log(day)
-        found: list[RetainedText] = []
+        attempts: list[RetainedText] = []
 
         def edit(text: str | None) -> str | None:
-            found.append(retained_in(text or "", path, lines))
-            return found[-1].text if found[-1].added else None
+            attempts.append(retained_in(text or "", path, lines))
+            return attempts[-1].text if attempts[-1].added else None
 
         try:
-            # no word of the memory: what is forgotten must not be told by its reason
+            # the reason must not quote the memory: it would survive forgetting
             why = "a memory was stated" if len(lines) == 1 else f"{len(lines)} memories were stated"
             change = await self.journal.change(path, edit, by=by, why=why, run=run, agent=agent)
         except NoPlaceError as exc:
             raise InvalidRequest(str(exc), hint="close it, then retain again") from exc
-        placed, added = found[-1].placed, found[-1].added
+        placed, added = attempts[-1].placed, attempts[-1].added
         if self.stated is not None:
-            await self.stated.note(one.line.text for one in placed)
-        return Retention(path, placed, tuple(one.line.id in added for one in placed), change)
+            await self.stated.note(line.line.text for line in placed)
+        return Retention(path, placed, tuple(line.line.id in added for line in placed), change)

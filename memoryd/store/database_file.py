@@ -1,7 +1,7 @@
-"""The life cycle of one database file, whatever its tables are: open, check whether it is still the same, close.
+"""The life cycle of one database file with any tables: open, check whether it was replaced, close.
 
-Writes of a database run one after the other, each in its own transaction; readers never wait for them.
-All databases of the daemon share one small thread pool.
+Writes of a database run one after another, each in its own transaction; readers never wait for them. All databases of
+the daemon share one small thread pool.
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
@@ -21,18 +21,18 @@ from memoryd.store.pool import Readers, Returned, Runner, Transaction, Writer
 
 
 class DatabaseFile:
-    """One file and the connections to it; an opening and `close` frame each of its lives.
+    """One file and its connections; it can be opened and closed repeatedly.
 
-    `read` and `write` raise StoreUnavailable when the disk, a lock or the closed state stands in the way,
-    DamagedDatabase when the file is broken. After either `trouble` and `damage` say what a reopening must deal with.
+    `read` and `write` raise StoreUnavailable if the disk, a lock or the closed state prevents them, and DamagedDatabase
+    if the file is broken. After either error `trouble` and `damage` say what a reopening must handle.
     """
 
     def __init__(self, connector: Connector, executor: Executor, wording: Wording = INDEX) -> None:
         self.path = connector.path
         self.epoch = 0
-        """Counts the openings: numbers of rows of another epoch mean nothing."""
+        """Number of openings: row ids of another epoch have no meaning."""
         self.why_read_only: str | None = None
-        """What keeps an open file from being written."""
+        """Why an open file cannot be written."""
         self._connector = connector
         self._runner = Runner(executor, wording)
         self._log = WriteAheadLog(self.path)
@@ -46,12 +46,12 @@ class DatabaseFile:
 
     @property
     def writes(self) -> int:
-        """Counts the transactions: as long as it stands still, so does what the file holds."""
+        """Number of transactions; while it is unchanged, so is the content of the file."""
         return self._writer.count
 
     @property
     def pulse(self) -> Pulse:
-        """The signs of life of whoever writes it."""
+        """Heartbeats of the writer."""
         return self._writer.pulse
 
     @property
@@ -61,54 +61,54 @@ class DatabaseFile:
 
     @property
     def trouble(self) -> str | None:
-        """Why the file is to be opened anew, though it is sound."""
+        """Why an undamaged file must be reopened."""
         return self._runner.trouble
 
     async def read(self, step: Transaction[Returned]) -> Returned:
-        """Run a step on a read-only connection; when the caller is cancelled, the query is interrupted."""
+        """Run a step on a read-only connection; if the caller is cancelled, the query is interrupted."""
         return await self._readers.run(step)
 
     async def write(
         self, step: Transaction[Returned], *, busy_ms: int | None = None, is_interruptible: bool = False
     ) -> Returned:
-        """Run a step in one transaction and return what it returns; any exception rolls back.
+        """Run a step in one transaction and return its result; any exception rolls back.
 
-        `busy_ms`: how long the lock of another process is waited for, if not as long as always. When the caller is
-        cancelled, the step goes on to its end and is waited for, unless it is interruptible: then it is rolled back.
+        `busy_ms`: how long to wait for the lock of another process, if not the default. If the caller is cancelled, it
+        waits until the step has finished; an interruptible step is rolled back.
         """
         return await self._writer.run(step, busy_ms, is_interruptible=is_interruptible)
 
     async def ask_writer(self, step: Transaction[Returned]) -> Returned:
-        """Run a step on what the connection that writes has for itself, after what it writes now; no write of it."""
+        """Run a step on data private to the writing connection, after its current write; nothing is written."""
         return await self._writer.ask(step)
 
     def require_writable(self) -> None:
-        """Raise StoreUnavailable if nothing can be written: for work that would be in vain."""
+        """Raise StoreUnavailable if nothing can be written, before work that would be in vain."""
         self._writer.require()
 
     async def close(self) -> None:
-        """Interrupt what reads, wait for it, move the write-ahead log into the file and close every connection."""
-        # the writer first: what it commits meanwhile is in the log before that is moved for the last time
+        """Interrupt readers, wait for them, checkpoint the write-ahead log and close all connections."""
+        # the writer first: what it commits until then is in the log before the last checkpoint
         async with self._writer.stopped(), self._readers.stopped() as readers:
-            # only now: whoever is cancelled while it waits for the readers loses nothing
+            # only now, so that a caller that is cancelled while waiting for the readers changes nothing
             await self._runner.run(self._close, readers, self._writer.detach())
 
     @asynccontextmanager
     async def reopening(self) -> AsyncIterator[None]:
-        """Close the file; questions wait until the end of the block, which is to open it in some way."""
-        with self._readers.holding_back():
+        """Close the file; queries wait until the end of the block, which must open it again."""
+        with self._readers.blocked():
             await self.close()
             yield
 
     def is_replaced(self) -> bool:
-        """Tell whether the path no longer leads to the file that is open. Blocks for one stat."""
+        """Return whether the path no longer leads to the open file. Blocks for one stat."""
         try:
             return self.is_open and self.path.stat().st_ino != self._inode
         except OSError:
             return True
 
     async def checkpoint(self) -> None:
-        """Move the write-ahead log into the file and cut it to nothing, so that deleted text is in neither."""
+        """Checkpoint and truncate the write-ahead log, so that deleted text is in neither file."""
         await self._writer.checkpoint()
 
     async def _open_to_write(self, prepare: Check) -> None:
@@ -121,7 +121,7 @@ class DatabaseFile:
         self._note_open(why)
 
     def _attach(self, file: OpenFile) -> None:
-        # still in the thread: when whoever waits for it gives up, `close` must find what was opened meanwhile
+        # still in the thread: if the caller is cancelled, `close` must find the opened connections
         self._readers.attach(file.readers)
         self._writer.attach(file.writer)
         self._inode = file.inode
@@ -134,14 +134,14 @@ class DatabaseFile:
         self._readers.is_open = True
 
     def _close(self, readers: Sequence[apsw.Connection], writer: apsw.Connection | None) -> None:
-        # the writer last: SQLite removes the log with the last connection, if that one may write
+        # the writer last: SQLite removes the log with the last connection, if that may write
         close_all(readers)
         if writer is not None:
             self._log.finish(writer)
 
 
 class Transactor(Protocol):
-    """What runs transactions: a database file, or a ledger, which opens its own."""
+    """An object that runs transactions: a database file, or a ledger, which opens its own file."""
 
     async def read(self, step: Transaction[Returned], /) -> Returned:
         """Run a step that reads."""
@@ -153,7 +153,7 @@ class Transactor(Protocol):
 
 
 class Table:
-    """Some tables of a database. What `reads` and `writes` decorate are steps, one transaction each."""
+    """Some tables of a database. Methods decorated with `reads` and `writes` are one transaction each."""
 
     def __init__(self, file: Transactor) -> None:
         self._file = file
@@ -166,21 +166,21 @@ Verb = Callable[Concatenate[AnyTable, Injected], Coroutine[Any, Any, Returned]]
 
 
 def reads(step: TableTransaction[AnyTable, Injected, Returned]) -> Verb[AnyTable, Injected, Returned]:
-    """Have a method be called without its connection, which is one that reads."""
+    """Decorate a method that reads, so that callers do not pass the connection."""
 
     @wraps(step)
-    async def verb(table: AnyTable, /, *given: Injected.args, **named: Injected.kwargs) -> Returned:
-        return await table._file.read(lambda db: step(table, db, *given, **named))
+    async def verb(table: AnyTable, /, *args: Injected.args, **kwargs: Injected.kwargs) -> Returned:
+        return await table._file.read(lambda db: step(table, db, *args, **kwargs))
 
     return verb
 
 
 def writes(step: TableTransaction[AnyTable, Injected, Returned]) -> Verb[AnyTable, Injected, Returned]:
-    """Have a method be called without its connection, which has a transaction."""
+    """Decorate a method that runs in a transaction, so that callers do not pass the connection."""
 
     @wraps(step)
-    async def verb(table: AnyTable, /, *given: Injected.args, **named: Injected.kwargs) -> Returned:
-        return await table._file.write(lambda db: step(table, db, *given, **named))
+    async def verb(table: AnyTable, /, *args: Injected.args, **kwargs: Injected.kwargs) -> Returned:
+        return await table._file.write(lambda db: step(table, db, *args, **kwargs))
 
     return verb
 
@@ -189,7 +189,7 @@ AnyStruct = TypeVar("AnyStruct", bound=Struct)
 
 
 def struct_of(kind: type[AnyStruct], row: Iterable[object]) -> AnyStruct:
-    """Return the value of a row whose columns are the fields of a type, in their order; raises ValueError."""
+    """Return a struct from a row whose columns are its fields, in their order; raises ValueError."""
     return convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind, strict=False)
 
 
@@ -197,12 +197,12 @@ _MAX_INTEGER = 2**63 - 1
 
 
 def stored_stat(stat: FileStat) -> tuple[int, int, int, int, int]:
-    """Return device, inode, size, mtime and ctime as they are stored; a time beyond the year 2262 is the last one."""
+    """Return device, inode, size, mtime and ctime as stored; times after the year 2262 become the last possible one."""
     device, inode = (number - 2**64 if number > _MAX_INTEGER else number for number in (stat.device, stat.inode))
     mtime_ns, ctime_ns = (min(max(at, -_MAX_INTEGER), _MAX_INTEGER) for at in (stat.mtime_ns, stat.ctime_ns))
     return device, inode, stat.size, mtime_ns, ctime_ns
 
 
 def file_stat_of(device: int, inode: int, size: int, mtime_ns: int, ctime_ns: int) -> FileStat:
-    """Return the stat that was stored."""
+    """Return the stat from its stored form."""
     return FileStat(device % 2**64, inode % 2**64, size, mtime_ns, ctime_ns)

@@ -1,7 +1,7 @@
-"""Read a database file without changing it, beside a daemon that uses it or without one. For `memoryctl doctor`.
+"""Read-only inspection of database files for `memoryctl doctor`, with or without a running daemon.
 
-All of it blocks. A file that no daemon uses is read without a lock and without a file beside it, unless its log holds
-something.
+All functions block. A file that no daemon uses is read without a lock and without creating files, unless its log has
+content.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,36 +26,36 @@ Returned = TypeVar("Returned")
 
 
 class ExaminedLedger(Struct, frozen=True):
-    """What a ledger is: the version of its tables and the newest one known, its bytes, what is wrong inside."""
+    """State of a ledger: the version of its tables, the newest known version, its size, and problems in it."""
 
     version: int
     newest: int
     bytes: int
     problems: tuple[str, ...]
     set_aside: tuple[Path, ...]
-    """Damaged ones that lie beside it."""
+    """Damaged ledgers beside it."""
 
 
 class IndexFile(Struct, frozen=True):
-    """The file of an index; `is_used` says that a daemon has it open."""
+    """The file of an index; `is_used` means that a daemon has it open."""
 
     path: Path
     is_used: bool
 
     @property
     def kind(self) -> FileKind:
-        """What lies there, by its header."""
+        """The kind of file, by its header."""
         return recognise(self.path)
 
     def problems(self, *, is_whole: bool = False) -> list[str]:
-        """Return what is wrong inside; `is_whole` has all entries of all its indexes compared. Raises StoreError."""
+        """Return the problems in the file; `is_whole` compares all entries of all indexes. Raises StoreError."""
         try:
             return self._read(lambda connection: problems(connection, is_whole=is_whole))
         except DamagedDatabase as exc:
             return [str(exc)]
 
     def digests(self) -> dict[RelativePath, bytes]:
-        """Return the SHA-256 of each document as it was read; raises StoreError."""
+        """Return the SHA-256 of each document as indexed; raises StoreError."""
         return self._read(
             lambda connection: {path: known.digest for path, known in known_files(connection, "").items()}
         )
@@ -66,10 +66,10 @@ class IndexFile(Struct, frozen=True):
 
 
 def copy_index(source: Path, target: Path) -> None:
-    """Copy an index as it is at one moment into a new file for its owner alone, without its log.
+    """Copy a snapshot of an index into a new private file, without its log.
 
-    Who uses it goes on, and nothing is written into it. Raises DamagedDatabase for what is no index of this version,
-    StoreUnavailable, FileExistsError.
+    The index may be in use; nothing is written into it. Raises DamagedDatabase for a file that is no index of this
+    version, StoreUnavailable, FileExistsError.
     """
     make_private_file(target)
     with mapped_errors(), closing(Connector(source).reader()) as reader, closing(apsw.Connection(str(target))) as copy:
@@ -79,7 +79,7 @@ def copy_index(source: Path, target: Path) -> None:
 
 
 def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:
-    """Look at a ledger that is there; raises ForeignDatabase for what is none of ours, StoreError."""
+    """Inspect an existing ledger; raises ForeignDatabase for another database, StoreError."""
 
     with mapped_errors():
         newer = _newer(path)
@@ -97,7 +97,7 @@ def ledger_state(path: Path, *, is_used: bool) -> ExaminedLedger:
 
 
 def _newer(path: Path) -> ExaminedLedger | None:
-    """Return a ledger of a version that is not known: of what is inside, and how it is sealed, nobody can say."""
+    """Return the state of a ledger with an unknown newer version, whose content and seal cannot be interpreted."""
     try:
         header = read_header(path)
     except ValueError as exc:
@@ -125,13 +125,13 @@ def _opened(connector: Connector, check: Check, *, is_used: bool) -> Iterator[ap
 
 
 CUT_BUSY_MS = 5_000
-"""How long another connection is waited for."""
+"""How long to wait for another connection."""
 
 
 def cut_log(path: Path) -> bool:
-    """Move the write-ahead log of a database into its file and cut it to nothing, with all that was deleted since.
+    """Checkpoint and truncate the write-ahead log of a database, which removes deleted text.
 
-    Return whether that is done: not while another connection reads, nor in what is no database. Blocks.
+    Return whether it succeeded: not while another connection reads, nor for a file that is no database. Blocks.
     """
     try:
         database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -139,7 +139,7 @@ def cut_log(path: Path) -> bool:
         return False
     try:
         database.set_busy_timeout(CUT_BUSY_MS)
-        # a connection that has read nothing knows of no log
+        # a connection that has read nothing does not see the log
         database.pragma("schema_version")
         database.wal_checkpoint(None, apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.Error:

@@ -1,6 +1,6 @@
-"""Forward-only migrations: a database that cannot be made anew is brought from version to version, never back.
+"""Forward-only migrations of databases that cannot be rebuilt.
 
-Each is one transaction together with the version that it leads to, so that a kill leaves the old tables or the new.
+Each runs in one transaction with its version number, so that a kill leaves the old tables or the new.
 """
 
 from collections.abc import Callable
@@ -19,37 +19,37 @@ _TABLES = "SELECT type, name, sql FROM sqlite_schema"
 
 
 class History(Struct, frozen=True):
-    """What a database has been and is now: all migrations from an empty file on, version 1 first.
+    """A database's migrations from an empty file to the newest version, version 1 first.
 
     Each is SQL without BEGIN and COMMIT.
     """
 
     name: str
-    """What errors call it."""
+    """Its name in errors."""
     application: int
     migrations: tuple[str, ...]
 
     @property
     def version(self) -> int:
-        """Return the version that the last migration leads to."""
+        """The version after the last migration."""
         return len(self.migrations)
 
 
 def read_migrations(folder: str) -> tuple[str, ...]:
     """Return the migrations `NNNN_what.sql` of a folder of `store/schema` in order; raises ValueError at a gap."""
-    found = [one for one in (files("memoryd.store") / "schema" / folder).iterdir() if one.name.endswith(".sql")]
-    found.sort(key=lambda one: one.name)
-    if [int(one.name[:4]) for one in found] != list(range(1, len(found) + 1)):
+    folder_files = (files("memoryd.store") / "schema" / folder).iterdir()
+    scripts = sorted((file for file in folder_files if file.name.endswith(".sql")), key=lambda file: file.name)
+    if [int(file.name[:4]) for file in scripts] != list(range(1, len(scripts) + 1)):
         raise ValueError(f"the migrations of {folder} are not numbered 1, 2, 3 …")
-    return tuple(one.read_text() for one in found)
+    return tuple(file.read_text() for file in scripts)
 
 
 def migrate(connection: apsw.Connection, history: History, copy: Callable[[int], None]) -> int:
-    """Bring the tables up to date and compare them; return how many migrations that took.
+    """Migrate the tables and check them; return the number of migrations.
 
-    `copy` is called with the version that a file has before it changes, not for a new one. Raises ForeignDatabase for
-    a newer version, of which nothing is written, DamagedDatabase when tables are lacking, StoreUnavailable when a
-    migration fails: then the file is as it was before that one.
+    `copy` is called with the old version before an existing file is changed. Raises ForeignDatabase for a newer
+    version, without writing, DamagedDatabase if tables are missing, and StoreUnavailable if a migration fails: the file
+    is then as before that migration.
     """
     before = version_of(connection.pragma("user_version"))
     require_known(history, before)
@@ -61,7 +61,7 @@ def migrate(connection: apsw.Connection, history: History, copy: Callable[[int],
 
 
 def require_known(history: History, version: int, name: str = "") -> None:
-    """Raise ForeignDatabase for a version that is newer than all that are known."""
+    """Raise ForeignDatabase for a version newer than all known ones."""
     if version > history.version:
         raise ForeignDatabase(
             f"{name or history.name} has version {version}, of a newer memoryd; this one knows {history.version}",
@@ -70,7 +70,7 @@ def require_known(history: History, version: int, name: str = "") -> None:
 
 
 def check_current(connection: apsw.Connection, history: History) -> None:
-    """Compare version and tables with the newest ones; raises as `migrate` does, StoreUnavailable for an older one."""
+    """Check that version and tables are the newest; raises as `migrate`, and StoreUnavailable for an older version."""
     version = version_of(connection.pragma("user_version"))
     require_known(history, version)
     if version < history.version:
@@ -82,20 +82,20 @@ def check_current(connection: apsw.Connection, history: History) -> None:
 def require_own_objects(connection: apsw.Connection, history: History) -> None:
     """Raise ForeignDatabase unless all tables, indexes, triggers and views are those of the file's own version.
 
-    A trigger that somebody added would run with what we write.
+    An added trigger would run when memoryd writes.
     """
     version = version_of(connection.pragma("user_version"))
     require_known(history, version)
     own = _tables_of(History(history.name, history.application, history.migrations[:version]))
-    # ANALYZE keeps its figures in tables
-    found = {row for row in connection.execute(_TABLES) if not str(row[1]).startswith("sqlite_stat")}
-    if other := found ^ own:
+    # ANALYZE stores its statistics in tables
+    objects = {row for row in connection.execute(_TABLES) if not str(row[1]).startswith("sqlite_stat")}
+    if other := objects ^ own:
         names = ", ".join(sorted({f"{row[0]} {row[1]}" for row in other}))
         raise ForeignDatabase(f"{history.name} has other tables than ours: {names}", hint="nothing was changed")
 
 
 def new_database(history: History, *, page_bytes: int) -> bytes:
-    """Return the bytes of a database that has all its tables and no row."""
+    """Return the bytes of a database with all tables and no rows."""
     with closing(apsw.Connection(":memory:")) as connection:
         connection.pragma("page_size", page_bytes)
         _apply(connection, history)
@@ -107,11 +107,11 @@ def _apply(connection: apsw.Connection, history: History, before: int = 0) -> No
         try:
             with transaction(connection):
                 number = connection.pragma("user_version")
-                # else another process was here first
+                # skip if another process was faster
                 if version_of(number) < version:
                     connection.execute(sql).fetchall()
                     connection.pragma("application_id", history.application)
-                    # the seal of the write-ahead log stands in the same number
+                    # `user_version` also has the seal of the write-ahead log
                     connection.pragma("user_version", number - version_of(number) + version)
         except (apsw.SQLError, apsw.ConstraintError) as exc:
             where = f"the tables of {history.name} cannot be brought to version {version}"
@@ -119,9 +119,9 @@ def _apply(connection: apsw.Connection, history: History, before: int = 0) -> No
 
 
 def _check_tables(connection: apsw.Connection, history: History) -> None:
-    """Raise DamagedDatabase if a table or an index is lacking; what a person added does no harm."""
-    if lacking := _tables_of(history) - frozenset(connection.execute(_TABLES)):
-        names = ", ".join(sorted(row[1] for row in lacking))
+    """Raise DamagedDatabase if a table or an index is missing; additional objects are accepted."""
+    if missing := _tables_of(history) - frozenset(connection.execute(_TABLES)):
+        names = ", ".join(sorted(row[1] for row in missing))
         raise DamagedDatabase(f"{history.name} lacks its tables, or has others: {names}")
 
 

@@ -147,7 +147,7 @@ async def test_what_somebody_saves_meanwhile_is_edited_too(journal: Journal, wor
 
     await journal.change(PATH, edit, by=WrittenBy.RETAIN, why="a test")
     assert path.read_text() == "a\nb\nc\n- x\n"
-    rows = await journal.changes.some(ChangeFilter())
+    rows = await journal.changes.select(ChangeFilter())
     assert [row.state for row in rows] == [ChangeState.DONE]
 
 
@@ -178,7 +178,7 @@ async def test_a_change_is_taken_back_and_that_too(journal: Journal, workspace: 
         await Undoing(journal).undo(two.id)
     await Undoing(journal).undo(number)
     assert (workspace / PATH).read_text() == "- one\n- two\n- three\n"
-    states = {row.id: row.state for row in await journal.changes.some(ChangeFilter())}
+    states = {row.id: row.state for row in await journal.changes.select(ChangeFilter())}
     assert states[two.id] is ChangeState.DONE
     assert states[number] is ChangeState.UNDONE
     await Undoing(journal).undo(two.id)
@@ -222,7 +222,7 @@ async def test_run_of_more_changes_than_a_page_has_is_taken_back_whole(
     journal: Journal, workspace: Path, ledger: Ledger
 ) -> None:
     await added(journal, "- x")
-    [row] = await journal.changes.some(ChangeFilter())
+    [row] = await journal.changes.select(ChangeFilter())
     paths = [RelativePath(f"memory/{number}.md") for number in range(CHANGES_MAX + 1)]
     for path in paths:
         (workspace / path).write_text("- x\n")
@@ -272,7 +272,7 @@ async def test_what_a_kill_left_is_told_by_the_hashes(
     number = await journal.changes.intend(INTENDED)
     again = journal_of(workspace, ledger, executor)
     await again.settle()
-    found = await again.changes.one(number)
+    found = await again.changes.get(number)
     expected = {"before\n": None, "after\n": ChangeState.DONE}.get(text, ChangeState.UNKNOWN)
     assert (found and found.state) == expected
     assert bool(again.trouble) == (expected is ChangeState.UNKNOWN)
@@ -291,7 +291,7 @@ async def test_a_note_that_is_gone_after_a_kill_is_not_to_be_looked_at(
     number = await journal.changes.intend(INTENDED)
     again = journal_of(workspace, ledger, executor)
     await again.settle()
-    found = await again.changes.one(number)
+    found = await again.changes.get(number)
     assert (found and found.state) is ChangeState.UNKNOWN
     assert not again.trouble
 
@@ -319,7 +319,7 @@ async def test_forgotten_text_leaves_no_byte_in_the_ledger(journal: Journal, wor
     assert await journal.changes.purge(Forgotten(lambda text: "canary" in text)) == 1
     state = tmp_path / "state"
     assert not [one for one in state.iterdir() if b"canary" in one.read_bytes()]
-    rows = await journal.changes.some(ChangeFilter())
+    rows = await journal.changes.select(ChangeFilter())
     assert [row.hunks is None for row in rows] == [False, False, True]
     with pytest.raises(InvalidRequest, match="not kept"):
         await Undoing(journal).undo(rows[-1].id)
@@ -336,19 +336,19 @@ async def test_old_changes_go(workspace: Path, ledger: Ledger, executor: ThreadP
         files=journal.files, changes=journal.changes, executor=executor, clock=lambda: time.time() + 91 * 86_400
     )
     await added(later, "- two")
-    assert len(await journal.changes.some(ChangeFilter())) == 1
+    assert len(await journal.changes.select(ChangeFilter())) == 1
 
 
 async def test_of_all_that_is_written_in_a_block_is_told_at_its_end(journal: Journal) -> None:
     told: list[str] = []
     journal.on_written.append(lambda: told.append("written"))
-    with journal.telling_once():
-        with journal.telling_once():
+    with journal.batched_notifications():
+        with journal.batched_notifications():
             await added(journal, "- one")
         await added(journal, "- two")
         assert not told
     assert told == ["written"]
-    with journal.telling_once():
+    with journal.batched_notifications():
         pass
     with pytest.raises(InvalidRequest):
         await add_one_and_fail(journal)
@@ -358,6 +358,6 @@ async def test_of_all_that_is_written_in_a_block_is_told_at_its_end(journal: Jou
 
 
 async def add_one_and_fail(journal: Journal) -> None:
-    with journal.telling_once():
+    with journal.batched_notifications():
         await added(journal, "- three")
         await added(journal, "- four", RelativePath("memory/secret.md"))

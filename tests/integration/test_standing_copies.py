@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from memoryd.memory.capture.capturing import lines_to_write, unstated
+from memoryd.memory.capture.capturing import find_unstated, lines_to_write
 from tests.unit.domain.memories.books import book_from, line_of
 
 BOOK = book_from({"memory/2026-11-18-walk.md": ["W(i=0.9) @Ann: I live in **Graz**."]})
@@ -21,4 +21,4 @@ def test_copy_of_another_day_is_written_in_the_words_that_stand() -> None:
 
 def test_copy_stands_in_whatever_case_and_another_statement_does_not() -> None:
     texts = ["i LIVE in Graz!", "I live in Linz."]
-    assert unstated(BOOK, texts) == {"I live in Linz."}
+    assert find_unstated(BOOK, texts) == {"I live in Linz."}

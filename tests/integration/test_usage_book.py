@@ -256,7 +256,7 @@ async def with_junk(ledger: Ledger) -> Room:
 
 
 async def listed(room: Room) -> list[ChangeRow]:
-    return await ChangeLog(room.ledger, "/ws").some(ChangeFilter())
+    return await ChangeLog(room.ledger, "/ws").select(ChangeFilter())
 
 
 async def test_touches_that_may_be_none_are_taken_back_once_and_listed(ledger: Ledger) -> None:
@@ -317,7 +317,7 @@ async def test_memory_whose_note_comes_back_later_is_judged_then(ledger: Ledger)
 async def test_each_memory_counts_once_in_a_session_and_once_for_the_same_words(ledger: Ledger) -> None:
     room = Room(ledger)
     await room.usage.load()
-    room.usage.standing = room.book
+    room.usage.stated = room.book
     anna, peter = room.memory(0).id, room.memory(1).id
 
     def count(memory: str = anna) -> int:

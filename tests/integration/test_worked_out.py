@@ -11,13 +11,13 @@ import pytest
 from memoryd.domain.memories.book import Book, changed_book, changed_memories
 from memoryd.memory.book import HiddenChunks
 from memoryd.memory.recall import eligible
-from memoryd.memory.recall.eligible import VALUES_MAX, EligibleMemories, WorkedOut
+from memoryd.memory.recall.eligible import VALUES_MAX, ComputedValues, EligibleMemories
 from tests.unit.domain.memories.books import book_from
 from tests.waiting import eventually_async
 
 
 async def test_a_question_that_gives_up_leaves_the_work_to_the_next(executor: ThreadPoolExecutor) -> None:
-    worked, may_end, begun = WorkedOut[int](executor), Event(), list[int]()
+    worked, may_end, begun = ComputedValues[int](executor), Event(), list[int]()
 
     def make() -> int:
         begun.append(1)
@@ -35,14 +35,14 @@ async def test_a_question_that_gives_up_leaves_the_work_to_the_next(executor: Th
 
 
 async def test_what_failed_is_tried_again(executor: ThreadPoolExecutor) -> None:
-    worked = WorkedOut[int](executor)
+    worked = ComputedValues[int](executor)
     with pytest.raises(ZeroDivisionError):
         await worked.of("book", lambda: 1 // 0)
     assert await worked.of("book", lambda: 3) == 3
 
 
 async def test_the_last_ones_are_kept(executor: ThreadPoolExecutor) -> None:
-    worked = WorkedOut[int](executor)
+    worked = ComputedValues[int](executor)
     for key in range(VALUES_MAX + 1):
         await worked.of(key, partial(int, key))
     assert await worked.of(VALUES_MAX, lambda: -1) == VALUES_MAX

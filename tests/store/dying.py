@@ -10,7 +10,7 @@ import apsw
 
 from memoryd.store.connection import Connector
 from memoryd.store.index.database import Database
-from memoryd.store.ledger.database import LEDGER, keep_copy
+from memoryd.store.ledger.database import LEDGER, copy_version
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, migrate
 from tests.store.rows import note, put_note
@@ -40,7 +40,7 @@ def bring_up(path: Path, to: History) -> int:
     """Migrate as the ledger does, in a connection of its own."""
     db = Connector(path, is_history=True).writer()
     try:
-        return migrate(db, to, lambda version: keep_copy(db, path, version))
+        return migrate(db, to, lambda version: copy_version(db, path, version))
     finally:
         db.close()
 

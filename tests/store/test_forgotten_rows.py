@@ -13,7 +13,7 @@ from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import Forgotten, Hunk, hunks_between
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.reflect.proposals import ProposalKind, ProposedChange
-from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeLog, ChangeRow, ChangeState
+from memoryd.store.ledger.changes import BLANK_HASH, ChangeFilter, ChangeLog, ChangeRow, ChangeState
 from memoryd.store.ledger.forgotten import ForgottenRows
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.ledger.reflect import ProposalRows
@@ -67,7 +67,7 @@ async def note_change(
 
 async def hashes(ledger: Ledger) -> dict[int, tuple[bytes, bytes]]:
     log = ChangeLog(ledger, WORKSPACE)
-    rows = [*await log.some(ChangeFilter()), *await log.unsettled()]
+    rows = [*await log.select(ChangeFilter()), *await log.unsettled()]
     return {row.id: (row.hash_before, row.hash_after) for row in rows}
 
 
@@ -84,7 +84,7 @@ async def test_no_byte_of_the_text_is_left(ledger: Ledger, tmp_path: Path) -> No
 
     assert (purged.changes, purged.held_answers) == (1, 1)
     assert holding(tmp_path) == []
-    assert len(await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())) == 1
+    assert len(await ChangeLog(ledger, WORKSPACE).select(ChangeFilter())) == 1
 
 
 async def test_no_other_ledger_of_the_workspace_keeps_it(
@@ -103,7 +103,7 @@ async def test_lines_in_no_form_of_ours_go_with_whatever_is_forgotten(ledger: Le
     await note_change(ledger, "retain", 1.0)
     with closing(apsw.Connection(str(ledger.path))) as database:
         database.execute("UPDATE changes SET hunks = ?", (f"{{{CANARY}",))
-    assert [row.hunks for row in await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())] == [None]
+    assert [row.hunks for row in await ChangeLog(ledger, WORKSPACE).select(ChangeFilter())] == [None]
     await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda _text: False))
     assert holding(tmp_path) == []
 
@@ -138,7 +138,7 @@ async def test_rows_of_a_page_that_went_are_dropped_and_those_of_one_that_came_a
 
     await ForgottenRows(ledger, WORKSPACE).blank()
 
-    left = {row.path for row in await ChangeLog(ledger, WORKSPACE).some(ChangeFilter())}
+    left = {row.path for row in await ChangeLog(ledger, WORKSPACE).select(ChangeFilter())}
     assert left == {pages[1], pages[2]}
 
 
@@ -155,7 +155,7 @@ async def test_each_undo_of_an_undo_turns_all_before_it(ledger: Ledger) -> None:
     for at in range(5):
         number = await note_change(ledger, "undo", at, undoes=number)
         stands = [*(not one for one in stands[:-1]), *[False] * bool(stands), True]
-        rows = reversed(await log.some(ChangeFilter()))
+        rows = reversed(await log.select(ChangeFilter()))
         assert [row.state is ChangeState.DONE for row in rows] == stands, f"after {number} changes"
 
 
@@ -192,14 +192,14 @@ async def test_no_hash_of_a_file_from_before_a_forgetting_is_left(ledger: Ledger
 
     # that there was no file before tells nothing, and by it an undo knows that it made the file
     expected = {
-        made: (b"", NOT_KEPT),
-        told: (NOT_KEPT, NOT_KEPT),
+        made: (b"", BLANK_HASH),
+        told: (BLANK_HASH, BLANK_HASH),
         other: (OLD, WITH),
-        forgot: (NOT_KEPT, WITHOUT),
+        forgot: (BLANK_HASH, WITHOUT),
         later: (WITHOUT, NEW),
     }
     assert await hashes(ledger) == expected
-    left = [row.id for row in await ChangeLog(ledger, WORKSPACE).some(ChangeFilter()) if row.hunks == HARMLESS]
+    left = [row.id for row in await ChangeLog(ledger, WORKSPACE).select(ChangeFilter()) if row.hunks == HARMLESS]
     assert sorted(left) == [made, told, other, later]
     await ChangeLog(ledger, WORKSPACE).drop(other)
     await rows.purge(frozenset(), Forgotten(lambda _text: False))
@@ -216,7 +216,7 @@ async def test_hashes_stay_until_it_is_known_how_far_the_forgetting_came(ledger:
 
     await log.settle(forgot, ChangeState.UNKNOWN)
     assert await rows.expire(0.0) == 0
-    assert await hashes(ledger) == {told: (NOT_KEPT, NOT_KEPT), forgot: (NOT_KEPT, WITHOUT)}
+    assert await hashes(ledger) == {told: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
 
 
 async def test_hashes_go_with_the_lines_of_a_forgetting_that_could_be_undone(ledger: Ledger) -> None:
@@ -228,7 +228,7 @@ async def test_hashes_go_with_the_lines_of_a_forgetting_that_could_be_undone(led
     assert await hashes(ledger) == {told: (OLD, WITH), forgot: (WITH, WITHOUT)}
 
     await rows.expire(101.0)
-    assert await hashes(ledger) == {told: (NOT_KEPT, NOT_KEPT), forgot: (NOT_KEPT, WITHOUT)}
+    assert await hashes(ledger) == {told: (BLANK_HASH, BLANK_HASH), forgot: (BLANK_HASH, WITHOUT)}
 
 
 async def test_hashes_of_a_file_that_lost_it_by_hand_go_with_the_lines(ledger: Ledger) -> None:
@@ -238,5 +238,5 @@ async def test_hashes_of_a_file_that_lost_it_by_hand_go_with_the_lines(ledger: L
 
     await ForgottenRows(ledger, WORKSPACE).purge(frozenset(), Forgotten(lambda text: CANARY in text))
 
-    gone = (NOT_KEPT, NOT_KEPT)
+    gone = (BLANK_HASH, BLANK_HASH)
     assert await hashes(ledger) == {told: gone, later: gone, other: (OLD, NEW)}

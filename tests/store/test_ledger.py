@@ -12,7 +12,7 @@ import pytest
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.changes.diffs import hunks_between
 from memoryd.errors import Denied
-from memoryd.store.ledger.changes import KEPT_CHARS, MAX_ROWS, MAX_TOTAL_BYTES, ChangeRow, ChangeState, add_change
+from memoryd.store.ledger.changes import HUNK_CHARS_MAX, MAX_ROWS, MAX_TOTAL_BYTES, ChangeRow, ChangeState, add_change
 from memoryd.store.ledger.conversations import HoldingLimits
 from memoryd.store.ledger.database import empty_ledger
 from memoryd.store.ledger.ledger import Ledger
@@ -288,11 +288,11 @@ def test_changes_of_each_workspace_are_so_many(database: apsw.Connection) -> Non
 
 def test_lines_of_the_oldest_changes_go_where_all_take_too_much(database: apsw.Connection) -> None:
     changed(database, "/other", 1)
-    changed(database, "/ws", 80, text="x" * (KEPT_CHARS - 100))
+    changed(database, "/ws", 80, text="x" * (HUNK_CHARS_MAX - 100))
     total, last, kept = database.execute(
         "SELECT sum(octet_length(hunks)), min(id) FILTER (WHERE hunks IS NOT NULL), count(hunks) FROM changes"
         " WHERE workspace = '/ws'"
     ).get
-    assert MAX_TOTAL_BYTES - KEPT_CHARS < total <= MAX_TOTAL_BYTES
+    assert MAX_TOTAL_BYTES - HUNK_CHARS_MAX < total <= MAX_TOTAL_BYTES
     assert last == 81 - kept + 1
     assert database.execute("SELECT count(hunks) FROM changes WHERE workspace = '/other'").get == 1

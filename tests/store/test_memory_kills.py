@@ -58,7 +58,7 @@ async def _settled(folder: Path, path: RelativePath) -> None:
         was_made = file.exists() and file.read_bytes() not in (BEFORE[path], b"")
         await journal.settle()
         assert await journal.changes.unsettled() == []
-        rows = await journal.changes.some(ChangeFilter(path=path))
+        rows = await journal.changes.select(ChangeFilter(path=path))
         assert [row.state for row in rows] == [ChangeState.DONE] * was_made
         assert not [one for one in file.parent.iterdir() if one.name.startswith(".memoryd-")]
         for row in rows:

@@ -13,7 +13,7 @@ import pytest
 
 from memoryd.errors import DamagedDatabase, ForeignDatabase, StoreUnavailable
 from memoryd.store.connection import PAGE_BYTES, Connector
-from memoryd.store.ledger.database import LEDGER, copies, keep_copy
+from memoryd.store.ledger.database import LEDGER, copies, copy_version
 from memoryd.store.migrations import History, migrate, new_database, read_migrations
 from memoryd.store.opening import FileHeader, log_of, read_header, version_of
 from tests.fault.faults import has_strace, most_calls, ran_traced
@@ -98,7 +98,7 @@ def test_newer_version_is_refused_and_nothing_of_it_written(tmp_path: Path) -> N
     db = Connector(path, is_history=True).writer()
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     with pytest.raises(ForeignDatabase, match=f"has version {NEWEST}, of a newer memoryd; this one knows 1"):
-        migrate(db, history(1), lambda version: keep_copy(db, path, version))
+        migrate(db, history(1), lambda version: copy_version(db, path, version))
     db.close()
     assert {one: one.read_bytes() for one in (path, log_of(path))} == before
     assert copies(path) == []

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from memoryd.domain.ranking.questions import Question
-from memoryd.store.connection import at_one_moment
+from memoryd.store.connection import in_snapshot
 from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.words import CandidateFilter
 from tests.store.rows import put_note
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_what_is_committed_meanwhile_is_not_seen(path: Path) -> None:
     reader, writer = apsw.Connection(str(path)), apsw.Connection(str(path))
-    with at_one_moment(reader):
+    with in_snapshot(reader):
         before = reader.execute("SELECT count(*) FROM one").get
         writer.execute("INSERT INTO one VALUES ('b')")
         assert reader.execute("SELECT count(*) FROM one").get == before == 1
@@ -44,7 +44,7 @@ def test_error_that_ends_the_transaction_comes_out_as_it_is(path: Path) -> None:
 
 
 def _fail_within(db: apsw.Connection) -> None:
-    with at_one_moment(db):
+    with in_snapshot(db):
         db.execute("SELECT count(*) FROM one").fetchall()
         # SQLite ends the transaction by itself when it meets damage
         db.execute("ROLLBACK")
@@ -54,7 +54,7 @@ def _fail_within(db: apsw.Connection) -> None:
 def test_transaction_that_was_there_goes_on(path: Path) -> None:
     writer = apsw.Connection(str(path))
     writer.execute("BEGIN IMMEDIATE")
-    with at_one_moment(writer):
+    with in_snapshot(writer):
         writer.execute("INSERT INTO one VALUES ('b')")
     assert writer.in_transaction
     writer.execute("COMMIT")

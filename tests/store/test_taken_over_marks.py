@@ -16,7 +16,7 @@ from memoryd.store.ledger.conversations import WithheldKind, read_marks
 from memoryd.store.ledger.database import LEDGER, aside
 from memoryd.store.ledger.ledger import Ledger
 from memoryd.store.migrations import History, new_database
-from memoryd.store.opening import log_of, seal_of, sealed
+from memoryd.store.opening import log_of, seal_of, with_seal
 
 KEY = "agent:main:main"
 PATH = transcript_path("main", "one.jsonl")
@@ -240,7 +240,7 @@ async def test_marks_in_its_log_count_and_a_log_that_was_lost_is_told(tmp_path: 
     log_of(killed).unlink()
     with closing(sqlite3.connect(killed)) as db:
         (number,) = db.execute("PRAGMA user_version").fetchone()
-        db.execute(f"PRAGMA user_version = {sealed(number, seal_of(number) | 1)}")
+        db.execute(f"PRAGMA user_version = {with_seal(number, seal_of(number) | 1)}")
     with pytest.raises(DamagedDatabase, match="log was lost"):
         read_marks(killed)
 

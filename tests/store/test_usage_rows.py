@@ -121,6 +121,6 @@ async def test_change_is_listed_with_what_it_put(ledger: Ledger) -> None:
     await rows.put({}, tier_changes({}, 9.0))
     assert not ledger.path.exists()
     await rows.put({TEA: USED}, tier_changes({TEA: (USED, PINNED)}, 9.0))
-    (row,) = await changes.some(ChangeFilter())
+    (row,) = await changes.select(ChangeFilter())
     assert (row.writer, row.path, row.state) == ("tiers", "", ChangeState.DONE)
     assert await changes.unsettled() == []

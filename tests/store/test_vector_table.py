@@ -9,6 +9,7 @@ from memoryd.domain.vector import Vector
 from memoryd.replies.models import OutstandingReply
 from memoryd.store.index.database import Database
 from memoryd.store.index.documents import passages_of_hashes
+from memoryd.store.index.vectors import VectorBatch
 from memoryd.store.index.words import CandidateFilter
 from tests.store.consistency import check_consistency
 from tests.store.rows import note, put_note, read
@@ -37,6 +38,10 @@ async def embed_all(database: Database, space: int, now: float = 1.0) -> int:
     todo = (await database.vectors.pending(space, 1000)).passages
     await database.vectors.put(space, [(item.hash, vector_for(item.hash), item.language) for item in todo], (), now)
     return len(todo)
+
+
+def batch_of(batch: VectorBatch) -> VectorBatch:
+    return batch
 
 
 async def ids_of_file(database: Database, space: int, file: int) -> list[int]:
@@ -79,7 +84,7 @@ class TestVectors:
         await embed_all(database, space)
         await put_note(database, B, note("rent", "boiler"))
         assert await database.vectors.count_pending(space) == 0
-        held = await database.vectors.after(space, 0, SIZE, ALL)
+        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         passages = await read(database, passages_of_hashes, held.hashes.tolist())
         assert len(passages) == (await database.documents.counts()).passages
 
@@ -97,7 +102,7 @@ class TestVectors:
         await embed_all(database, space)
         other = await space_of(database, "space-2")
         assert await database.vectors.count_pending(other) > 0
-        held = await database.vectors.after(other, 0, SIZE, ALL)
+        held = await database.vectors.load(other, 0, SIZE, ALL, batch_of)
         assert len(held.ids) == len(held.hashes) == len(held.vectors) == 0
         assert await space_of(database) == space
 
@@ -111,7 +116,7 @@ class TestVectors:
 
     async def test_vectors_are_read_by_their_ids_within_a_space(self, database: Database, space: int) -> None:
         await embed_all(database, space)
-        held = await database.vectors.after(space, 0, SIZE, ALL)
+        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         asked = np.array([held.ids[-1], held.ids[0], 10**6], np.int64)
         found = await database.look(lambda reader: reader.vectors(space, asked, SIZE))
         assert found.ids.tolist() == [held.ids[0], held.ids[-1]]
@@ -128,7 +133,7 @@ class TestVectors:
         attic = await ids_of_file(database, space, 2)
         await database.documents.remove([A, B])
         assert await database.vectors.evict_unused([space], len(attic)) == used - len(attic)
-        left = await database.vectors.after(space, 0, SIZE, ALL)
+        left = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         assert left.ids.tolist() == attic
 
     async def test_vectors_in_use_are_never_evicted(self, database: Database, space: int) -> None:
@@ -146,7 +151,7 @@ class TestVectors:
         eventually(lambda: time.time() > gone + 0.01)
         await database.documents.remove([A])
         await database.vectors.evict_unused([space], len(rent))
-        left = await database.vectors.after(space, 0, SIZE, ALL)
+        left = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         assert left.ids.tolist() == rent, "made first, but used last"
 
     async def test_space_that_was_opened_last_is_in_use_though_the_clock_was_set_back(
@@ -188,14 +193,14 @@ class TestVectors:
 
     async def test_ids_grow_so_that_new_vectors_come_after_the_last_seen(self, database: Database, space: int) -> None:
         await embed_all(database, space, now=time.time())
-        held = await database.vectors.after(space, 0, SIZE, ALL)
+        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         assert held.ids.tolist() == sorted(held.ids.tolist())
         assert held.vectors.shape == (len(held.ids), SIZE)
-        first = await database.vectors.after(space, 0, SIZE, 2)
+        first = await database.vectors.load(space, 0, SIZE, 2, batch_of)
         assert first.ids.tolist() == held.ids[:2].tolist()
         await put_note(database, B, note("attic"))
         await embed_all(database, space)
-        more = await database.vectors.after(space, int(held.ids[-1]), SIZE, ALL)
+        more = await database.vectors.load(space, int(held.ids[-1]), SIZE, ALL, batch_of)
         assert len(more.ids) > 0
         assert min(more.ids) > max(held.ids)
 
@@ -309,13 +314,13 @@ class TestVectors:
 
     async def test_batch_is_handed_over_and_answered_for(self, database: Database, space: int) -> None:
         await embed_all(database, space)
-        held = await database.vectors.after(space, 0, SIZE, ALL)
+        held = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         assert await database.vectors.load(space, 0, SIZE, ALL, lambda batch: batch.ids.tolist()) == held.ids.tolist()
 
     async def test_ids_are_of_the_notes_and_phrases_that_are_admitted(self, database: Database, space: int) -> None:
         await put_note(database, B, note("attic"))
         await embed_all(database, space)
-        everything = await database.vectors.after(space, 0, SIZE, ALL)
+        everything = await database.vectors.load(space, 0, SIZE, ALL, batch_of)
         assert await database.vectors.ids_within(space, CandidateFilter()) is None
         attic = await database.vectors.ids_within(space, CandidateFilter(required=(("attic", "item"),)))
         assert attic is not None

@@ -151,13 +151,13 @@ def use() -> None:
     from memoryd.domain.expressions import _Deferred
     from memoryd.domain.text.markdown import front_matter
     from memoryd.domain.text.sanitizing import in_markup
-    from memoryd.store.ledger.database import LEDGER, _nothing
+    from memoryd.store.ledger.database import LEDGER, _empty_database
     from memoryd.store.migrations import _tables_of
 
     front_matter("---\na: b\n---\n")
     in_markup("")
     # in memory, both
-    _nothing()
+    _empty_database()
     _tables_of(LEDGER)
     loaded_of('{agents: {defaults: {memorySearch: {sync: {}}}, list: [{id: "one"}]}}', None)
     for row in TABLE:

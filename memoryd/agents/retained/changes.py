@@ -1,6 +1,6 @@
-"""What was written into the workspace of an agent, taking it back, and settling conflicts; for its owner alone.
+"""Changes of an agent's workspace: list, undo, correct lines, and settle conflicts; for its owner only.
 
-`Retained` holds an object for each use of the agent's retained memories.
+`Retained` groups the services for the retained memories of one agent.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ from memoryd.domain.text.sanitizing import Flag, KeepVersion, marked_conflicts, 
 from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.forgetting.forgetting import MemoryForgetting
-from memoryd.memory.forgetting.planning import copied, lines_undone
+from memoryd.memory.forgetting.planning import copied_memories, lines_undone
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Edit, Journal, NoteChange, Undoing, stored_hunks, undoing_run
 from memoryd.memory.reflect.proposals import ProposalQueue
@@ -65,19 +65,19 @@ from memoryd.replies.changes import (
     UndoneReply,
     UndoReply,
 )
-from memoryd.store.ledger.changes import NOT_KEPT, ChangeFilter, ChangeRow
+from memoryd.store.ledger.changes import BLANK_HASH, ChangeFilter, ChangeRow
 
 AGENT = "agent"
-"""In the stead of a writer: what agents asked for, of whatever writer."""
+"""Filter value for changes requested by agents, instead of a writer."""
 CONFLICTS_SHOWN = 50
 FLAGGED_MAX = 10_000
-"""Documents with any flag that are looked through."""
+"""Maximum number of flagged documents that are scanned for conflicts."""
 _CATCH_UP_SECONDS = 2.0
 _CONFLICTS_HINT = "memoryctl conflicts shows both versions as they are now"
 
 
 class AgentChanges(Struct, frozen=True, kw_only=True):
-    """The changes of one agent's workspace, and two versions of a note at once. `now` is in the zone of the owner."""
+    """Changes of one agent's workspace, and conflicts between two versions of a note. `now` is in the owner's zone."""
 
     journal: Journal
     usage: UsageCache
@@ -86,46 +86,46 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
     tombstones: TombstoneStore
     now: Callable[[], datetime]
 
-    async def listed(self, wanted: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
-        """Return changes, the newest first; raises InvalidRequest, and StoreError where the ledger cannot be read.
+    async def listed(self, filters: ChangeFilter, *, since: str = "", by: str = "", has_lines: bool) -> ChangesReply:
+        """Return changes, the newest first; raises InvalidRequest, and StoreError if the ledger cannot be read.
 
-        `since` is a date as somebody writes it, `by` a writer, `agent`, or `agent:ID`.
+        `since` is a date in the user's notation, `by` a writer, `agent`, or `agent:ID`.
         """
         await self.journal.settle()
-        filters = replace(_with_writer(wanted, by), since=self.moment(since, wanted.since))
-        rows = await self.journal.changes.some(filters)
-        standing = await self._standing(rows)
+        filters = replace(_with_writer(filters, by), since=self.moment(since, filters.since))
+        rows = await self.journal.changes.select(filters)
+        standing = await self._are_current(rows)
         changes = [_change_reply(row, has_lines=has_lines, standing=standing.get(row.id)) for row in rows]
         return ChangesReply(changes=changes, sessions=[], trouble=self.journal.trouble)
 
-    async def _standing(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
-        """Say of each change whether its file has the bytes now that it left, without those that cannot be read."""
+    async def _are_current(self, rows: Sequence[ChangeRow]) -> Mapping[int, bool]:
+        """Return for each change whether its file still has the bytes it wrote; unreadable files are left out."""
         now: dict[RelativePath, bytes] = {}
         for path in dict.fromkeys(row.path for row in rows):
             with contextlib.suppress(MemorydError):
                 note = await self.journal.read(path)
                 now[path] = b"" if note.stat is None else note.sha256
-        known = (row for row in rows if row.path in now and row.hash_after != NOT_KEPT)
+        known = (row for row in rows if row.path in now and row.hash_after != BLANK_HASH)
         return {row.id: now[row.path] == row.hash_after for row in known}
 
     def moment(self, since: str, otherwise: float = float("-inf")) -> float:
-        """Return when a date began that somebody wrote, in seconds since 1970; raises InvalidRequest."""
+        """Return the start of a date in the user's notation, in seconds since 1970; raises InvalidRequest."""
         try:
             return parse_instant(since, self.now()).timestamp() if since else otherwise
         except (ValueError, OverflowError) as exc:
             raise InvalidRequest(f"since: {exc}", hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
     async def undo(self, number: int | None, run: str | None, *, is_dry_run: bool) -> UndoReply:
-        """Take back a change, or all of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
+        """Undo a change, or all changes of one run; raises what `Undoing.undo` does, and InvalidRequest for neither."""
         if (number is None) == (run is None):
             raise InvalidRequest("give the number of a change, or a run", hint="memoryctl changes lists both")
-        undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.one(number)
+        undoing, row = Undoing(self.journal), None if number is None else await self.journal.changes.get(number)
         if row is not None and row.writer == WrittenBy.FORGET and not is_dry_run:
-            # what cannot be taken back stays forgotten
+            # if the change cannot be undone, its memory must stay forgotten
             self.journal.check_writable()
             await undoing.undo(row.id, is_dry_run=True)
-            # before its lines stand again: else they are taken out as what came back
-            for memory in copied([row]).memories.values():
+            # before its lines are restored: otherwise they would be removed as reappeared memories
+            for memory in copied_memories([row]).memories.values():
                 await self.tombstones.release(memory.id, memory.text)
         left: list[str] = []
         if number is None:
@@ -139,7 +139,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 await self.proposals.reopen(row.run)
         written = [RelativePath(row.path) for row, by in undone if by and row.path != NO_FILE]
         if written:
-            # who asks next finds what was brought back
+            # the next query finds the restored lines
             await is_searchable(self.index, written)
         rows = [row for row, _ in undone]
         notes = await self.journal.revoke(lines_undone(rows), {row.path for row in rows}, is_dry_run=is_dry_run)
@@ -148,9 +148,10 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         return UndoReply(undone=replies, left=left, run=run or None, dryRun=is_dry_run, notes=list(notes))
 
     async def replace_lines(self, citation: str, old: str, new: str) -> LinesReplacedReply:
-        """Put lines in the place of those cited, where they say `old` still; raises what `Journal.change` does.
+        """Replace the cited lines if they are still `old`; raises what `Journal.change` does.
 
-        Raises InvalidRequest for what cites no lines of a note, what says anything else by now, and what reflect wrote.
+        Raises InvalidRequest for a citation without lines of a note, for lines that changed, and for lines that reflect
+        wrote.
         """
         try:
             place = parse(citation)
@@ -172,7 +173,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         )
 
     async def _restore_tiers(self, row: ChangeRow, *, is_dry_run: bool) -> int:
-        """Take back a change of touches and tiers; return the number of the change that this is, 0 on a dry run."""
+        """Undo a change of touches and tiers; return the number of the new change, 0 on a dry run."""
         stored_hunks(row)
         if is_dry_run:
             return 0
@@ -180,12 +181,12 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         return await self.usage.undo(row, self.journal.changes)
 
     async def conflicts(self) -> ConflictsReply:
-        """Return the first `CONFLICTS_SHOWN` conflicts, each with how its versions differ; raises StoreError.
+        """Return the first `CONFLICTS_SHOWN` conflicts, each with a diff of its versions; raises StoreError.
 
-        A program that synchronises folders leaves a copy with a name of its own, git leaves both versions between
-        marks. The notes of the workspace are looked at, and copies of its core file, which no index holds.
+        A sync program leaves a copy with a name of its own, git leaves both versions between marks. This lists the
+        notes of the workspace, and copies of its core file, which no index has.
         """
-        # git has just merged, and its owner asks what it left
+        # wait for the index: git may have merged a moment ago
         await self.index.catch_up(_CATCH_UP_SECONDS)
         paths = await self._conflict_paths()
         return ConflictsReply(
@@ -193,7 +194,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         )
 
     async def settle_conflict(self, path: RelativePath, keep: KeepVersion) -> ConflictSettledReply:
-        """Keep one version, or both, as changes of one run; raises NotFound, InvalidRequest, `Journal.change`'s."""
+        """Keep one version or both, as changes of one run; raises NotFound, InvalidRequest, and as `Journal.change`."""
         self.journal.check_writable()
         original, text = original_of(path), (await self.journal.read(path)).text
         if text is None:
@@ -203,9 +204,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                 raise InvalidRequest(
                     f"{path} is no copy of a conflict, and has none of git's marks", hint=_CONFLICTS_HINT
                 )
-            edits: list[tuple[RelativePath, Edit]] = [(path, partial(_without_marks, keep))]
+            edits: list[tuple[RelativePath, Edit]] = [(path, lambda note: settled_marks(note or "", keep))]
         else:
-            edits = [(original, partial(_kept, text, keep)), (path, partial(_taken_out, path, text))]
+            edits = [(original, partial(_new_original, text, keep)), (path, partial(_empty_copy, path, text))]
         run, done = uuid4().hex, list[NoteChange]()
         async with self.journal.one_at_a_time:
             for at, edit in edits:
@@ -216,7 +217,7 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
                     )
                 except MemorydError as exc:
                     raise with_undo_hint(exc, done) from exc
-        changes = [one.id for one in done if one.is_written]
+        changes = [change.id for change in done if change.is_written]
         searchable = await is_searchable(self.index, [path, original])
         return ConflictSettledReply(
             path=path, original=original, keep=keep.value, changes=changes, run=run, searchable=searchable
@@ -226,9 +227,9 @@ class AgentChanges(Struct, frozen=True, kw_only=True):
         flagged = await self.index.database.documents.flagged(FLAGGED_MAX)
         known = {path for path, flags in flagged if Flag.CONFLICT in flags and not is_outside(path)}
         withdrawn = self.index.indexer.withdrawn
-        # of a file that went a moment ago the index may still know
-        found = await asyncio.to_thread(_standing_conflicts, self.journal.files.workspace, known)
-        return [path for path in found if path not in withdrawn]
+        # the index may still have a file that was deleted a moment ago
+        existing = await asyncio.to_thread(_existing_conflicts, self.journal.files.workspace, known)
+        return [path for path in existing if path not in withdrawn]
 
     async def _conflict_reply(self, path: RelativePath) -> ConflictReply:
         original = original_of(path)
@@ -262,21 +263,21 @@ def _lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").split("\n")
 
 
-def _with_writer(wanted: ChangeFilter, name: str) -> ChangeFilter:
+def _with_writer(filters: ChangeFilter, name: str) -> ChangeFilter:
     if not name:
-        return wanted
+        return filters
     kind, _, agent = name.partition(":")
     if kind == AGENT:
-        return replace(wanted, agents_only=True, agent=agent)
-    if name not in {str(one) for one in WrittenBy}:
+        return replace(filters, agents_only=True, agent=agent)
+    if name not in {str(writer) for writer in WrittenBy}:
         raise InvalidRequest(
             f"by: nothing is written by {name!r}", hint=f"by: {', '.join(WrittenBy)}, agent, agent:ID, qa"
         )
-    return replace(wanted, writer=name)
+    return replace(filters, writer=name)
 
 
 def _change_reply(row: ChangeRow, *, has_lines: bool = True, standing: bool | None = None) -> ChangeReply:
-    # what is forgotten, and held for an undo, is told to nobody
+    # forgotten lines that are stored for undo are never shown
     hunks = row.hunks or () if has_lines and row.writer != WrittenBy.FORGET else ()
     return ChangeReply(
         id=row.id,
@@ -292,23 +293,23 @@ def _change_reply(row: ChangeRow, *, has_lines: bool = True, standing: bool | No
         hashBefore=_hash_reply(row.hash_before),
         hashAfter=_hash_reply(row.hash_after),
         standing=standing,
-        lines=[ChangedLinesReply(line=one.line, removed=list(one.removed), added=list(one.added)) for one in hunks],
+        lines=[ChangedLinesReply(line=hunk.line, removed=list(hunk.removed), added=list(hunk.added)) for hunk in hunks],
     )
 
 
 def _hash_reply(digest: bytes) -> str | None:
-    return "" if digest == NOT_KEPT else digest.hex() or None
+    return "" if digest == BLANK_HASH else digest.hex() or None
 
 
-def _standing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
-    """Return those of some conflicts that are on disk, and the copies of files at the top, which no index holds."""
+def _existing_conflicts(workspace: Path, known: Set[str]) -> list[RelativePath]:
+    """Return those of these conflicts that exist on disk, and the copies of files at the top, which no index has."""
     names = [printable_name(path.name) for path in workspace.glob("*.md")]
     copies = {name for name in names if is_conflict_copy(name) and original_of(name) in ROOT_FILES}
     return [RelativePath(path) for path in sorted(known | copies) if (workspace / path).exists()]
 
 
-def _kept(copy: str, keep: KeepVersion, text: str | None) -> str | None:
-    """Return what the original is to be; raises InvalidRequest where there is none to be kept."""
+def _new_original(copy: str, keep: KeepVersion, text: str | None) -> str | None:
+    """Return the new text of the original, None to leave it; raises InvalidRequest if there is none to keep."""
     if keep is KeepVersion.ORIGINAL:
         if text is None:
             raise InvalidRequest("there is no original to be kept", hint="keep the copy")
@@ -316,45 +317,41 @@ def _kept(copy: str, keep: KeepVersion, text: str | None) -> str | None:
     return copy if keep is KeepVersion.COPY or text is None else both_versions(text, copy)
 
 
-def _taken_out(path: str, copy: str, text: str | None) -> str:
-    """Return nothing in the place of a copy; raises InvalidRequest where it says something else by now."""
+def _empty_copy(path: str, copy: str, text: str | None) -> str:
+    """Return the empty text for a copy; raises InvalidRequest if the copy was edited since."""
     if text not in (copy, None):
         raise InvalidRequest(f"{path} was edited meanwhile, and stays", hint=_CONFLICTS_HINT)
     return ""
 
 
-def _without_marks(keep: KeepVersion, text: str | None) -> str:
-    return settled_marks(text or "", keep)
-
-
 class Retained(Struct, frozen=True, kw_only=True):
-    """The retained memories of one agent."""
+    """The services for the retained memories of one agent."""
 
     agent: Agent
     book: MemoryCache
-    """Of the workspace: what of it reaches the agent, its scopes say."""
+    """The book of the workspace; scopes decide what the agent may see."""
     journal: Journal
-    """What writes into its workspace."""
+    """The writer into its workspace."""
     retaining: AgentRetaining
     forgetting: MemoryForgetting
-    """Of the workspace."""
+    """Shared by the workspace."""
     verifying: AgentVerifying
     opinions: AgentOpinions
     core: AgentCore
     entities: AgentEntities
     changes: AgentChanges
     reflect: ReflectUse
-    """Reflect over the workspace, and what it proposes."""
+    """Reflect over the workspace, and its proposals."""
     recall: AgentRecall
     capture: AgentCapture
-    """What is learned of what is said to it."""
+    """Capture from messages to the agent."""
     documents: AgentDocuments
     document_edits: AgentReplacing
     transfer: AgentTransfer
 
     @property
     def trouble(self) -> str:
-        """What of it its owner should look at; empty if nothing."""
+        """Problems that the owner should check; empty if there are none."""
         return "; ".join(
             filter(None, [*self.journal.trouble, self.forgetting.trouble, self.reflect.reflecting.trouble])
         )

@@ -1,7 +1,8 @@
-"""An agent's memories one by one: search, get, list, count and explain; add, pin, weigh and delete.
+"""Memories of an agent as documents: search, get, list, count and explain; add, pin, weigh and delete.
 
-Reads reach what recall reaches, and an id beyond reach reads as one that does not exist. The owner writes what is
-within reach; a session writes only what is its agent's own, and nothing of the core, which others rely on.
+Reads return what recall may return; the id of a hidden memory gives the same error as an unknown id. The owner may
+change all visible memories; a session may change only those of its own agent, and none in the core, which others rely
+on.
 """
 
 import asyncio
@@ -59,13 +60,12 @@ from memoryd.replies.memories import (
     RelevanceTermsReply,
 )
 
-_LIST_HINT = "memoryctl memories list shows all within reach, each with its id"
 NOT_OWN = "a session changes only memories of its own agent"
 NOT_OWN_HINT = "the owner may, by `memoryctl memories`"
 
 
 class AgentDocuments(Struct, frozen=True, kw_only=True):
-    """The memories of one agent as documents. `zone` is the owner's, None: that of the machine."""
+    """The memories of one agent as documents. `zone` is the owner's time zone, None: that of the machine."""
 
     recall: AgentRecall
     index: WorkspaceIndex
@@ -77,7 +77,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
 
     @property
     def is_alone(self) -> bool:
-        """Whether no other agent shares its workspace."""
+        """True if no other agent shares its workspace."""
         return self.recall.is_alone
 
     @property
@@ -94,7 +94,7 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         kind: str = "",
         options: RecallOptions | None = None,
     ) -> tuple[list[MemoryDocumentReply], Recalled]:
-        """Return the memories that answer, as recall ranks them, and its answer; raises InvalidRequest."""
+        """Return the memories that match, as recall ranks them, and the recall result; raises InvalidRequest."""
         options = replace(options or RecallOptions(), k=top_k, scope=scope, kind=kind, only_memories=True)
         recalled = await self.recall.recall(query, options, admitted)
         documents = [
@@ -104,30 +104,30 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         return list(map(_reply, documents)), recalled
 
     async def get(self, name: str, admitted: Admitted) -> MemoryDocumentReply:
-        """Return the memory of an id, or of the first eight signs of one; raises NotFound."""
-        return _reply(await self._named(name, admitted))
+        """Return the memory with this id, or with these first eight characters of an id; raises NotFound."""
+        return _reply(await self._find_document(name, admitted))
 
     async def why(self, name: str, admitted: Admitted) -> MemoryWhyReply:
-        """Return a memory with every term of its relevance, and what becomes of it; raises as `get`."""
-        document = await self._named(name, admitted)
+        """Return a memory with all terms of its relevance, and its future relevance; raises as `get`."""
+        document = await self._find_document(name, admitted)
         return MemoryWhyReply(
             memory=_reply(document),
             terms=_terms(document.terms),
             ahead=ahead_of(lambda days: self.usage.preview(document.memory, days)),
         )
 
-    async def _named(self, name: str, admitted: Admitted) -> MemoryDocument:
+    async def _find_document(self, name: str, admitted: Admitted) -> MemoryDocument:
         book = await self.now()
-        memory = _find_named(within(book, self.recall.visibility(admitted)), name)
+        memory = _find_memory(within(book, self.recall.visibility(admitted)), name)
         newer = await self._newer(book, admitted)
         return replace(self._document(memory), superseded_by=newer.get(memory.id, ()))
 
     async def listing(
         self, filters: DocumentFilters, admitted: Admitted, *, entity: str = "", since: str = "", until: str = ""
     ) -> MemoryListReply:
-        """Return the memories that filters admit, the newest first; raises InvalidRequest for what is no scope or day.
+        """Return the memories that the filters admit, the newest first; raises InvalidRequest for a bad scope or day.
 
-        `entity` is a name of one; `since` and `until` are dates as somebody writes them.
+        `entity` is a name of an entity; `since` and `until` are dates in the user's notation.
         """
         check_scope(filters.scope)
         book, visibility = await self.now(), self.recall.visibility(admitted)
@@ -142,33 +142,38 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         def work() -> MemoryListReply:
             visible = with_pauses(within(book, visibility))
             page = page_of(
-                (one for one in visible if filters.admits(one, self.shown_scope(one.scope))),
+                (memory for memory in visible if filters.admits(memory, self.shown_scope(memory.scope))),
                 filters,
                 self._document,
                 self.usage.tier,
             )
-            documents = (replace(one, superseded_by=newer.get(one.memory.id, ())) for one in page.documents)
+            documents = (
+                replace(document, superseded_by=newer.get(document.memory.id, ())) for document in page.documents
+            )
             return MemoryListReply(memories=list(map(_reply, documents)), total=page.total, next=page.next or None)
 
         return await asyncio.to_thread(work)
 
     async def stats(self, admitted: Admitted) -> MemoryStatsReply:
-        """Count the memories within reach."""
+        """Count the visible memories."""
         memories = within(await self.now(), self.recall.visibility(admitted))
         return await asyncio.to_thread(lambda: stats_of(list(map(self._document, with_pauses(memories)))))
 
     async def decay(self, days: float, admitted: Admitted, *, limit: int = 50) -> MemoryDecayReply:
-        """Say how memories within reach will stand in so many days if nobody touches them; nothing is changed."""
+        """Return the future relevance of visible memories in so many days without any access; changes nothing."""
         memories = within(await self.now(), self.recall.visibility(admitted))
 
         def work() -> MemoryDecayReply:
             documents = [
-                DecayedDocument(self._document(one), self.usage.preview(one, days)) for one in with_pauses(memories)
+                DecayedDocument(self._document(memory), self.usage.preview(memory, days))
+                for memory in with_pauses(memories)
             ]
             decayed, changing, moving = decay_of(documents, limit)
             return MemoryDecayReply(
                 days=days,
-                memories=[DecayedMemoryReply(memory=_reply(one.document), terms=_terms(one.then)) for one in decayed],
+                memories=[
+                    DecayedMemoryReply(memory=_reply(item.document), terms=_terms(item.then)) for item in decayed
+                ],
                 changing=changing,
                 moving=moving,
                 total=len(memories),
@@ -177,29 +182,29 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         return await asyncio.to_thread(work)
 
     async def memory(self, name: str, admitted: Admitted) -> Memory:
-        """Return the memory of an id within reach, or of its beginning, as the disk has it now; raises NotFound."""
-        return _find_named(within(await self.now(), self.recall.visibility(admitted)), name)
+        """Return the visible memory with this id or id prefix, as on disk now; raises NotFound."""
+        return _find_memory(within(await self.now(), self.recall.visibility(admitted)), name)
 
     async def now(self) -> Book:
-        """Return the book as the disk has it, as far as a question waits for that."""
+        """Return the book as on disk, waiting for the index as long as a query may."""
         await self.usage.ready()
         await self.index.catch_up(self.agent.memory_search.query.fresh_ms / 1000)
         return await self.recall.book.now()
 
     async def _newer(self, book: Book, admitted: Admitted) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
-        """Return what supersedes each memory, of what the asker may know of."""
+        """Return the memories that supersede each memory, among those that the asker may know."""
         filters = RecallFilters(visibility=self.recall.visibility(admitted))
         return (await self.recall.eligible.versions(book, filters, self.recall.clock().date())).newer
 
     def _day(self, text: str) -> date:
-        """Read a day that somebody wrote; raises InvalidRequest."""
+        """Return the day of a date in the user's notation; raises InvalidRequest."""
         try:
             return parse_instant(text, self.recall.clock()).date()
         except (ValueError, OverflowError) as exc:
             raise InvalidRequest(str(exc), hint="give a date, 2026-11-18, or 7d for as long ago") from exc
 
     def shown_scope(self, scope: str) -> str:
-        """Return how a scope is told."""
+        """Return a scope as shown to users."""
         team = self.agent.team.name if self.agent.team is not None else None
         return shown_scope(scope, self.agent.id, is_alone=self.is_alone, team=team or "")
 
@@ -215,19 +220,19 @@ class AgentDocuments(Struct, frozen=True, kw_only=True):
         )
 
 
-def _find_named(known: Iterable[Memory], name: str) -> Memory:
+def _find_memory(known: Iterable[Memory], name: str) -> Memory:
     try:
         return named(known, name)
     except ValueError as exc:
-        raise NotFound(str(exc), hint=_LIST_HINT) from exc
+        raise NotFound(str(exc), hint="memoryctl memories list shows all within reach, each with its id") from exc
 
 
-def _reply(one: MemoryDocument) -> MemoryDocumentReply:
-    """Return a memory as it is told."""
-    memory, line, terms = one.memory, one.memory.line, one.terms
+def _reply(document: MemoryDocument) -> MemoryDocumentReply:
+    """Return the reply for a memory."""
+    memory, line, terms = document.memory, document.memory.line, document.terms
     return MemoryDocumentReply(
         id=memory.id,
-        scope=one.scope,
+        scope=document.scope,
         kind=line.kind.value,
         network=line.network.value,
         text=line.text,
@@ -238,18 +243,18 @@ def _reply(one: MemoryDocument) -> MemoryDocumentReply:
         entities=list(line.entities),
         author=author_of(memory).value,
         access_count=terms.access_count,
-        created_at=one.created_at,
+        created_at=document.created_at,
         created_day=memory.first_recorded.isoformat(),
-        accessed_at=one.accessed_at,
-        accessed_day=one.accessed_day.isoformat(),
+        accessed_at=document.accessed_at,
+        accessed_day=document.accessed_day.isoformat(),
         abstract_text=abstract_of(line.text),
         overview_text=overview_of(line.text),
         citation=str(cite(memory.sources[0])),
         sources=[str(source.citation) for source in memory.sources],
         relevance=round(terms.relevance, DIGITS),
-        superseded_by=list(one.superseded_by),
+        superseded_by=list(document.superseded_by),
         flags=[flag.value for flag in memory.sources[0].flags],
-        score=None if one.score is None else round(one.score, DIGITS),
+        score=None if document.score is None else round(document.score, DIGITS),
     )
 
 
@@ -273,7 +278,7 @@ def _terms(terms: RelevanceTerms) -> RelevanceTermsReply:
 
 
 class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
-    """Writes the memories of one agent, as its documents have them."""
+    """Adds, changes and deletes memories of one agent."""
 
     documents: AgentDocuments
     retaining: AgentRetaining
@@ -292,13 +297,13 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         pinned: bool = False,
         by_agent: bool = False,
     ) -> MemoryAddReply:
-        """State a memory in today's log; what a session states without a scope is its agent's own.
+        """State a memory in today's log. Without a scope, a memory from a session belongs to its agent.
 
-        With `by_agent` a model states it through its owner's socket: it may then no more than a session.
-        Raises what `AgentRetaining.retain` does.
+        `by_agent`: a model states it through its owner's socket, and gets the rights of a session. Raises what
+        `AgentRetaining.retain` does.
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
-        said = MemoryDraft(
+        draft = MemoryDraft(
             text=text,
             kind=kind,
             default_kind=Kind.NOTE,
@@ -307,7 +312,7 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
             tags=tuple(tags),
             is_pinned=pinned,
         )
-        reply = await self.retaining.retain(said, stater)
+        reply = await self.retaining.retain(draft, stater)
         if not reply["searchable"] and reply["id"] not in (await self.documents.recall.book.now()).memories:
             raise NotNow(
                 "it is written, and not indexed yet", hint="memoryctl status says why; it is found as soon as it is"
@@ -321,14 +326,14 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         )
 
     async def set_pin(self, name: str, admitted: Admitted, *, is_pinned: bool) -> MemoryEditReply:
-        """Pin a memory, so that it never decays and stands in the core of sessions, or take that away.
+        """Pin a memory, so that it never decays and is in the core of sessions, or unpin it.
 
-        The owner's alone; raises as `set_importance`.
+        Only the owner may; raises as `set_importance`.
         """
         return await self._change(name, AttributeChange(is_pinned=is_pinned), admitted)
 
     async def set_importance(self, name: str, value: float, admitted: Admitted) -> MemoryEditReply:
-        """Write another importance, 0 to 1, of a session none that makes it core.
+        """Set the importance, 0 to 1; a session may not set one that makes the memory core.
 
         Raises NotFound, Denied, and what `LineEditing.change` does.
         """
@@ -337,22 +342,22 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         return await self._change(name, AttributeChange(importance=value), admitted)
 
     async def delete(self, name: str, admitted: Admitted, *, is_dry_run: bool = False) -> MemoryDeleteReply:
-        """Take out all lines that state a memory, of a session none that is pinned; raises as `set_importance`."""
+        """Delete all lines that state a memory; a session may not delete a pinned one. Raises as `set_importance`."""
         memory = await self._own_memory(name, admitted)
         self.retaining.rights.check_unpin(memory.line, is_owner=admitted.is_owner)
-        standing = await self.editing.standing(memory)
-        lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in standing]
+        positions = await self.editing.lines(memory)
+        lines = [f"{path}#L{first}" + (f"-L{last}" if last > first else "") for path, first, last in positions]
         reply = MemoryDeleteReply(
             id=memory.id, deleted=False, lines=lines, changes=[], run=None, searchable=True, notes=[]
         )
-        revoke = partial(self.editing.journal.revoke, [memory.line], {path for path, *_ in standing})
+        revoke = partial(self.editing.journal.revoke, [memory.line], {path for path, *_ in positions})
         if is_dry_run:
             return {**reply, "notes": [*await revoke(is_dry_run=True)]}
         written = await self.editing.delete(memory, agent=self.asker(admitted))
-        # also one that was written by hand is not captured again
+        # a memory that was written by hand is not captured again either
         await self.stated.note([memory.text])
         with contextlib.suppress(StoreError, Denied):
-            # what cannot be dropped now is with what no line states, in a month
+            # usage that cannot be dropped now is pruned in a month, like that of any deleted line
             await self.documents.usage.drop([memory.id])
         return {
             **reply,
@@ -370,16 +375,16 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         if change.importance is not None:
             rights.check_importance(change.importance, is_owner=admitted.is_owner)
         written = await self.editing.change(memory, change, agent=self.asker(admitted))
-        is_found = not written.changes or await is_searchable(self.documents.index, written.paths)
+        searchable = not written.changes or await is_searchable(self.documents.index, written.paths)
         return MemoryEditReply(
             memory=await self.documents.get(memory.id, admitted),
             changed=bool(written.changes),
             changes=list(written.numbers),
-            searchable=is_found,
+            searchable=searchable,
         )
 
     async def _own_memory(self, name: str, admitted: Admitted) -> Memory:
-        """Return a memory that the asker may change, as the disk has it now; raises NotFound, Denied."""
+        """Return a memory that the asker may change, as on disk now; raises NotFound, Denied."""
         self.editing.journal.check_writable()
         memory = await self.documents.memory(name, admitted)
         if not self.is_own(memory.scope, admitted):
@@ -387,16 +392,16 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         return memory
 
     def is_own(self, scope: str, admitted: Admitted) -> bool:
-        """Tell whether the asker may change what is of this scope, which reaches it."""
+        """Return whether the asker may change memories of this scope, which it can see."""
         own = f"agent:{self.documents.agent.id}"
         return (
             admitted.is_owner or scope == own or scope.startswith(f"{own}:") or (not scope and self.documents.is_alone)
         )
 
     def _scope_of_statement(self, scope: str, admitted: Admitted) -> str:
-        """Return the scope that a memory is stated with; raises Denied for one that is not a session's own.
+        """Return the scope of a new memory; raises Denied for one that a session may not write.
 
-        For all is for nobody else where the agent is alone: a session may say so there.
+        If the agent is alone in its workspace, the scope of all agents is its own, and a session may use it.
         """
         check_scope(scope)
         if is_team(scope):
@@ -410,5 +415,5 @@ class AgentDocumentEdits(Struct, frozen=True, kw_only=True):
         return unnamed_scope(self.documents.agent.id, is_alone=self.documents.is_alone)
 
     def asker(self, admitted: Admitted) -> str:
-        """Return the agent that asks, empty for the owner."""
+        """Return the id of the asking agent, empty for the owner."""
         return "" if admitted.is_owner else self.documents.agent.id

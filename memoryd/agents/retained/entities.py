@@ -1,6 +1,7 @@
-"""What may be asked of the entities that an agent's memories are about: which there are, what is known, who is who.
+"""Entities that an agent's memories are about: list, show, links, merge and split.
 
-Entities are merged and split by an alias in the front matter of a page, which the journal writes; no log is rewritten.
+Entities are merged and split by an alias in the front matter of a page, which the journal writes; logs are never
+rewritten.
 """
 
 from collections import Counter
@@ -46,15 +47,15 @@ from memoryd.replies.knowledge import (
 )
 
 SETTLED_SECONDS = 5.0
-"""How long a merge waits until its alias is known."""
+"""How long a merge waits until its alias is indexed."""
 
 
 _About = Mapping[EntitySlug, frozenset[MemoryId]]
-"""Which memories within reach are about each entity, by whichever of its names."""
+"""Visible memories about each entity, under any of its names."""
 
 
 class AgentEntities(Struct, frozen=True, kw_only=True):
-    """The entities that reach one agent. Each call raises StoreError where the index cannot be read."""
+    """The entities that one agent may see. Each call raises StoreError if the index cannot be read."""
 
     agent: str
     book: MemoryCache
@@ -63,17 +64,18 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
     index: WorkspaceIndex
 
     async def all(self, admitted: Admitted, limit: int, *, query: str = "", after: str = "") -> EntitiesReply:
-        """Return those with most memories first: those that `query` is a part of a name of, behind the slug `after`."""
+        """Return entities with `query` in a name, those with most memories first, after the slug `after`."""
         book = await self.book.now()
         about = self._about(book, admitted)
         part = slug_of(query) if query else ""
         named = {entity for alias, entity in book.aliases.items() if part in alias}
-        slugs = [one for one in about.keys() | (book.pages.keys() - book.aliases.keys()) if part in one or one in named]
+        all_slugs = about.keys() | (book.pages.keys() - book.aliases.keys())
+        slugs = [slug for slug in all_slugs if part in slug or slug in named]
 
         def place(slug: EntitySlug) -> tuple[int, EntitySlug]:
             return -len(about.get(slug, ())), slug
 
-        rest = sorted(one for one in map(place, slugs) if not after or one > place(EntitySlug(after)))
+        rest = sorted(key for key in map(place, slugs) if not after or key > place(EntitySlug(after)))
         shown = [slug for _, slug in rest[:limit]]
         return EntitiesReply(
             entities=[_entity(book, slug, _memories(book, about, slug)) for slug in shown],
@@ -85,10 +87,10 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         """Return an entity by its name or an alias, with its opinions, the firmest first; raises NotFound."""
         book = await self.book.now()
         about = self._about(book, admitted)
-        slug = _meant(book, about, name)
-        # of a page without a date nobody knows when its lines were written: they come last
+        slug = _find_entity(book, about, name)
+        # lines on a page without a date come last, because the day they were written is unknown
         memories = sorted(newest_first(_memories(book, about, slug)), key=lambda memory: not _is_dated(memory))
-        opinions = await self.opinions.held(book, [one.id for one in memories if is_belief(one.kind)])
+        opinions = await self.opinions.of(book, [memory.id for memory in memories if is_belief(memory.kind)])
         return EntityShowReply(
             **_entity(book, slug, memories),
             memories=list(map(_memory, memories[:limit])),
@@ -96,28 +98,28 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
         )
 
     async def links(self, admitted: Admitted, name: str, limit: int, *, after: str = "") -> EntityLinksReply:
-        """Return those that an entity is named with, behind the slug `after`, and how all of them are named together.
+        """Return entities named together with an entity, after the slug `after`, and the links among all of them.
 
         Raises NotFound.
         """
         book = await self.book.now()
         about = self._about(book, admitted)
-        slug = _meant(book, about, name)
+        slug = _find_entity(book, about, name)
         own = about.get(slug, frozenset())
-        near = {other: n for other, memories in about.items() if other != slug and (n := len(own & memories))}
+        near = {other: count for other, memories in about.items() if other != slug and (count := len(own & memories))}
 
         def place(other: EntitySlug) -> tuple[int, EntitySlug]:
             return -near.get(other, 0), other
 
-        rest = sorted((one for one in near if not after or place(one) > place(EntitySlug(after))), key=place)
+        rest = sorted((other for other in near if not after or place(other) > place(EntitySlug(after))), key=place)
         shown = [slug, *rest[:limit]]
         links = [
-            EntityLinkReply(one=one, other=other, memories=n)
-            for one, other in combinations(sorted(shown), 2)
-            if (n := len(about.get(one, own) & about.get(other, own)))
+            EntityLinkReply(one=first, other=second, memories=count)
+            for first, second in combinations(sorted(shown), 2)
+            if (count := len(about.get(first, own) & about.get(second, own)))
         ]
         return EntityLinksReply(
-            entities=[_entity(book, one, _memories(book, about, one)) for one in shown],
+            entities=[_entity(book, entity, _memories(book, about, entity)) for entity in shown],
             links=sorted(links, key=lambda link: (-link["memories"], link["one"], link["other"])),
             total=len(near),
             next=shown[-1] if len(rest) > limit else None,
@@ -125,19 +127,19 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
     def _about(self, book: Book, admitted: Admitted) -> _About:
         visibility = Visibility.of(self.agent, admitted)
-        hidden = {one for scope, ids in book.scoped.items() if not visibility.admits(scope) for one in ids}
-        return {slug: seen for slug, ids in book.by_entity.items() if (seen := ids - hidden)}
+        hidden = {memory for scope, ids in book.scoped.items() if not visibility.admits(scope) for memory in ids}
+        return {slug: visible for slug, ids in book.by_entity.items() if (visible := ids - hidden)}
 
     async def merge(self, name: str, into: str, *, is_dry: bool) -> EntityChangeReply:
-        """Make a name an alias of an entity, once the index knows the pages as they are on disk; raises as `merge`."""
+        """Make a name an alias of an entity, once the index has the current pages; raises as `split`."""
         return await self._write_settled(lambda book: merge(self.journal, book, name, into, is_dry=is_dry))
 
     async def split(self, name: str, *, is_dry: bool) -> EntityChangeReply:
-        """Take an alias out again; raises as `split`."""
+        """Remove an alias; raises InvalidRequest, NotFound, and what `Journal.change` does."""
         return await self._write_settled(lambda book: split(self.journal, book, name, is_dry=is_dry))
 
     async def _write_settled(self, write: Callable[[Book], Awaitable[EntityChangeReply]]) -> EntityChangeReply:
-        """Write while the index knows the pages as they are on disk, before and after; it is not waited for longer."""
+        """Write while the index has the current pages, before and after; wait at most `SETTLED_SECONDS` each time."""
         await self.index.follow(SETTLED_SECONDS)
         reply = await write((await self.book.now()).own)
         await self.index.follow(SETTLED_SECONDS)
@@ -145,10 +147,10 @@ class AgentEntities(Struct, frozen=True, kw_only=True):
 
 
 def _memories(book: Book, about: _About, slug: EntitySlug) -> Sequence[Memory]:
-    return [book.memories[one] for one in about.get(slug, ())]
+    return [book.memories[memory] for memory in about.get(slug, ())]
 
 
-def _meant(book: Book, about: _About, name: str) -> EntitySlug:
+def _find_entity(book: Book, about: _About, name: str) -> EntitySlug:
     slug = book.about(name.removeprefix("@"))
     if slug not in about and slug not in book.pages:
         raise NotFound(f"no memory and no page names {name!r}", hint="memoryctl entities list shows all")
@@ -156,19 +158,19 @@ def _meant(book: Book, about: _About, name: str) -> EntitySlug:
 
 
 def _entity(book: Book, slug: EntitySlug, memories: Sequence[Memory]) -> EntityReply:
-    """Return an entity with what the memories about it say of it."""
+    """Return the reply for an entity, from the memories about it."""
     page = book.pages.get(slug)
-    written = Counter(name for one in memories for name in one.line.entities)
+    written = Counter(name for memory in memories for name in memory.line.entities)
     names = Counter({name: count for name, count in written.items() if book.about(name) == slug})
     own = [name for name, _ in names.most_common() if slug_of(name) == slug]
-    days = {source.day for one in memories for source in one.sources if date_in_name(source.path) is not None}
+    days = {source.day for memory in memories for source in memory.sources if date_in_name(source.path) is not None}
     return EntityReply(
         name=page.name if page else (own or [slug])[0],
         slug=slug,
         aliases=_distinct([*(page.aliases if page else ()), *names], slug),
         page=page.path if page else None,
         memoryCount=len(memories),
-        opinionCount=sum(is_belief(one.kind) for one in memories),
+        opinionCount=sum(is_belief(memory.kind) for memory in memories),
         firstSeen=min(days).isoformat() if days else None,
         lastSeen=max(days).isoformat() if days else None,
     )
@@ -207,7 +209,7 @@ async def merge(journal: Journal, book: Book, name: str, into: str, *, is_dry: b
 
 
 async def split(journal: Journal, book: Book, name: str, *, is_dry: bool = False) -> EntityChangeReply:
-    """Take an alias out of the page of its entity; raises as `merge`."""
+    """Remove an alias from the page of its entity; raises as `merge`."""
     if not is_dry:
         journal.check_writable()
     try:

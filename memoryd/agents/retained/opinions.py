@@ -1,4 +1,4 @@
-"""An agent's opinions: which it holds, why, whether each confidence comes out again; and reflect, which makes them."""
+"""Opinions of an agent: list, explain and replay; and scheduled runs of reflect, which forms opinions."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ _SHORTEST_ID = 4
 
 
 class AgentOpinions(Struct, frozen=True):
-    """The opinions that reach one agent. Each call raises StoreError where index or ledger cannot be read."""
+    """The opinions that one agent may see. Each call raises StoreError if the index or the ledger cannot be read."""
 
     agent: str
     book: MemoryCache
@@ -45,62 +45,62 @@ class AgentOpinions(Struct, frozen=True):
     async def all(self, admitted: Admitted, entity: str | None, limit: int) -> OpinionsReply:
         """Return the opinions, about an entity if one is named, the firmest first."""
         book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
-        about = [one for one in _beliefs(book, visibility) if entity is None or _is_about(book, one, entity)]
+        about = [memory for memory in _beliefs(book, visibility) if entity is None or _is_about(book, memory, entity)]
         rows = firmest_first(await self._with_evidence(book, about))
         return OpinionsReply(opinions=rows[:limit], total=len(rows))
 
     async def one(self, admitted: Admitted, name: str) -> OpinionWhyReply:
-        """Explain the opinion of an id, or of a beginning of one; raises NotFound, InvalidRequest for several."""
+        """Explain the opinion with this id or id prefix; raises NotFound, InvalidRequest if it matches several."""
         book, visibility = (await self.book.now()).own, Visibility.of(self.agent, admitted)
         (opinion,) = await self._with_evidence(book, [_find_opinion(book, visibility, name)])
-        standing = opinion.standing
+        state = opinion.state
         return OpinionWhyReply(
             **opinion_reply(opinion),
-            steps=[_step_reply(book, visibility, step) for step in standing.steps],
-            setAside=[_step_reply(book, visibility, step) for step in standing.set_aside],
+            steps=[_step_reply(book, visibility, step) for step in state.steps],
+            setAside=[_step_reply(book, visibility, step) for step in state.set_aside],
         )
 
     async def replay(self, admitted: Admitted) -> OpinionReplayReply:
-        """Compute the confidences of all opinions anew, and compare them with what is on record."""
+        """Compute the confidences of all opinions again, and compare them with the recorded ones."""
         book = (await self.book.now()).own
         opinions = await self._with_evidence(book, _beliefs(book, Visibility.of(self.agent, admitted)))
-        differing = [row for one in opinions if (row := _first_difference(one)) is not None]
+        differing = [row for opinion in opinions if (row := _first_difference(opinion)) is not None]
         return OpinionReplayReply(
             equal=not differing,
             opinions=len(opinions),
-            steps=sum(len(one.standing.recorded) for one in opinions),
+            steps=sum(len(opinion.state.recorded) for opinion in opinions),
             differing=differing,
         )
 
     async def _with_evidence(self, book: Book, memories: Sequence[Memory]) -> list[OpinionWithEvidence]:
-        return list((await self.opinions.held(book, [one.id for one in memories])).values())
+        return list((await self.opinions.of(book, [memory.id for memory in memories])).values())
 
 
 def firmest_first(opinions: Sequence[OpinionWithEvidence]) -> list[OpinionReply]:
     """Return the replies of opinions, the firmest first."""
-    return list(map(opinion_reply, sorted(opinions, key=lambda one: (-one.confidence, one.memory.id))))
+    return list(map(opinion_reply, sorted(opinions, key=lambda opinion: (-opinion.confidence, opinion.memory.id))))
 
 
 def opinion_reply(opinion: OpinionWithEvidence) -> OpinionReply:
-    """Return an opinion as it is told."""
-    memory, standing = opinion.memory, opinion.standing
+    """Return the reply for an opinion."""
+    memory, state = opinion.memory, opinion.state
     return OpinionReply(
         id=memory.id,
         kind=memory.kind,
         statement=memory.text,
         entities=list(memory.line.entities),
-        confidence=standing.confidence,
-        base=standing.base.confidence,
-        lastUpdated=standing.last_updated.isoformat() if standing.last_updated else None,
-        supporting=len(standing.supporting),
-        opposing=len(standing.opposing),
+        confidence=state.confidence,
+        base=state.base.confidence,
+        lastUpdated=state.last_updated.isoformat() if state.last_updated else None,
+        supporting=len(state.supporting),
+        opposing=len(state.opposing),
         source=str(memory.sources[0].citation),
     )
 
 
 def _beliefs(book: Book, visibility: Visibility) -> list[Memory]:
-    beliefs = (one for one in book.memories.values() if is_belief(one.kind))
-    return sorted((one for one in beliefs if visibility.admits(one.scope)), key=lambda one: one.id)
+    beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
+    return sorted((memory for memory in beliefs if visibility.admits(memory.scope)), key=lambda memory: memory.id)
 
 
 def _is_about(book: Book, memory: Memory, entity: str) -> bool:
@@ -109,9 +109,11 @@ def _is_about(book: Book, memory: Memory, entity: str) -> bool:
 
 
 def _find_opinion(book: Book, visibility: Visibility, name: str) -> Memory:
-    # only among those that the caller may see: another id is no more told than what it stands for
+    # only among visible opinions: the ids of others must not be revealed either
     prefix = name.strip().lower()
-    matches = [one for one in _beliefs(book, visibility) if len(prefix) >= _SHORTEST_ID and one.id.startswith(prefix)]
+    matches = [
+        memory for memory in _beliefs(book, visibility) if len(prefix) >= _SHORTEST_ID and memory.id.startswith(prefix)
+    ]
     if not matches:
         raise NotFound(f"there is no opinion {name!r}", hint="memoryctl opinions list shows all with their ids")
     if len(matches) > 1:
@@ -120,7 +122,7 @@ def _find_opinion(book: Book, visibility: Visibility, name: str) -> Memory:
 
 
 def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepReply:
-    """Return a step with what its evidence says, without text where its line is gone or beyond the caller's reach."""
+    """Return a step with the text of its evidence, empty if its line was deleted or the caller may not see it."""
     memory = book.memories.get(MemoryId(step.evidence))
     is_visible = memory is not None and visibility.admits(memory.scope)
     return OpinionStepReply(
@@ -137,8 +139,8 @@ def _step_reply(book: Book, visibility: Visibility, step: Step) -> OpinionStepRe
 
 
 def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | None:
-    """Return the first step of an opinion that is not as it is computed anew."""
-    recorded = opinion.standing.recorded
+    """Return the first step of an opinion that differs from its recomputed value."""
+    recorded = opinion.state.recorded
     for old, new in zip(recorded, chained(recorded), strict=True):
         if old != new:
             return OpinionDifferenceReply(
@@ -156,28 +158,28 @@ def _first_difference(opinion: OpinionWithEvidence) -> OpinionDifferenceReply | 
 log = structlog.get_logger(__name__)
 
 SETTLE_SECONDS = 60.0
-"""How long a run waits until the index has what is on disk."""
+"""How long a run waits until the index has the files on disk."""
 POLL_SECONDS = 30.0
-"""How often the clock is looked at: neither sleep nor a changed clock makes the time of day be missed for longer."""
+"""Interval of checking the clock: sleep or a clock change delays the time of day by no more than this."""
 RETRY_SECONDS = 600.0
-"""How long a scheduled run that failed waits for another try."""
+"""Delay before a failed scheduled run is retried."""
 
 
 class CurrentMemories(Struct, frozen=True, kw_only=True):
-    """Gives the memories of a workspace as the disk has them now."""
+    """The memories of a workspace as on disk now."""
 
     book: MemoryCache
     index: WorkspaceIndex
     seconds: float = SETTLE_SECONDS
 
     async def now(self) -> Book:
-        """Return the book of what is said and settled here, once what is on disk is in the index.
+        """Return the book without other people's lines and conflict copies, once the index has the files on disk.
 
-        Raises NotNow where that cannot be, StoreError.
+        Raises NotNow if the index is incomplete, StoreError.
         """
         if not await self.index.follow(self.seconds):
             raise NotNow("the notes are still being read", hint="try again in a moment")
-        # what an index does not have, or holds back, would look like memories that are gone
+        # lines missing from an incomplete index would look like deleted memories
         why = self.index.why_waiting or self.index.trouble
         if why := why or ("" if self.index.is_ready else "it was not read yet"):
             raise NotNow(f"the index does not have all notes: {why}", hint="memoryctl status tells more")
@@ -186,14 +188,14 @@ class CurrentMemories(Struct, frozen=True, kw_only=True):
         return (await self.book.now()).settled
 
     async def told(self) -> SharedMemories:
-        """Return what may be told to all; raises as `now` does."""
+        """Return the memories that everyone may see; raises as `now` does."""
         return await asyncio.to_thread(shared_memories, await self.now(), {})
 
 
 class ReflectUse(Struct, frozen=True, kw_only=True):
-    """Reflects over a workspace: for who asks, and by the clocks of a zone once a day.
+    """Reflects over a workspace: on request, and once a day at a time of day in a zone.
 
-    Once is enough for however many days were slept through.
+    After several days of sleep it runs once.
     """
 
     reflecting: Reflecting
@@ -202,9 +204,9 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     async def run(self, since: str | None, *, is_dry: bool = False, allows_loss: bool = False) -> ReflectReply:
-        """Reflect over what was recorded since a day (`7d`, `2026-01-31`), by default as the settings say.
+        """Reflect over what was recorded since a day (`7d`, `2026-01-31`), by default as configured.
 
-        Raises InvalidRequest for what is no time, and what `Reflecting.run` does.
+        Raises InvalidRequest for an invalid time, and what `Reflecting.run` does.
         """
         now = self.clock().astimezone(self.zone)
         try:
@@ -215,9 +217,9 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
         return await self.reflecting.run(options)
 
     async def run_by_clock(self) -> None:
-        """Look at the clock now and then, until cancelled; return at once where no schedule is set.
+        """Check the clock regularly until cancelled; return at once if no schedule is set.
 
-        Before that the last run is remembered, so that status tells after a restart what it left.
+        First the result of the last run is loaded, so that status reports it after a restart.
         """
         with contextlib.suppress(MemorydError):
             await self.reflecting.remember()
@@ -234,14 +236,14 @@ class ReflectUse(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(seconds)
 
     async def run_if_due(self) -> ReflectReply | None:
-        """Reflect if the time of day came since the last run; raises what a run does, and StoreError."""
+        """Reflect if the time of day passed since the last run; raises what a run does, and StoreError."""
         at, now = self.settings.at, self.clock()
         last = None if at is None else await self.reflecting.runs.last(now)
         if at is None or not is_due(last and last[0], now, at, self.zone):
             return None
         since = (now - self.settings.since).astimezone(self.zone).date()
         if last is not None:
-            # what was recorded while nobody reflected is looked at, too
+            # also cover what was recorded since the last run
             since = min(since, (last[0] - timedelta(days=1)).astimezone(self.zone).date())
         with contextlib.suppress(NotNow):
             done = await self.reflecting.run(ReflectOptions(since=since))

@@ -1,7 +1,7 @@
-"""Recalling what an agent's memory holds: filters, bundles for the prompt, and chats of several people.
+"""Recall for one agent: filters, bundles for a prompt, and group chats.
 
-What a request leaves open is as the configuration says. A bundle holds the core file and the persona as they are, and
-what is pinned and recalled; a chat of several people gets nothing of the core unless the configuration says so.
+Options that a request leaves open come from the configuration. A bundle contains the core file and the persona
+unchanged, and pinned and recalled memories. In a group chat the core is left out unless the configuration includes it.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ from memoryd.domain.text.sanitizing import KeepVersion, settled_marks
 from memoryd.errors import InvalidRequest, StoreError
 from memoryd.files.excerpts import Presence, PresentFiles
 from memoryd.memory.book import MemoryCache, OpinionStore, OpinionWithEvidence
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.answer import best_of, for_groups
 from memoryd.memory.recall.eligible import EligibleMemories, MemoryFacts
 from memoryd.memory.recall.query import Recalled, RecalledItem, RecalledMemory, RecallQuery, document_filters
@@ -53,16 +53,16 @@ from memoryd.replies.recall import BundleReply, ReceiptReply
 
 _READ_SECONDS = 2.0
 _DOCUMENT_BYTES = 256 * 1024
-"""More of a document has no place in any prompt."""
+"""Maximum bytes of a document that are read for a prompt."""
 _DISPUTED = 2
-"""Memories that are named with a disputed one."""
+"""Maximum number of memories named with a disputed one."""
 _DASH = expression(r"(?<!\S)-(?=[\w\"“])")
 
 
 class RecallOptions(Struct, frozen=True, kw_only=True):
-    """How to recall; None, and an empty text, is as the configuration says, or no filter.
+    """How to recall. None or an empty string means the configured value, or no filter.
 
-    Days are dates as somebody writes them (`30d`, `2026-10-01`), read in the time zone of the owner of the notes.
+    Days are dates in the user's notation (`30d`, `2026-10-01`), read in the time zone of the notes' owner.
     """
 
     k: int | None = None
@@ -74,87 +74,88 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     kind: str = ""
     scope: str = ""
     only_memories: bool = False
-    """Whether passages and pages are left out."""
+    """True to leave out passages and pages."""
     deadline: timedelta | None = None
     is_explained: bool = False
     touches: bool = True
-    """Whether what is told counts as used."""
+    """True if returned memories count as accessed."""
     session: str = ""
-    """The key of the session that asks, in which each memory counts as used once; empty: each time that it is told."""
+    """The session key; each memory counts as accessed once per session. Empty: it counts each time it is returned."""
     is_unasked: bool = False
-    """Whether nobody asked: the text is a message, and what its own evidence earns is recalled beside it."""
+    """True if the text is a message and no explicit query: only items with enough evidence of their own are recalled.
+    """
     is_failure: bool = False
-    """Whether it is what a failed tool asks, and not a message."""
-    said_before: tuple[str, ...] = ()
-    """What was said in the same conversation before the message, the latest at the end."""
+    """True if the text is the question made of a failed tool call, and no message."""
+    earlier_messages: tuple[str, ...] = ()
+    """Earlier messages of the same conversation, the latest at the end."""
     is_for_all: bool = False
-    """Whether all who listen read what is recalled; what is put into a prompt always counts as such."""
+    """True if everyone in the chat reads the result; a result for a prompt always counts as such."""
 
 
 class BundleOptions(Struct, frozen=True, kw_only=True):
-    """How a bundle is to be: tokens at most (None: as configured), and which one is known."""
+    """Limit of a bundle in tokens (None: as configured), and the ETag that the client has."""
 
     budget: int | None = None
     if_none_match: str = ""
 
 
 _ASKERS_MAX = 16
-"""Askers; each is the agent in a channel."""
+"""Maximum number of cached visibilities; each is an agent in a channel."""
 
 
 class StableMemories:
-    """Gives what the stable block holds of a book; it goes when something is forgotten, and when a line changed."""
+    """Cache of the memories in the stable block of a book. Forgetting anything, or a changed line, clears it."""
 
     def __init__(self) -> None:
         self._lines = StableLines()
         self._known: dict[Visibility, StableParts] = {}
-        self._blocks: dict[Visibility, _MadeBlock] = {}
-        drop_with_the_others(self)
+        self._blocks: dict[Visibility, _CachedBlock] = {}
+        register_text_holder(self)
 
     async def of(self, facts: MemoryFacts, visibility: Visibility) -> StableParts:
-        """Return the parts within reach of the book that the facts are of."""
+        """Return the visible parts of the book that the facts describe."""
         if facts.book is self._lines.book and visibility in self._known:
             return self._known[visibility]
         before = self._lines
-        # in a thread: of a book that is new all memories are looked at
+        # in a thread: for a new book every memory is scanned
         lines, parts = await asyncio.to_thread(_parts_of_book, facts, before, visibility)
-        # else something was forgotten meanwhile, or another one was faster
+        # unchanged, unless something was forgotten since, or another call was faster
         if before is self._lines:
             is_same = lines is before and len(self._known) <= _ASKERS_MAX
             self._lines, self._known = lines, {**(self._known if is_same else {}), visibility: parts}
-            self._blocks = {one: made for one, made in self._blocks.items() if is_same}
+            self._blocks = {key: block for key, block in self._blocks.items() if is_same}
         return parts
 
     def before(self, visibility: Visibility) -> StableParts:
-        """Return the parts as they were told last; none where something was forgotten since."""
+        """Return the last parts; empty if something was forgotten since."""
         return self._known.get(visibility) or StableParts()
 
     async def block(
-        self, kept: StableParts, documents: Sequence[BundlePart], visibility: Visibility, *, budget: int
+        self, parts: StableParts, documents: Sequence[BundlePart], visibility: Visibility, *, budget: int
     ) -> StableBlock:
-        """Return the stable block of what is kept within reach: the same one, until something of it changed."""
-        made = self._blocks.get(visibility)
-        if made is not None and made.kept is kept and (made.documents, made.budget) == (documents, budget):
-            return made.block
+        """Return the stable block of these parts; the cached one until its inputs change."""
+        cached = self._blocks.get(visibility)
+        if cached is not None and cached.parts is parts and (cached.documents, cached.budget) == (documents, budget):
+            return cached.block
         lines = self._lines
-        # in a thread: each of what may be kept is measured, if it has room or not
+        # in a thread: each candidate part is measured, whether or not it fits
         block = await asyncio.to_thread(
-            stable_block, documents, kept.pinned, budget=budget, beyond=kept.beyond, stated=kept.stated
+            stable_block, documents, parts.pinned, budget=budget, beyond=parts.beyond, stated=parts.stated
         )
-        # of what is kept no more nothing is held
-        if lines is self._lines and self._known.get(visibility) is kept:
-            self._blocks[visibility] = _MadeBlock(kept, documents, budget, block)
+        # parts that were dropped since are not cached
+        if lines is self._lines and self._known.get(visibility) is parts:
+            self._blocks[visibility] = _CachedBlock(parts, documents, budget, block)
         return block
 
     def drop_texts(self) -> None:
-        """Hold none any more."""
+        """Drop all texts."""
         self._lines, self._known, self._blocks = StableLines(), {}, {}
 
 
-class _MadeBlock(Struct, frozen=True):
-    """A stable block, and what it was made of."""
+class _CachedBlock(Struct, frozen=True):
+    """A stable block with its inputs."""
 
-    kept: StableParts
+    parts: StableParts
     documents: Sequence[BundlePart]
     budget: int
     block: StableBlock
@@ -174,34 +175,34 @@ def _parts(recalled: Recalled) -> Iterator[BundlePart]:
 
 def _part(item: RecalledItem, opinions: Mapping[MemoryId, OpinionWithEvidence]) -> BundlePart:
     if not isinstance(item, RecalledMemory):
-        text = f"{_by(item)}{item.hit.snippet.text}"
+        text = f"{_origin(item)}{item.hit.snippet.text}"
         return BundlePart(str(item.citation), text, str(item.citation))
     source, line = item.lead.source, item.memory.line
-    told = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
-    if (held := opinions.get(item.memory.id)) is not None and held.is_explicit:
-        told.append(f"confidence {held.confidence:.2f}")
+    notes = [*([str(source.day)] if date_in_name(source.path) else []), line.kind.value, *line.entities]
+    if (opinion := opinions.get(item.memory.id)) is not None and opinion.is_explicit:
+        notes.append(f"confidence {opinion.confidence:.2f}")
     if item.superseded_by:
-        told.append("earlier")
+        notes.append("earlier")
     elif item.doubted_by:
-        told.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
+        notes.append(f"disputed: {', '.join(map(short_id, item.doubted_by[:_DISPUTED]))} says otherwise")
     return BundlePart(
         short_id(item.memory.id),
-        f"{_by(item)}{line.text}",
+        f"{_origin(item)}{line.text}",
         str(item.citation),
-        note=", ".join(told),
+        note=", ".join(notes),
         is_superseded=bool(item.superseded_by),
         shorter=shorter(line.text),
     )
 
 
-def _by(item: RecalledItem) -> str:
-    """Return what stands before the words of others, of the other version of a note, and of what may not hold."""
+def _origin(item: RecalledItem) -> str:
+    """Return the prefix for text of other people, of conflict copies, and of outdated documents."""
     path = item.citation.path
     return marks(person_of(path), "copy of a conflict" * is_conflict_copy(path), *item.standing)
 
 
 class AgentRecall(Struct, frozen=True, kw_only=True):
-    """The recall of one agent, and its bundles. `is_alone`: no other one shares its workspace."""
+    """Recall and bundles of one agent. `is_alone`: no other agent shares its workspace."""
 
     agent: Agent
     is_alone: bool
@@ -213,77 +214,80 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     executor: Executor
     usage: UsageCache
     clock: Callable[[], datetime]
-    """The owner's time, in the owner's zone."""
-    kept: StableMemories = field(default_factory=StableMemories)
+    """Returns the owner's time, in the owner's zone."""
+    stable: StableMemories = field(default_factory=StableMemories)
 
     async def recall(
         self,
         text: str,
         options: RecallOptions,
         admitted: Admitted,
-        wanted: BundleOptions | None = None,
+        bundle_options: BundleOptions | None = None,
         before: Sequence[Recalled] = (),
     ) -> Recalled:
-        """Return what answers, and a bundle of it where one is wanted; raises InvalidRequest.
+        """Return the result, with a bundle if `bundle_options` are given; raises InvalidRequest.
 
-        Behind it stands what was recalled `before`, once, where it is another.
+        Results of `before` that are not in it are appended.
         """
         query = await self._query(text, options, admitted)
-        found = await self._recall_visible(query, admitted, is_prompt=wanted is not None or options.is_for_all)
-        opinions, stated = await self._evidence(found, query)
+        recalled = await self._recall_visible(
+            query, admitted, is_prompt=bundle_options is not None or options.is_for_all
+        )
+        opinions, stated = await self._evidence(recalled, query)
         team = "" if self.agent.team is None else self.agent.team.name or ""
         cites = self._has_citations(admitted)
-        found = _joined(replace(found, opinions=opinions, stated=stated, team=team, has_citations=cites), before)
-        if wanted is not None:
-            found = replace(found, bundle=await self._bundle(found, admitted, wanted))
+        recalled = replace(recalled, opinions=opinions, stated=stated, team=team, has_citations=cites)
+        recalled = _append_results(recalled, before)
+        if bundle_options is not None:
+            recalled = replace(recalled, bundle=await self._bundle(recalled, admitted, bundle_options))
         if options.touches:
-            self.touch(found, at=query.now.timestamp(), session=options.session)
-        return found
+            self.touch(recalled, at=query.now.timestamp(), session=options.session)
+        return recalled
 
     async def _recall_visible(self, query: RecallQuery, admitted: Admitted, *, is_prompt: bool) -> Recalled:
-        """Return what is recalled; for a group without what the core keeps from it."""
+        """Return the result; for a group without what the core withholds from groups."""
         if not is_prompt or self._has_core(admitted):
             return await self.recaller.recall(query)
-        # twice as many, for some may not be told
+        # twice the limit, because some items may be withheld
         recalled = await self.recaller.recall(replace(query, limit=2 * query.limit))
-        kept = None
+        withheld = None
         with contextlib.suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_READ_SECONDS):
-                kept = withheld_from_groups((await self.book.now()).memories.values())
-        return for_groups(recalled, kept, query.limit)
+                withheld = withheld_from_groups((await self.book.now()).memories.values())
+        return for_groups(recalled, withheld, query.limit)
 
     async def beginning(self, admitted: Admitted, before: Sequence[Recalled] = ()) -> Bundle:
-        """Return the bundle of a session that begins: its stable block, and what was recalled `before`."""
-        return await self._bundle(_joined(Recalled(), before), admitted, BundleOptions())
+        """Return the bundle at the start of a session: its stable block, and the results of `before`."""
+        return await self._bundle(_append_results(Recalled(), before), admitted, BundleOptions())
 
     def visibility(self, admitted: Admitted) -> Visibility:
-        """Return whose memories a request may see."""
+        """Return the scopes that a request may see."""
         return Visibility.of(self.agent.id, admitted)
 
-    def touch(self, found: Recalled, *, at: float, session: str = "", message: str = "") -> None:
-        """Count what was told and answers as used, once in a session, and once for a message that told it unasked."""
-        answers = [item.memory.id for item in shown_memories(found) if item.is_answer]
+    def touch(self, recalled: Recalled, *, at: float, session: str = "", message: str = "") -> None:
+        """Count returned memories that answer as accessed, once per session and once per unasked message."""
+        answers = [item.memory.id for item in shown_memories(recalled) if item.is_answer]
         self.usage.touch(answers, at, session=self._name(session), message=self._name(message))
 
     def touch_used(self, memories: Sequence[MemoryId], *, at: float, session: str) -> None:
-        """Count what an agent's answer uses, once in its session."""
+        """Count the memories that an agent's answer uses as accessed, once per session."""
         self.usage.touch(memories, at, session=self._name(session))
 
-    def _name(self, said: str) -> str:
-        # agents share the usage of a workspace, and no words are to be kept
-        return f"{self.agent.id} {hash(said)}" if said else ""
+    def _name(self, text: str) -> str:
+        # hashed, because agents share the usage of a workspace, and no text is to be stored
+        return f"{self.agent.id} {hash(text)}" if text else ""
 
-    async def _bundle(self, recalled: Recalled, admitted: Admitted, wanted: BundleOptions) -> Bundle:
-        budget = self.agent.memory.recall.budget if wanted.budget is None else wanted.budget
-        visibility, is_whole = self.visibility(admitted), self._has_core(admitted)
-        documents = await self._documents(*(CORE_FILES if is_whole else ()), PERSONA)
-        kept = await self._stable_parts(visibility) if is_whole else StableParts()
-        stable = await self.kept.block(kept, documents, visibility, budget=budget)
+    async def _bundle(self, recalled: Recalled, admitted: Admitted, options: BundleOptions) -> Bundle:
+        budget = self.agent.memory.recall.budget if options.budget is None else options.budget
+        visibility, has_core = self.visibility(admitted), self._has_core(admitted)
+        documents = await self._documents(*(CORE_FILES if has_core else ()), PERSONA)
+        parts = await self._stable_parts(visibility) if has_core else StableParts()
+        stable = await self.stable.block(parts, documents, visibility, budget=budget)
         return bundle(
             stable,
             list(_parts(recalled)),
             budget=budget,
-            if_none_match=wanted.if_none_match,
+            if_none_match=options.if_none_match,
             has_citations=self._has_citations(admitted),
         )
 
@@ -291,7 +295,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         return admitted.is_direct or self.agent.memory.core.in_groups
 
     async def _documents(self, *names: str) -> list[BundlePart]:
-        """Return the documents that can be told now, one of both spellings of the core file."""
+        """Return the documents that can be read now; of the two spellings of the core file, the first that exists."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(_READ_SECONDS):
@@ -299,21 +303,21 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         except TimeoutError:
             return []
         core = next((name for name in CORE_FILES if texts.get(name, "").strip()), "")
-        shown = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
-        return [BundlePart(name, texts[name], name, is_whole=False) for name in shown]
+        present = [name for name in (core, PERSONA) if texts.get(name, "").strip()]
+        return [BundlePart(name, texts[name], name, is_whole=False) for name in present]
 
     def _text(self, name: str) -> str:
-        seen = self.files.look(RelativePath(name), None, self.files.moment())
-        data = seen.data.removesuffix(PADDING) if seen.presence is Presence.OTHER else b""
-        # what the other side says between git's marks holds for nobody yet
+        file = self.files.look(RelativePath(name), None, self.files.moment())
+        data = file.data.removesuffix(PADDING) if file.presence is Presence.OTHER else b""
+        # the other version between git's conflict marks is not settled yet
         return settled_marks(data[:_DOCUMENT_BYTES].decode("utf-8", "replace"), KeepVersion.ORIGINAL)
 
     async def _stable_parts(self, visibility: Visibility) -> StableParts:
         try:
             async with asyncio.timeout(_READ_SECONDS):
-                return await self.kept.of(await self.eligible.facts(await self.book.now()), visibility)
+                return await self.stable.of(await self.eligible.facts(await self.book.now()), visibility)
         except TimeoutError:
-            return self.kept.before(visibility)
+            return self.stable.before(visibility)
         except StoreError:
             return StableParts()
 
@@ -324,7 +328,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
         settings = self.agent.memory_search.query
         check_question(text)
         now = self.clock()
-        # a command that somebody remembers has dashes; what is to be left out is said by filters
+        # dashes before words are part of a command; exclusions are expressed by filters
         plain, zone = _DASH.sub("", text), now.tzinfo or Filters().zone
         question = parse_question(plain, Filters(zone=zone), now)
         deadline = settings.deadline_ms / 1000 if options.deadline is None else options.deadline.total_seconds()
@@ -340,17 +344,21 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             now=now,
             is_explained=options.is_explained,
             visibility=filters.visibility,
-            said=text if options.is_unasked else "",
+            message=text if options.is_unasked else "",
             is_failure=options.is_failure,
-            said_before=options.said_before,
+            earlier_messages=options.earlier_messages,
         )
 
     async def _filters(
         self, options: RecallOptions, question: Question, admitted: Admitted, now: datetime
     ) -> RecallFilters:
-        asked = question.filters
-        since = [day for day in (_day(options.since, now), asked.since and asked.since.date()) if day]
-        until = [day for day in (_day(options.until, now, is_end=True), asked.until and asked.until.date()) if day]
+        query_filters = question.filters
+        since = [day for day in (_day(options.since, now), query_filters.since and query_filters.since.date()) if day]
+        until = [
+            day
+            for day in (_day(options.until, now, is_end=True), query_filters.until and query_filters.until.date())
+            if day
+        ]
         kinds = kinds_of(options.kind)
         check_scope(options.scope)
         return RecallFilters(
@@ -360,7 +368,7 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             as_of=_day(options.as_of, now, is_end=True),
             known_by=_day(options.known_by, now, is_end=True),
             entities=named_entity(await self.book.now(), options.entity) if options.entity else None,
-            # whoever names kinds, if all of them, asks for memories: nothing else has one
+            # naming kinds, even all of them, selects memories only: passages have no kind
             kinds=frozenset(Kind) if kinds is None and options.only_memories else kinds,
             scope=TEAM if is_team(options.scope) else options.scope,
             is_alone=self.is_alone,
@@ -369,9 +377,9 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
     async def _evidence(
         self, recalled: Recalled, query: RecallQuery
     ) -> tuple[Mapping[MemoryId, OpinionWithEvidence], Mapping[MemoryId, Sequence[LineEvidence]]]:
-        """Return how the opinions stand, and what lines say for and against them.
+        """Return the state of each recalled opinion, and the lines for and against it.
 
-        Without the ledger the confidence that is written has to do.
+        If the ledger cannot be read, replies use the confidence written in the line.
         """
         beliefs = [item.memory.id for item in recalled.memories if is_belief(item.memory.kind)]
         if not beliefs:
@@ -383,34 +391,34 @@ class AgentRecall(Struct, frozen=True, kw_only=True):
             return {}, {}
         stated = line_evidence(book, beliefs, query.memory_filters)
         try:
-            return await self.opinions.held(book, beliefs), stated
+            return await self.opinions.of(book, beliefs), stated
         except StoreError:
             return {}, stated
 
 
-def _joined(found: Recalled, others: Sequence[Recalled]) -> Recalled:
-    """Return what was found, and behind it what others found and it did not."""
+def _append_results(recalled: Recalled, others: Sequence[Recalled]) -> Recalled:
+    """Return the result with the items of the others that it lacks, at the end."""
     for other in others:
-        known = {item.citation for item in found.items}
-        pages = {page.slug for page in found.entities}
-        items = (*found.items, *(item for item in other.items if item.citation not in known))
-        found = replace(
-            found,
+        known = {item.citation for item in recalled.items}
+        pages = {page.slug for page in recalled.entities}
+        items = (*recalled.items, *(item for item in other.items if item.citation not in known))
+        recalled = replace(
+            recalled,
             items=items,
-            entities=(*found.entities, *(page for page in other.entities if page.slug not in pages)),
-            opinions={**other.opinions, **found.opinions},
-            stated={**other.stated, **found.stated},
+            entities=(*recalled.entities, *(page for page in other.entities if page.slug not in pages)),
+            opinions={**other.opinions, **recalled.opinions},
+            stated={**other.stated, **recalled.stated},
             verdict=best_of(items),
         )
-    return found
+    return recalled
 
 
-def shown_memories(found: Recalled) -> list[RecalledMemory]:
-    """Return the memories that were told for the question: of a bundle those that stand in it, else all."""
-    if found.bundle is None:
-        return found.memories
-    included = {line.name for line in found.bundle.receipt if line.is_included}
-    return [item for item in found.memories if short_id(item.memory.id) in included]
+def shown_memories(recalled: Recalled) -> list[RecalledMemory]:
+    """Return the memories that were shown for the question: of a bundle those included in it, else all."""
+    if recalled.bundle is None:
+        return recalled.memories
+    included = {line.name for line in recalled.bundle.receipt if line.is_included}
+    return [item for item in recalled.memories if short_id(item.memory.id) in included]
 
 
 def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
@@ -424,7 +432,7 @@ def _day(text: str, now: datetime, *, is_end: bool = False) -> date | None:
 
 
 def kinds_of(name: str) -> frozenset[Kind] | None:
-    """Return the kinds that a network or kind names, None for no name; raises InvalidRequest for one that is none."""
+    """Return the kinds of a network or kind, None for an empty name; raises InvalidRequest for an unknown one."""
     kinds = kinds_named(name) if name else None
     if name and kinds is None:
         raise InvalidRequest(f"there is no kind {name!r}", hint="world, experience, opinion, observation, fact, …")

@@ -1,4 +1,4 @@
-"""Replacing one memory of an agent by what is said now, and settling two that disagree: who may, and what is told."""
+"""Replacing a memory of an agent by a new statement, and settling two that disagree."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -42,10 +42,6 @@ NEWER = "{} was superseded by {} before, which is what was replaced"
 OLDER = "{} stays superseded by {}"
 TIMED = "{} has at={}, which the new line has not: say it in its brackets if it holds for it, too"
 _AGES = (Keep.NEWER.value, Keep.OLDER.value)
-_NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
-_BEYOND = "what is for {} would take the place of what others are told"
-_BEYOND_HINT = "state it as a memory of its own, without replacing"
-_OWNERS = "what its owner said or pinned stands until the owner says otherwise"
 _OWNERS_HINT = (
     "state it beside that, with contradicts={0} behind its kind, and the owner decides; or the owner may, by "
     "`memoryctl replace {0}`"
@@ -53,43 +49,45 @@ _OWNERS_HINT = (
 
 
 class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
-    """Replaces memories of one agent, too, and settles the disagreements within reach of its owner."""
+    """Replaces memories of one agent, and settles the disagreements that its owner may see."""
 
     async def replace(
         self,
         name: str,
-        said: MemoryDraft,
+        draft: MemoryDraft,
         admitted: Admitted,
         *,
         is_in_place: bool = False,
         by_agent: bool = False,
     ) -> tuple[RetainReply, bool]:
-        """State a text in the place of a memory: by its id, a citation, or words that it says.
+        """State a text instead of a memory, which is named by its id, a citation, or words in it.
 
         Return the reply, and whether anything was written.
 
-        The new line stands in the log of today and names the older one, which is marked in its notes; with
-        `is_in_place` its own lines say it instead. `by_agent`: a model says it, whoever's socket it asks by. Raises
-        NotFound for a name that means none or several, Denied, InvalidRequest, TooLarge, and what
-        `LineEditing.replace` does.
+        The new line is in today's log and names the older one, which is marked in its notes; with `is_in_place` the
+        older lines themselves are changed. `by_agent`: a model states it, through any socket. Raises NotFound for a
+        name that matches none or several, Denied, InvalidRequest, TooLarge, and what `LineEditing.replace` does.
         """
         stater = replace(admitted, is_owner=admitted.is_owner and not by_agent)
         self.editing.journal.check_writable()
         async with self.editing.journal.one_at_a_time:
             book = await self.documents.now()
             newer = await asyncio.to_thread(lambda: newer_of(book.superseded))
-            meant = await asyncio.to_thread(
-                partial(self._meant_memory, book, newer, name, admitted, is_exact=is_in_place)
+            match = await asyncio.to_thread(
+                partial(self._find_replaced, book, newer, name, admitted, is_exact=is_in_place)
             )
-            self._check(meant.memory, admitted, stater)
-            stands_in = partial(with_missing_parts, old=meant.memory, is_in_place=is_in_place)
-            line, notes = await self._line(replace(said, default_kind=meant.memory.kind), stater, stands_in)
+            self._check(match.memory, admitted, stater)
+            complete_line = partial(with_missing_parts, old=match.memory, is_in_place=is_in_place)
+            line, notes = await self._line(replace(draft, default_kind=match.memory.kind), stater, complete_line)
             if not self.documents.recall.visibility(admitted).admits(line.attributes.scope):
-                raise InvalidRequest(_BEYOND.format(line.attributes.scope), hint=_BEYOND_HINT)
-            plan = await asyncio.to_thread(_plan, book, meant, line, is_in_place=is_in_place)
-            return await self._write(book, meant, plan, notes, stater, newer.get(meant.memory.id, ()))
+                raise InvalidRequest(
+                    f"a memory for {line.attributes.scope} would replace one that others see",
+                    hint="state it as a memory of its own, without replacing",
+                )
+            plan = await asyncio.to_thread(_plan, book, match, line, is_in_place=is_in_place)
+            return await self._write(book, match, plan, notes, stater, newer.get(match.memory.id, ()))
 
-    def _meant_memory(
+    def _find_replaced(
         self,
         book: Book,
         newer: Mapping[MemoryId, Sequence[MemoryId]],
@@ -98,31 +96,36 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         *,
         is_exact: bool,
     ) -> Replaced:
-        known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
+        known = {memory.id: memory for memory in within(book, self.documents.recall.visibility(admitted))}
         try:
             return replaced(known, newer, name, is_exact=is_exact)
         except ValueError as exc:
-            raise NotFound(str(exc), hint=_NAME_HINT) from exc
+            raise NotFound(
+                str(exc), hint="`memoryctl recall` shows memories with their ids and citations; name one by its id"
+            ) from exc
 
     def _check(self, memory: Memory, admitted: Admitted, stater: Admitted) -> None:
-        """Raise Denied for who may not replace a memory."""
+        """Raise Denied if the asker may not replace a memory."""
         if not self.is_own(memory.scope, admitted):
             raise Denied(NOT_OWN, hint=NOT_OWN_HINT)
         if is_of_owner(memory) and not stater.is_owner:
-            raise Denied(_OWNERS, hint=_OWNERS_HINT.format(short_id(memory.id)))
+            raise Denied(
+                "what its owner said or pinned stands until the owner says otherwise",
+                hint=_OWNERS_HINT.format(short_id(memory.id)),
+            )
 
     async def _line(
-        self, said: MemoryDraft, stater: Admitted, stands_in: Callable[[RetainedLine], RetainedLine]
+        self, draft: MemoryDraft, stater: Admitted, complete_line: Callable[[RetainedLine], RetainedLine]
     ) -> tuple[RetainedLine, list[str]]:
         retaining = self.retaining
-        stated, notes = retaining.stated(said, stater, stands_in)
+        stated, notes = retaining.prepare_line(draft, stater, complete_line)
         unknown_names = await retaining.unknown_names([stated], stater)
         return stated, [*notes, *unknown_names, *await retaining.release_forgotten([stated], is_owner=stater.is_owner)]
 
     async def _write(
         self,
         book: Book,
-        meant: Replaced,
+        match: Replaced,
         plan: MemoryReplacement,
         notes: Sequence[str],
         stater: Admitted,
@@ -132,15 +135,15 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         done = await self.editing.replace(
             old, plan, plan.paths(book), self.retaining.retaining.log(), agent=self.asker(stater)
         )
-        # what it said is not captured again, whoever wrote it
+        # the old statement is not captured again, from anyone
         await self.stated.note([old.text, plan.line.text])
         is_written = bool(done.written.changes)
-        told = [SAME]
+        messages = [SAME]
         if is_written:
-            told = [*_notes(meant, plan, newer), *await self.editing.journal.revoke([old.line], ())]
+            messages = [*_notes(match, plan, newer), *await self.editing.journal.revoke([old.line], ())]
         reply = retain_reply(
             done.retention,
-            filter(None, (*notes, *told, *done.notes, *(one.note for one in done.written.changes))),
+            filter(None, (*notes, *messages, *done.notes, *(change.note for change in done.written.changes))),
             is_searchable=not is_written or await is_searchable(self.documents.index, done.written.paths),
             replaced=plan.old,
             written=done.written,
@@ -148,18 +151,18 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         return reply, is_written
 
     async def disagreements(self, admitted: Admitted, limit: int, after: str = "") -> DisagreementsReply:
-        """Return the pairs as the disk has them now, the newest first, behind a named one; raises StoreError."""
+        """Return the current pairs, the newest first, after the pair named `after`; raises StoreError."""
         book, pairs = await self._disagreements(admitted)
-        start = _start_behind(after, pairs, book) if after else 0
+        start = _start_after(after, pairs, book) if after else 0
         shown, has_more = pairs[start : start + limit], start + limit < len(pairs)
         return DisagreementsReply(
-            disagreements=[self._pair(one, book) for one in shown],
+            disagreements=[self._pair(pair, book) for pair in shown],
             total=len(pairs),
             next=pair_name(shown[-1]) if has_more else None,
         )
 
     async def settle(self, name: str, keep: str, admitted: Admitted) -> SettledReply:
-        """Write which of a pair holds, the one of a name, or `both`.
+        """Write which memory of a pair is true: one of its names, or `both`.
 
         Raises NotFound, InvalidRequest, Denied, and what `LineEditing.relate` does.
         """
@@ -184,7 +187,7 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         names = self._names(pair, book)
         return DisagreementReply(
             id=pair_name(pair),
-            # neither came later
+            # neither is newer
             doubt=pair.doubt.value if names == _AGES or pair.doubt is Doubt.COPY else Doubt.PEOPLE.value,
             leads=pair.leads,
             newer=_memory(book.memories[pair.newer], names[0]),
@@ -192,13 +195,13 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         )
 
     def _names(self, pair: Disagreement, book: Book) -> tuple[str, str]:
-        """Return what the two are called where one is kept: by age or, if two people said them on one day, by those.
+        """Return the names of the two memories: by age or, if two people stated them on the same day, by person.
 
-        What came first of a day is known of one log alone, and each of the two has another one for their own.
+        The order within a day is known only inside one log, and each person has a log of their own.
         """
         newer, older = book.memories[pair.newer], book.memories[pair.older]
         own = (self.documents.agent.team or TeamSection()).person or ""
-        people = [person_of(one.sources[0].path) or own for one in (newer, older)]
+        people = [person_of(memory.sources[0].path) or own for memory in (newer, older)]
         is_known = newer.recorded != older.recorded or people[0] == people[1]
         return _AGES if is_known else (people[0], people[1])
 
@@ -208,52 +211,53 @@ class AgentReplacing(AgentDocumentEdits, frozen=True, kw_only=True):
         return book, (await recall.eligible.versions(book, filters, recall.clock().date())).disagreements
 
 
-def _plan(book: Book, meant: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
-    # who says the same again may have been cut short before all was marked
-    is_again = line.id == meant.memory.id and short_id(meant.named.id) in meant.memory.line.attributes.supersedes
+def _plan(book: Book, match: Replaced, line: RetainedLine, *, is_in_place: bool) -> MemoryReplacement:
+    # a repeated call may continue one that was interrupted before all lines were marked
+    is_again = line.id == match.memory.id and short_id(match.named.id) in match.memory.line.attributes.supersedes
     try:
-        return replacement(book, meant.named if is_again else meant.memory, line, is_in_place=is_in_place)
+        return replacement(book, match.named if is_again else match.memory, line, is_in_place=is_in_place)
     except ValueError as exc:
         raise InvalidRequest(str(exc), hint="without being edited in place it may be replaced all the same") from exc
 
 
-def _notes(meant: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) -> list[str]:
-    told: list[str] = []
-    old, named = short_id(meant.memory.id), short_id(meant.named.id)
-    if meant.named.id != meant.memory.id:
-        told.append(NEWER.format(named, old))
+def _notes(match: Replaced, plan: MemoryReplacement, newer: Sequence[MemoryId]) -> list[str]:
+    notes: list[str] = []
+    old, named = short_id(match.memory.id), short_id(match.named.id)
+    if match.named.id != match.memory.id:
+        notes.append(NEWER.format(named, old))
     if plan.is_in_place and newer:
-        told.append(OLDER.format(short_id(plan.new), ", ".join(map(short_id, newer))))
-    if not plan.is_in_place and (at := meant.memory.line.attributes.at) and not plan.line.attributes.at:
-        told.append(TIMED.format(old, at))
-    return told
+        notes.append(OLDER.format(short_id(plan.new), ", ".join(map(short_id, newer))))
+    if not plan.is_in_place and (at := match.memory.line.attributes.at) and not plan.line.attributes.at:
+        notes.append(TIMED.format(old, at))
+    return notes
 
 
-def _start_behind(name: str, pairs: Sequence[Disagreement], book: Book) -> int:
-    """Return which pair comes behind one that may be settled by now: then others of its day may come again."""
-    settled = next((one for one in book.memories.values() if one.id.startswith(name.partition("-")[0])), None)
+def _start_after(name: str, pairs: Sequence[Disagreement], book: Book) -> int:
+    """Return the index after a named pair. If that pair was settled since, pairs of its day may be returned again."""
+    prefix = name.partition("-")[0]
+    settled = next((memory for memory in book.memories.values() if memory.id.startswith(prefix)), None)
     for at, pair in enumerate(pairs):
         if pair_name(pair) == name:
             return at + 1
-    places = (at for at, one in enumerate(pairs) if settled and newness(book.memories[one.newer]) <= newness(settled))
+    places = (at for at, pair in enumerate(pairs) if settled and newness(book.memories[pair.newer]) <= newness(settled))
     return next(places, len(pairs) if settled else 0)
 
 
-def _find_pair(name: str, found: Sequence[Disagreement]) -> Disagreement:
+def _find_pair(name: str, pairs: Sequence[Disagreement]) -> Disagreement:
     try:
-        return named_pair(name, found)
+        return named_pair(name, pairs)
     except (LookupError, ValueError) as exc:
         error = NotFound if isinstance(exc, LookupError) else InvalidRequest
         raise error(str(exc), hint="memoryctl disagreements lists all of them") from exc
 
 
 def _memory(memory: Memory, name: str) -> DisagreeingMemoryReply:
-    attributes, source, said_by = memory.line.attributes, memory.sources[0], memory.line.attributes.provenance
+    attributes, source, author = memory.line.attributes, memory.sources[0], memory.line.attributes.provenance
     return DisagreeingMemoryReply(
         id=memory.id,
         text=memory.text,
         name=name,
-        saidBy="team" if person_of(source.path) else None if said_by is None else said_by.value,
+        saidBy="team" if person_of(source.path) else None if author is None else author.value,
         pinned=attributes.is_pinned,
         recorded=memory.recorded.isoformat(),
         source=str(source.citation),

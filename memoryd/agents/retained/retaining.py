@@ -1,8 +1,8 @@
-"""What an agent, or the owner, states to be retained: who may say it for whom, what is kept of the text, what is core.
+"""Statements by an agent or the owner: scopes, cleaning of the text, and the rules of the core.
 
-What a session or a model says may come from a note that it read, and what is pinned is shown to every later session.
-So the owner alone pins, unpins and edits the core file, and what others state is never important enough to be core from
-the first.
+A statement of a session or a model may come from a note that it read, and pinned memories are shown to all later
+sessions. So only the owner pins, unpins and edits the core file, and statements of others never get an importance that
+makes them core at once.
 """
 
 import asyncio
@@ -51,46 +51,45 @@ from memoryd.replies.memories import RetainedReply, RetainReply
 from memoryd.wire import MEMORIES_MAX, MEMORY_CHARS_MAX
 
 LESS_IMPORTANT = "what is core from the first is its owner's to say: its importance was set to {:g}"
-_OWNERS = "what is pinned stands in the core of every session, which is its owner's"
-_PIN_HINT = "state it without `pin`; the owner may pin it, by `memoryctl memories pin`"
-_UNPIN_HINT = "the owner may, by `memoryctl memories unpin` or `delete`"
-_WEIGH_HINT = "give {:g} at most; the owner may give more, by `memoryctl memories importance`"
-_FILE = "the core file stands in every session, and is its owner's"
-_FILE_HINT = "state a memory instead; the owner edits the file, by `memoryctl core`"
+_OWNERS = "pinned memories are in the core of every session: only the owner may change that"
 
 
 class CoreRights(Struct, frozen=True):
-    """The rule for one agent. `core_importance`, 0 to 1: so important, a memory is core without ever being used."""
+    """The rights of one agent. A memory of at least `core_importance`, 0 to 1, is core without ever being used."""
 
     core_importance: float
 
     @property
     def most_importance(self) -> float:
-        """The most that who is not the owner may give: in hundredths, less than makes a memory core."""
+        """The highest importance that a non-owner may give: two decimals, just below `core_importance`."""
         return max(0, math.ceil(self.core_importance * 100 - 1e-9) - 1) / 100
 
     def check_pin(self, *, is_owner: bool) -> None:
-        """Raise Denied for who may pin nothing."""
+        """Raise Denied unless the asker may pin."""
         if not is_owner:
-            raise Denied(_OWNERS, hint=_PIN_HINT)
+            raise Denied(_OWNERS, hint="state it without `pin`; the owner may pin it, by `memoryctl memories pin`")
 
     def check_unpin(self, line: RetainedLine, *, is_owner: bool) -> None:
-        """Raise Denied for who may not take out of the core what is pinned."""
+        """Raise Denied if the asker may not remove a pinned line from the core."""
         if line.attributes.is_pinned and not is_owner:
-            raise Denied(_OWNERS, hint=_UNPIN_HINT)
+            raise Denied(_OWNERS, hint="the owner may, by `memoryctl memories unpin` or `delete`")
 
     def check_importance(self, value: float, *, is_owner: bool) -> None:
-        """Raise Denied for who would make a memory core by its importance."""
+        """Raise Denied if the asker may not make a memory core by its importance."""
         if value > self.most_importance and not is_owner:
-            raise Denied("what is core is its owner's to say", hint=_WEIGH_HINT.format(self.most_importance))
+            hint = f"give {self.most_importance:g} at most; the owner may give more, by `memoryctl memories importance`"
+            raise Denied("only the owner may make a memory core", hint=hint)
 
     def check_file(self, *, is_owner: bool) -> None:
-        """Raise Denied for who may not edit the core file."""
+        """Raise Denied unless the asker may edit the core file."""
         if not is_owner:
-            raise Denied(_FILE, hint=_FILE_HINT)
+            raise Denied(
+                "the core file is part of every session: only the owner may edit it",
+                hint="state a memory instead; the owner edits the file, by `memoryctl core`",
+            )
 
-    def stated(self, line: RetainedLine, *, is_owner: bool) -> RetainedLine:
-        """Return a line as it may be stated, less important where it would be core; raises Denied for a pin."""
+    def limit_line(self, line: RetainedLine, *, is_owner: bool) -> RetainedLine:
+        """Return a line as it may be stated, with a lower importance if it would be core; raises Denied for a pin."""
         if line.attributes.is_pinned:
             self.check_pin(is_owner=is_owner)
         if is_owner or line.importance <= self.most_importance:
@@ -104,10 +103,10 @@ SHOWS_SECRET = "the text holds what looks like a secret, which every session wil
 
 
 class AgentCore(Struct, frozen=True, kw_only=True):
-    """The core file of the workspace of one agent. `max_chars` is how many characters an edit may leave in it.
+    """The core file of the workspace of one agent. `max_chars` is its maximum length in characters after an edit.
 
-    `expected` of an edit is the beginning of the hash, in hex, of the file that was seen; empty: whatever stands there.
-    Each raises InvalidRequest, TooLarge beyond the budget, and what `Journal.change` does.
+    `expected` of an edit is a prefix of the hex hash of the file that the client saw; empty: any content. Edits raise
+    InvalidRequest, TooLarge above the maximum, and what `Journal.change` does.
     """
 
     journal: Journal
@@ -115,17 +114,17 @@ class AgentCore(Struct, frozen=True, kw_only=True):
     rights: CoreRights
 
     async def show(self) -> CoreReply:
-        """Return the core file, and `SOUL.md` beside it; raises as `Journal.read`."""
+        """Return the core file, and the text of `SOUL.md`; raises as `Journal.read`."""
         path, text, sha256 = await self._read()
         try:
             soul = (await self.journal.read(PERSONA, is_shown=True)).text or ""
         except MemorydError:
-            # there is none that may be shown
+            # missing, or it may not be shown
             soul = ""
         return CoreReply(path=path, text=text, sha256=sha256, chars=len(text), maxChars=self.max_chars, soul=soul)
 
     async def _read(self) -> tuple[RelativePath, str, str]:
-        """Return path, text and hash of `MEMORY.md`, or of `memory.md` where only that is there; empty without both."""
+        """Return path, text and hash of `MEMORY.md`, or of `memory.md` if only that exists; empty if neither does."""
         for path in map(RelativePath, CORE_FILES):
             stored = await self.journal.read(path)
             if stored.text is not None:
@@ -137,11 +136,11 @@ class AgentCore(Struct, frozen=True, kw_only=True):
         return await self._edit(lambda before: appended(before, text), "lines were added", text, expected)
 
     async def replace(self, old: str, new: str, *, expected: str = "") -> CoreEditReply:
-        """Put a text in the place of one that stands there once; an empty one takes it out."""
+        """Replace a text that occurs once; an empty new text deletes it."""
         return await self._edit(lambda before: replaced(before, old, new), "a text was replaced", new, expected)
 
     async def insert(self, text: str, *, after: str, expected: str = "") -> CoreEditReply:
-        """Add lines below a line that stands there once, such as a heading."""
+        """Add lines below a line that occurs once, such as a heading."""
         why = "lines were inserted"
         return await self._edit(lambda before: inserted(before, text, after=after), why, text, expected)
 
@@ -149,11 +148,11 @@ class AgentCore(Struct, frozen=True, kw_only=True):
         self.journal.check_writable()
         path, seen, sha256 = await self._read()
         if expected and len(expected) < _SHA_CHARS:
-            raise InvalidRequest(f"expected: give {_SHA_CHARS} signs of the hash or more", hint=_AGAIN)
+            raise InvalidRequest(f"expected: give {_SHA_CHARS} characters of the hash or more", hint=_AGAIN)
         if not sha256.startswith(expected.lower()):
             raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
 
-        def edited(before: str | None) -> str:
+        def edit(before: str | None) -> str:
             if expected and (before or "") != seen:
                 raise InvalidRequest(f"{path} has changed since you saw it", hint=_AGAIN)
             try:
@@ -163,7 +162,7 @@ class AgentCore(Struct, frozen=True, kw_only=True):
             self._check(path, before or "", after)
             return after
 
-        made = await self.journal.change(path, edited, by=WrittenBy.CORE, why=why)
+        made = await self.journal.change(path, edit, by=WrittenBy.CORE, why=why)
         return CoreEditReply(
             path=made.path,
             sha256=made.sha256,
@@ -175,14 +174,14 @@ class AgentCore(Struct, frozen=True, kw_only=True):
         )
 
     def _check(self, path: RelativePath, before: str, after: str) -> None:
-        """Raise TooLarge for an edit beyond the budget, and InvalidRequest for one that makes a front matter."""
-        # what is too large already may become smaller step by step
+        """Raise TooLarge for an edit above the maximum, and InvalidRequest for one that creates a front matter."""
+        # a file that is already too large may shrink step by step
         if len(after) > self.max_chars and len(after) >= len(before):
             raise TooLarge(
                 f"{path} would have {len(after):,} characters; memory.core.maxChars is {self.max_chars:,}",
                 hint="take something out of it first (memoryctl core replace OLD NEW), or retain it in today's log",
             )
-        # it says how a whole file is to be read
+        # a front matter decides how the complete file is read
         if front_matter_bytes(padded(after)) and not front_matter_bytes(padded(before)):
             raise InvalidRequest(
                 f"{path} would begin with a front matter, which it has not", hint=f"write that into {path} yourself"
@@ -198,14 +197,12 @@ REFLOWED = (
 )
 UNKNOWN = "{} names {}, which is the id of no memory here"
 OWNER_LEADS = "{} is its owner's, and stands until the owner says otherwise"
-DOUBTED = "it may contradict {} ({}), which stands: its owner settles it by `memoryctl disagreements`"
-_KIND_HINT = "write a bullet as `W @Peter: text`, or give the kind beside plain text"
-_FROM_HINT = "state it without `from`; who said it is noted by itself"
+DOUBTED = "it may contradict {} ({}), which is still current: its owner settles it by `memoryctl disagreements`"
 _SHOWN_CHARS = 60
 _KNOWN_SECONDS = 0.5
-"""So long an id that is named may wait for the index to know a line that was saved a moment ago."""
-StandsIn = Callable[[RetainedLine], RetainedLine]
-"""What a statement becomes that takes the place of another one."""
+"""How long to wait for the index when ids in a new line are checked."""
+CompleteLine = Callable[[RetainedLine], RetainedLine]
+"""Completes the line of a statement that replaces another one."""
 
 
 def retain_reply(
@@ -216,19 +213,19 @@ def retain_reply(
     replaced: MemoryId | None = None,
     written: WrittenLines | None = None,
 ) -> RetainReply:
-    """Return what was retained, and what who stated it should know.
+    """Return the reply about stated memories, with notes for the client.
 
-    `replaced` is the memory whose place it took, and `written` all that was written then.
+    `replaced` is the memory that was replaced, and `written` all changes of that.
     """
     rows = [
         RetainedReply(
-            id=one.line.id,
-            citation=str(Citation(retention.path, one.start_line, one.end_line, short_id(one.line.id))),
+            id=placed.line.id,
+            citation=str(Citation(retention.path, placed.start_line, placed.end_line, short_id(placed.line.id))),
             created=created,
             path=retention.path,
-            line=one.start_line,
+            line=placed.start_line,
         )
-        for one, created in zip(retention.placed, retention.added, strict=True)
+        for placed, created in zip(retention.placed, retention.added, strict=True)
     ]
     change = retention.change.id
     return RetainReply(
@@ -253,20 +250,20 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
     tombstones: TombstoneStore
     book: MemoryCache
     facts: Callable[[Book], Awaitable[MemoryFacts]]
-    """What is worked out once for a book."""
+    """Returns the facts of a book."""
 
-    async def retain(self, said: MemoryDraft, admitted: Admitted, *, each: bool = False) -> RetainReply:
-        """State a memory; with `each` every bullet of the text is one.
+    async def retain(self, draft: MemoryDraft, admitted: Admitted, *, each: bool = False) -> RetainReply:
+        """State a memory; with `each`, every bullet of the text is a memory.
 
-        What a session states is for its agent alone, noted as from the agent unless its user says it, and never by an
-        agent's socket; secrets in it are masked, and nothing of it is core. What the owner states is kept as it was
-        said. What was forgotten the owner alone states again. Raises InvalidRequest, TooLarge, Denied, and what
-        `Retaining.retain` does.
+        A statement of a session is visible to its agent only. It is noted as from the agent unless its user says it,
+        and always if it comes through an agent's socket. Secrets in it are masked, and it is never core. A statement of
+        the owner is stored verbatim. Only the owner can state a forgotten memory again. Raises InvalidRequest,
+        TooLarge, Denied, and what `Retaining.retain` does.
         """
-        texts = each_statement(said.text) if each else [said.text]
+        texts = each_statement(draft.text) if each else [draft.text]
         if len(texts) > MEMORIES_MAX:
             raise TooLarge(f"{len(texts)} memories at once; {MEMORIES_MAX} is the most", hint="send them in parts")
-        stated = [self.stated(replace(said, text=text), admitted) for text in texts]
+        stated = [self.prepare_line(replace(draft, text=text), admitted) for text in texts]
         lines = [line for line, _ in stated]
         notes = [note for _, each_notes in stated for note in each_notes]
         notes += await self.unknown_names(lines, admitted)
@@ -279,54 +276,56 @@ class AgentRetaining(Struct, frozen=True, kw_only=True):
         return retain_reply(retention, notes, is_searchable=await is_searchable(self.index, [retention.path]))
 
     async def _doubts(self, retention: Retention) -> list[str]:
-        """Say which standing memories the new ones may contradict, where that is known soon."""
+        """Return which existing memories the new ones may contradict, if that is known soon."""
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(_KNOWN_SECONDS):
                 book = await self.book.now()
                 known = (await self.facts(book)).versions
             path, day = retention.path, date_in_name(retention.path) or date.max
-            made = (
-                Memory(one.line.id, (MemorySource(path, one.start_line, one.end_line, one.line, day, None, 0),))
-                for one, is_new in zip(retention.placed, retention.added, strict=True)
+            new_memories = (
+                Memory(
+                    placed.line.id, (MemorySource(path, placed.start_line, placed.end_line, placed.line, day, None, 0),)
+                )
+                for placed, is_new in zip(retention.placed, retention.added, strict=True)
                 if is_new
             )
-            found = [doubt for memory in made for doubt in known.doubts(memory)]
-            return [_render_doubt(book.memories[one.older]) for one in found if isinstance(one, Disagreement)]
+            doubts = [doubt for memory in new_memories for doubt in known.doubts(memory)]
+            return [_render_doubt(book.memories[doubt.older]) for doubt in doubts if isinstance(doubt, Disagreement)]
         return []
 
-    def stated(
-        self, said: MemoryDraft, admitted: Admitted, stands_in: StandsIn | None = None
+    def prepare_line(
+        self, draft: MemoryDraft, admitted: Admitted, complete: CompleteLine | None = None
     ) -> tuple[RetainedLine, Sequence[str]]:
-        """Return the line of a statement as it may be stated, and what is to be said of it.
+        """Return the line of a statement as it may be stated, and notes about it.
 
-        `stands_in` completes what the text says. Raises InvalidRequest, TooLarge, Denied.
+        `complete` adds parts missing in the text. Raises InvalidRequest, TooLarge, Denied.
         """
         stater = Stater(self.agent, admitted.channel, is_owner=admitted.is_owner)
         if admitted.is_sandboxed:
-            said = replace(said, provenance=Provenance.AGENT)
-        text, notes = _clean_text(said.text, stater)
-        wanted, read = _line(replace(said, text=text), stater, stands_in)
-        line = self.rights.stated(wanted, is_owner=stater.is_owner)
-        less = [LESS_IMPORTANT.format(self.rights.most_importance)] if line != wanted else []
+            draft = replace(draft, provenance=Provenance.AGENT)
+        text, notes = _clean_text(draft.text, stater)
+        parsed, read = _line(replace(draft, text=text), stater, complete)
+        line = self.rights.limit_line(parsed, is_owner=stater.is_owner)
+        less = [LESS_IMPORTANT.format(self.rights.most_importance)] if line != parsed else []
         return line, [*notes, *filter(None, [read]), *less]
 
     async def unknown_names(self, lines: Sequence[RetainedLine], admitted: Admitted) -> list[str]:
-        """Say which memories that lines name are none, and which an agent names in vain as superseded, or settled."""
-        named = [(key, one) for line in lines for key in NAMING for one in getattr(line.attributes, key)]
+        """Return notes about unknown ids in lines, and about the owner's memories that an agent cannot supersede."""
+        named = [(key, name) for line in lines for key in NAMING for name in getattr(line.attributes, key)]
         if not named:
             return []
         await self.index.catch_up(_KNOWN_SECONDS)
         book, visibility = await self.book.now(), Visibility.of(self.agent, admitted)
         memories = within(book, visibility)
-        known = {short_id(one.id) for one in memories} | {short_id(one.id) for one in lines}
-        owners = set() if admitted.is_owner else {short_id(one.id) for one in memories if is_of_owner(one)}
+        known = {short_id(memory.id) for memory in memories} | {short_id(memory.id) for memory in lines}
+        owners = set() if admitted.is_owner else {short_id(memory.id) for memory in memories if is_of_owner(memory)}
         return [
-            *(UNKNOWN.format(key, one) for key, one in named if one not in known),
-            *(OWNER_LEADS.format(one) for key, one in named if key in ("supersedes", "beside") and one in owners),
+            *(UNKNOWN.format(key, name) for key, name in named if name not in known),
+            *(OWNER_LEADS.format(name) for key, name in named if key in ("supersedes", "beside") and name in owners),
         ]
 
     async def release_forgotten(self, lines: Sequence[RetainedLine], *, is_owner: bool) -> list[str]:
-        """Let what is stated be remembered again, if it was forgotten; raises Denied for an agent."""
+        """Allow forgotten statements to be remembered again; raises Denied for an agent."""
         stones = await self.tombstones.all()
         forgotten = [line for line in lines if stones.hold(line.id, line.text)]
         if forgotten and not is_owner:
@@ -343,7 +342,7 @@ def _render_doubt(older: Memory) -> str:
 
 
 def _ignored_attributes(lines: Sequence[RetainedLine], retention: Retention) -> list[str]:
-    """Say what was not taken because a line states the same otherwise."""
+    """Return which attributes were ignored because the same line exists with others."""
     return [
         f"it stands at {retention.path}#L{placed.start_line} already, and {', '.join(keys)} of that line "
         f"{'stays as it is' if len(keys) == 1 else 'stay as they are'}: edit it to change that"
@@ -353,42 +352,46 @@ def _ignored_attributes(lines: Sequence[RetainedLine], retention: Retention) -> 
 
 
 def _clean_text(text: str, stater: Stater) -> tuple[str, Sequence[str]]:
-    """Return what is kept of a text, and what is to be said of it."""
+    """Return the text to store, and notes about it."""
     if len(text) > MEMORY_CHARS_MAX:
         raise TooLarge(
             f"a memory has at most {MEMORY_CHARS_MAX:,} characters, this has {len(text):,}",
             hint="say it shorter, or write it into a note of its own",
         )
-    seen = visible_text(text)
-    notes = [UNSEEN] if seen != text.replace("\r\n", "\n").replace("\r", "\n") else []
-    if any(BLOCK_START.match(one.lstrip()) for one in seen.split("\n")[1:]):
+    visible = visible_text(text)
+    notes = [UNSEEN] if visible != text.replace("\r\n", "\n").replace("\r", "\n") else []
+    if any(BLOCK_START.match(line.lstrip()) for line in visible.split("\n")[1:]):
         notes.append(REFLOWED)
     if stater.is_owner:
-        return seen, [*notes, HOLDS_SECRET] if secrets_in(seen) else notes
+        return visible, [*notes, HOLDS_SECRET] if secrets_in(visible) else notes
     masked = harmless_text(text)
-    return masked, [*notes, SECRET_MASKED] if masked != seen else notes
+    return masked, [*notes, SECRET_MASKED] if masked != visible else notes
 
 
-def _line(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
+def _line(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) -> tuple[RetainedLine, str]:
     if not stater.is_owner:
-        said = replace(
-            said, provenance=said.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, said.entities))
+        draft = replace(
+            draft, provenance=draft.provenance or Provenance.AGENT, entities=tuple(map(harmless_text, draft.entities))
         )
-    line, note = _parse(said, stater, stands_in)
-    if not stater.is_owner and line.attributes.provenance is not said.provenance:
-        # else an agent could state what its user never said
-        raise Denied("who says it is not for an agent to state", hint=_FROM_HINT)
+    line, note = _parse(draft, stater, complete)
+    if not stater.is_owner and line.attributes.provenance is not draft.provenance:
+        # otherwise an agent could attribute a statement to its user
+        raise Denied(
+            "who says it is not for an agent to state", hint="state it without `from`; who said it is noted by itself"
+        )
     return line, note
 
 
-def _parse(said: MemoryDraft, stater: Stater, stands_in: StandsIn | None) -> tuple[RetainedLine, str]:
-    """Return the line of a statement, and what was read beside its head; raises InvalidRequest."""
+def _parse(draft: MemoryDraft, stater: Stater, complete: CompleteLine | None) -> tuple[RetainedLine, str]:
+    """Return the line of a statement, and a note about text beside its head; raises InvalidRequest."""
     try:
-        line, note = with_stray_read(parse_statement(said))
-        # whom it is for is checked where it is said, and not where it was said before
-        if line.attributes.scope or stands_in is None:
+        line, note = with_stray_read(parse_statement(draft))
+        # check a scope that is given now, not one taken over from the replaced line
+        if line.attributes.scope or complete is None:
             scope = admitted_scope(line.attributes.scope, stater)
             line = replace(line, attributes=replace(line.attributes, scope=scope))
-        return line if stands_in is None else stands_in(line), note
+        return line if complete is None else complete(line), note
     except ValueError as exc:
-        raise InvalidRequest(str(exc), hint=_KIND_HINT) from exc
+        raise InvalidRequest(
+            str(exc), hint="write a bullet as `W @Peter: text`, or give the kind beside plain text"
+        ) from exc

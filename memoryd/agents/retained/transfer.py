@@ -1,4 +1,4 @@
-"""Memories of one agent on their way out of its workspace and into another one, and notes of others; for its owner."""
+"""Export of an agent's memories, and import of memories and of notes from other programs; for its owner only."""
 
 import asyncio
 from collections import defaultdict
@@ -25,44 +25,40 @@ from memoryd.domain.redaction import secrets_in
 from memoryd.errors import InvalidRequest, TooLarge
 from memoryd.replies.memories import ImportReply, TakenMemoryReply
 
-_FORGOTTEN = "it was forgotten here, and is not brought back; memoryctl retain states it again"
 _SECRET = "it holds what looks like a secret; --with-secrets takes it all the same"
-_FORGOTTEN_NOTE = "it holds what was forgotten here"
-_OTHER = "another text stands there: undo the import that wrote it, or move that note away"
-_NOTE = "a note of another program was brought here"
-_UNSEEN = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_OTHERS = "it is for another agent alone; import it as that one, with --agent"
+_EXISTS = "another text is there: undo the import that wrote it, or move that note away"
+_INVISIBLE = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class TakeOptions(Struct, frozen=True):
-    """How all of an import is taken; its changes get the same `run`."""
+    """Options of an import; all of its changes get the same `run`."""
 
     run: str
     is_dry_run: bool = False
     takes_secrets: bool = False
 
 
-def _where_none_is(before: str | None, *, text: str) -> str:
+def _new_note(before: str | None, *, text: str) -> str:
     if before not in (None, text):
-        raise InvalidRequest(_OTHER)
+        raise InvalidRequest(_EXISTS)
     return text
 
 
 class AgentTransfer(Struct, frozen=True, kw_only=True):
-    """Hands memories out, and takes them in. `today` is the owner's day."""
+    """Exports and imports memories. `today` returns the owner's day."""
 
     documents: AgentDocuments
     retaining: AgentRetaining
     today: Callable[[], date]
 
     async def page(self, cursor: str, limit: int, scope: str, admitted: Admitted) -> TransferPage:
-        """Return the memories within reach behind a cursor, by the day on which they were said first."""
+        """Return visible memories after a cursor, by the day on which they were first stated."""
         check_scope(scope)
         visibility, book = self.documents.recall.visibility(admitted), await self.documents.now()
 
-        def admits(one: Memory) -> bool:
-            own = one.scope
-            # what others share is theirs to hand out
+        def admits(memory: Memory) -> bool:
+            own = memory.scope
+            # memories that others share are theirs to export
             return own != TEAM and visibility.admits(own) and scope in ("", self.documents.shown_scope(own))
 
         return await asyncio.to_thread(page_behind, book, admits, cursor, limit)
@@ -70,9 +66,10 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
     async def take(
         self, lines: Sequence[RetainedLine | str], days: Sequence[Sequence[date]], options: TakeOptions
     ) -> ImportReply:
-        """State memories on the days on which they were said; what stands there already is left as it is.
+        """State memories on the days on which they were stated before; existing lines are left unchanged.
 
-        In the place of a line stands why there is none. Raises Denied with `memory.readOnly`, StoreError.
+        An item that is a string is the reason why a line is refused. Raises Denied if `memory.readOnly` is set,
+        StoreError.
         """
         takes_secrets = options.takes_secrets
         book, tombstones = await self.documents.now(), await self.retaining.tombstones.all()
@@ -82,37 +79,43 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
         judgements = await asyncio.to_thread(
             lambda: [self._judge(line, book, tombstones, takes_secrets=takes_secrets) for line in lines]
         )
-        for said_on, judged in zip(days, judgements, strict=True):
-            if isinstance(judged, RetainedLine):
-                known = book.memories.get(judged.id)
-                # of what is given twice the first is stated, as if they came one after the other
-                first, taken = stated.setdefault(judged.id, (judged if known is None else known.line, set()))
-                wanted = missing_days(said_on, known, self.today()) if said_on or not taken else ()
-                missing = [day for day in wanted if day not in taken]
+        for line_days, judgement in zip(days, judgements, strict=True):
+            if isinstance(judgement, RetainedLine):
+                known = book.memories.get(judgement.id)
+                # of a line given twice, the first is stated, as in two imports
+                first, taken = stated.setdefault(judgement.id, (judgement if known is None else known.line, set()))
+                candidates = missing_days(line_days, known, self.today()) if line_days or not taken else ()
+                missing = [day for day in candidates if day not in taken]
                 taken.update(missing)
-                reply = _taken_reply(judged, first, is_new=bool(missing))
+                reply = _taken_reply(judgement, first, is_new=bool(missing))
                 for day in missing:
-                    pending[day].append((reply, judged))
+                    pending[day].append((reply, judgement))
             else:
-                reply = judged
+                reply = judgement
             replies.append(reply)
         await asyncio.to_thread(self._refuse_unfit, pending)
-        with self.retaining.retaining.journal.telling_once():
+        with self.retaining.retaining.journal.batched_notifications():
             changes = [] if options.is_dry_run else await self._write(pending, options.run)
         return ImportReply(memories=replies, notes=[], changes=changes)
 
     async def take_notes(self, notes: Sequence[tuple[RelativePath, str]], options: TakeOptions) -> ImportReply:
-        """Write notes below `memory/imported/`; what stands there already is left as it is. Raises what `take` does."""
+        """Write notes below `memory/imported/`; existing notes are left unchanged. Raises what `take` does."""
         tombstones, journal = await self.retaining.tombstones.all(), self.retaining.retaining.journal
         replies, changes = list[TakenMemoryReply](), list[int]()
-        with journal.telling_once():
-            for path, given in notes:
-                text = given.removeprefix("\ufeff").replace("\r\n", "\n")
+        with journal.batched_notifications():
+            for path, content in notes:
+                text = content.removeprefix("\ufeff").replace("\r\n", "\n")
                 try:
                     taken = await self._judge_note(path, text, tombstones, options)
                     if taken["outcome"] == "added" and not options.is_dry_run:
-                        write = partial(_where_none_is, text=text)
-                        made = await journal.change(path, write, by=WrittenBy.IMPORT, why=_NOTE, run=options.run)
+                        write = partial(_new_note, text=text)
+                        made = await journal.change(
+                            path,
+                            write,
+                            by=WrittenBy.IMPORT,
+                            why="a note of another program was brought here",
+                            run=options.run,
+                        )
                         changes += [made.id] if made.id else []
                 except (InvalidRequest, TooLarge) as exc:
                     taken = _refusal(path, str(exc))
@@ -122,47 +125,47 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
     async def _judge_note(
         self, path: RelativePath, text: str, tombstones: Tombstones, options: TakeOptions
     ) -> TakenMemoryReply:
-        """Return whether a note is taken; raises InvalidRequest and TooLarge for one that may not be written."""
+        """Return the outcome for a note; raises InvalidRequest and TooLarge for one that may not be written."""
         if not path.startswith(IMPORTED) or ".." in path.split("/"):
             raise InvalidRequest(f"{path!r} is no path below {IMPORTED}")
         if await asyncio.to_thread(tombstones.hold_part_of, text):
-            return _refusal(path, _FORGOTTEN_NOTE)
-        if _UNSEEN.search(path):
-            return _refusal(path, "its name holds signs that show nothing, such as a line break")
+            return _refusal(path, "it holds what was forgotten here")
+        if _INVISIBLE.search(path):
+            return _refusal(path, "its name contains invisible characters, such as a line break")
         if not options.takes_secrets and await asyncio.to_thread(lambda: any(map(secrets_in, (path, text)))):
             return _refusal(path, _SECRET)
         before = await self.retaining.retaining.journal.read(path)
         if before.text not in (None, text):
-            return _refusal(path, _OTHER)
+            return _refusal(path, _EXISTS)
         if "\0" in text:
             return _refusal(path, "it holds a byte that no text has")
-        # what could not be written is refused on a dry run, too
-        self.retaining.retaining.journal.files.encoded(before, text)
+        # refuse what could not be written on a dry run, too
+        self.retaining.retaining.journal.files.encode(before, text)
         return TakenMemoryReply(outcome="added" if before.text is None else "known", id=path, reason="")
 
     def _judge(
         self, line: RetainedLine | str, book: Book, tombstones: Tombstones, *, takes_secrets: bool
     ) -> RetainedLine | TakenMemoryReply:
-        """Return the line of a memory, or why it is not taken."""
+        """Return the line of a memory, or the reason why it is refused."""
         if isinstance(line, str):
             return _refusal("", line)
         try:
             if is_of_session(line):
-                # as forgetting leaves them
+                # as forgetting leaves such lines
                 line = replace(line, text=tombstones.cut_from(line.text))
             admitted_scope(line.attributes.scope, Stater(self.retaining.agent))
         except ValueError as exc:
             return _refusal("", str(exc))
         if not Visibility(self.retaining.agent, is_owner=True).admits(line.attributes.scope):
-            return _refusal(line.id, _OTHERS)
+            return _refusal(line.id, "it is for another agent alone; import it as that one, with --agent")
         if tombstones.hold(line.id, line.text) or (line.id not in book.memories and tombstones.hold_part_of(line.text)):
-            return _refusal(line.id, _FORGOTTEN)
+            return _refusal(line.id, "it was forgotten here, and is not brought back; memoryctl retain states it again")
         if secrets_in(line.text) and not takes_secrets:
             return _refusal(line.id, _SECRET)
         return line
 
     def _refuse_unfit(self, pending: defaultdict[date, list[tuple[TakenMemoryReply, RetainedLine]]]) -> None:
-        """Take out what no log could state; else it would cost the others of its day their place."""
+        """Remove lines that no log could state; otherwise all lines of their day would be refused."""
         for day in list(pending):
             unfit = _without_place([line for _, line in pending[day]], self.retaining.retaining.log(day))
             for reply, line in pending[day]:
@@ -175,7 +178,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
     async def _write(
         self, pending: Mapping[date, Sequence[tuple[TakenMemoryReply, RetainedLine]]], run: str
     ) -> list[int]:
-        """Write the memories of each day at once, the earliest day first; what has no place is refused."""
+        """Write the memories of each day at once, the earliest day first; refuse lines that have no place."""
         changes, stated = [], set[str]()
         for day in sorted(pending):
             replies, lines = zip(*pending[day], strict=True)
@@ -183,7 +186,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
                 done = await self.retaining.retaining.retain(lines, by=WrittenBy.IMPORT, day=day, run=run)
             except InvalidRequest as exc:
                 for reply in replies:
-                    # it may stand in the log of an earlier day
+                    # it may be in the log of an earlier day
                     refusal = _refusal(reply["id"], str(exc))
                     reply.update({**refusal, "outcome": "added"} if reply["id"] in stated else refusal)
                 continue
@@ -197,7 +200,7 @@ class AgentTransfer(Struct, frozen=True, kw_only=True):
 
 
 def _without_place(lines: Sequence[RetainedLine], path: RelativePath) -> dict[MemoryId, str]:
-    """Return which memories no log could state, and why, so that they cost no others their place."""
+    """Return the memories that no log could state, with the reason."""
     try:
         retained_in("", path, lines)
     except NoPlaceError as exc:
@@ -213,7 +216,7 @@ def _refusal(memory: str, reason: str) -> TakenMemoryReply:
 
 
 def _taken_reply(line: RetainedLine, known: RetainedLine, *, is_new: bool) -> TakenMemoryReply:
-    """Return the reply about a line that is stated, or stands there already, and what of it is not taken."""
+    """Return the reply about a line that is new or exists already, with its ignored attributes."""
     keys = () if is_new else not_taken(line, known)
     reason = f"{', '.join(keys)} of the line that stands there stays as it is" if keys else ""
     return TakenMemoryReply(outcome="added" if is_new else "known", id=line.id, reason=reason)

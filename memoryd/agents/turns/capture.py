@@ -1,7 +1,7 @@
-"""Capturing memories from the messages of conversations: queued, judged beside the reply, requeued after a stop.
+"""Capture of memories from conversation messages: queued with the reply, and queued again after a stop.
 
-The ledger knows each queued message; its words are in its session alone: of a session that is forgotten, or marked "do
-not remember", nothing is captured any more. What a session was shown it does not learn again.
+The ledger has the place of each queued message; its text is in its session only. So nothing is captured from a session
+that was forgotten, or marked "do not remember". Texts that a session was shown are not learned again.
 """
 
 import asyncio
@@ -36,28 +36,28 @@ from memoryd.store.ledger.turns import MessagePlace, QueuedMessage, QueuedMessag
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 300.0
-"""How long what could not be captured is left alone."""
+"""Delay before captures that failed are tried again."""
 PAUSE_SECONDS = 1.0
-"""While there is more than one round takes."""
+"""Pause between two rounds if there are more messages than one round takes."""
 ROUND_MAX = 32
-"""Messages that are put in line at once: what is said now is not to wait behind all of them."""
+"""Number of messages queued at once, so that new messages do not wait behind all of them."""
 
 
 class _UnreadError(Exception):
-    """The session in which a message stands cannot be read now."""
+    """The session of a message cannot be read now."""
 
 
 class LeftBehind(Struct, eq=False):
-    """What is awaited of one workspace and not in line."""
+    """Messages of one workspace that were left pending in the ledger by a stop or a failure."""
 
     capturing: Capturing
     qa: WorkspaceQa
     ledger: Ledger
     _unread: set[tuple[str, str]] = set()
-    """Sessions, each with its agent, that could not be read when they were last looked at."""
+    """Sessions, each with its agent, that could not be read at the last attempt."""
 
     async def run(self, seconds: float = POLL_SECONDS) -> None:
-        """Put in line what a stop left, and now and then what failed, until cancelled."""
+        """Queue messages that a stop left, and from time to time those that failed, until cancelled."""
         await self.qa.until_open()
         while True:
             has_more = False
@@ -68,75 +68,75 @@ class LeftBehind(Struct, eq=False):
             await asyncio.sleep(PAUSE_SECONDS if has_more else seconds)
 
     async def settle(self) -> bool:
-        """Put one round in line; return whether there is more. Raises StoreError, Denied, NotNow.
+        """Queue one round of messages; return whether there are more. Raises StoreError, Denied, NotNow.
 
-        What is said in a session that cannot be read is left for later, and keeps none of the others waiting.
+        Messages of a session that cannot be read are left for later, and do not delay the others.
         """
         if not self.capturing.is_idle:
             return True
         unread, done = set[tuple[str, str]](), 0
-        for one in await self.capturing.queue.pending():
+        for message in await self.capturing.queue.pending():
             if done == ROUND_MAX:
                 return True
-            name = (one.place.agent, one.place.session)
+            name = (message.place.agent, message.place.session)
             if name in unread:
                 continue
             try:
-                task = await self._task(one)
+                task = await self._task(message)
             except _UnreadError as exc:
                 unread.add(name)
-                self._tell(name, str(exc))
+                self._report_unread(name, str(exc))
                 continue
             self._unread.discard(name)
-            await self._put_in_line(one, task)
+            await self._put_in_line(message, task)
             done += 1
         self._unread &= unread
         return False
 
-    def _tell(self, name: tuple[str, str], reason: str) -> None:
+    def _report_unread(self, name: tuple[str, str], reason: str) -> None:
         if name not in self._unread:
             self._unread.add(name)
             log.warning("a session cannot be read, and what waits there is captured later", agent=name[0])
-            # what is wrong with a file may quote it
+            # the reason may quote the file, so it is logged at debug level only
             log.debug("a session cannot be read", session=name[1], reason=reason)
 
-    async def _put_in_line(self, one: QueuedMessage, task: CaptureTask | None) -> None:
+    async def _put_in_line(self, message: QueuedMessage, task: CaptureTask | None) -> None:
         if task is None:
-            await self.capturing.queue.drop(one.place)
+            await self.capturing.queue.drop(message.place)
             return
-        await self.capturing.queue.take_up(one.place)
-        # it may have been sent again meanwhile
-        if not self.capturing.queue.is_in_line(one.place):
+        await self.capturing.queue.take_up(message.place)
+        # it may have been sent again since
+        if not self.capturing.queue.is_in_line(message.place):
             self.capturing.submit(task)
 
-    async def _task(self, one: QueuedMessage) -> CaptureTask | None:
-        """Return a message as it was put in line; None where nothing of it is to be captured any more.
+    async def _task(self, message: QueuedMessage) -> CaptureTask | None:
+        """Return the task of a queued message; None if nothing of it may be captured any longer.
 
         Raises _UnreadError, NotNow.
         """
         try:
-            place = one.place
+            place = message.place
             session = await self.qa.read(lambda store: store.sessions.read(SessionId(place.session), agent=place.agent))
         except NotFound:
             return None
         except (StoreError, OSError) as exc:
             raise _UnreadError(str(exc)) from exc
-        at = next((at for at, turn in enumerate(session.turns) if turn.seq == one.place.seq), None)
+        at = next((at for at, turn in enumerate(session.turns) if turn.seq == message.place.seq), None)
         if at is None or not session.is_remembered:
             return None
         turn = session.turns[at]
         return CaptureTask(
-            agent=one.place.agent,
+            agent=message.place.agent,
             text=turn.question,
             session_key=session.key,
-            scope=one.scope,
-            answer_before=await self._answer(one.place, session.turns[at - 1]) if at else "",
-            said_before=session.turns[at - 1].question if at else "",
+            scope=message.scope,
+            answer_before=await self._answer(message.place, session.turns[at - 1]) if at else "",
+            message_before=session.turns[at - 1].question if at else "",
             at=turn.timestamp,
-            channel=one.channel,
-            is_direct=one.is_direct,
-            is_owners=one.is_owners,
-            place=one.place,
+            channel=message.channel,
+            is_direct=message.is_direct,
+            is_owners=message.is_owners,
+            place=message.place,
         )
 
     async def _answer(self, place: MessagePlace, turn: Turn) -> str:
@@ -149,16 +149,16 @@ class LeftBehind(Struct, eq=False):
 
 
 class WorkspaceCapture(Struct, frozen=True, kw_only=True):
-    """What captures for the agents on one workspace."""
+    """Capture for the agents of one workspace."""
 
     capturing: Capturing
     delivered: ShownSpans
     left_behind: LeftBehind | None
-    """What a stop left in line; None where nothing is written."""
+    """Captures that a stop left pending; None if nothing is written."""
     has_model: bool = False
 
     def loops(self, name: str) -> list[NamedLoop]:
-        """Name what keeps it at work."""
+        """Return the named background loops."""
         loops: list[NamedLoop] = [
             (f"capture {name}", self.capturing.run),
             (f"delivered spans {name}", self.delivered.run),
@@ -176,20 +176,20 @@ def workspace_capture(
     conversations: Mapping[str, AgentConversations],
     qa: WorkspaceQa | None,
 ) -> WorkspaceCapture:
-    """Make what captures for these agents; the first one's settings hold."""
+    """Build the capture for these agents, with the settings of the first."""
     section = agents[0].memory.capture
     delivered = ShownSpans(ShownSpanRows(shared.ledger, shared.name))
-    time = owners_time(agents[0].memory)
+    owner_time = owners_time(agents[0].memory)
     messages = MessageCapture(
         journal=shared.journal,
-        retaining=Retaining(shared.journal, time.today, shared.stated),
+        retaining=Retaining(shared.journal, owner_time.today, shared.stated),
         tombstones=shared.tombstones,
         delivered=delivered,
         book=partial(current_book, shared.index, shared.book),
         is_excluded=lambda agent, key: conversations[agent].withheld.withholds_key(key),
         stated=shared.stated,
         queue=CaptureQueue(QueuedMessages(shared.ledger, shared.name)),
-        day=lambda at: time.day(at.timestamp()),
+        day=lambda at: owner_time.day(at.timestamp()),
         distiller=None if shared.text is None else Distiller(shared.text),
         is_enabled=section.enabled,
         identifiers=section.identifiers,
@@ -206,7 +206,7 @@ def workspace_capture(
 
 
 class AgentCapture(Struct, frozen=True, kw_only=True):
-    """Capture for one agent; `capturing` and `delivered` are of its workspace, which it may have for itself alone."""
+    """Capture for one agent; `capturing` and `delivered` belong to its workspace, which it may share."""
 
     agent: str
     is_alone: bool
@@ -214,29 +214,29 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
     capturing: Capturing
     delivered: ShownSpans
     _answers: LastTexts = field(default_factory=LastTexts)
-    _said: LastTexts = field(default_factory=LastTexts)
+    _messages: LastTexts = field(default_factory=LastTexts)
 
     def scope(self, own_channel: str = "") -> str:
-        """Return whom a memory is for that nobody says it of: the channel's, else the agent's own."""
+        """Return the scope of a memory that names none: the channel's, else the agent's own."""
         return unnamed_scope(self.agent, own_channel, is_alone=self.is_alone)
 
     async def take(self, text: str, *, answer_before: str = "", is_dry: bool = False) -> CaptureResult:
-        """Capture a message of the owner, or say only what would be kept; raises as `MessageCapture.capture` does."""
+        """Capture a message of the owner, or only return what would be stored; raises as `MessageCapture.capture`."""
         task = CaptureTask(agent=self.agent, text=text, answer_before=answer_before, scope=self.scope())
         if is_dry:
             return CaptureResult(await self.capturing.messages.dry_run(task))
         return await self.capturing.messages.capture(task)
 
     def note_answer(self, key: str, text: str) -> None:
-        """Know what the assistant said last, which the user may correct."""
+        """Remember the last answer of the assistant, which the user may correct."""
         self._answers.note(key, text)
 
     async def submit(
         self, message: NewMessage, at: datetime, *, answer_before: str = "", logged: LoggedMessage | None = None
     ) -> CaptureState:
-        """Put a message in line, or the failure that it reports; it is looked at behind the answer.
+        """Queue a message, or the failure that it reports, to be captured after the answer.
 
-        One that is `logged` is captured in the end though the daemon is killed.
+        A message that is `logged` is captured even if the daemon is killed.
         """
         if self.is_read_only or not self.capturing.messages.is_enabled:
             return "off"
@@ -250,7 +250,7 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
             session_key=message.key,
             scope=self.scope(own_channel),
             answer_before=self._answers.of(message.key) or answer_before,
-            said_before=self._said.of(message.key),
+            message_before=self._messages.of(message.key),
             at=at if message.at is not None else None,
             channel=own_channel or message.admitted.channel,
             is_direct=message.admitted.is_direct,
@@ -260,23 +260,23 @@ class AgentCapture(Struct, frozen=True, kw_only=True):
             place=place,
         )
         if task.event is None:
-            self._said.note(message.key, message.text)
+            self._messages.note(message.key, message.text)
         return "queued" if await self.capturing.accept(task) else "no"
 
     def note_shown(self, key: str, recalled: Recalled) -> None:
-        """Note what of the memory a session was told, so that it is not learned from its echo."""
-        told = {line.name for line in recalled.bundle.receipt if line.is_included} if recalled.bundle else None
-        if told != set():
+        """Note the memories that a session was shown, so that they are not learned from its echo."""
+        included = {line.name for line in recalled.bundle.receipt if line.is_included} if recalled.bundle else None
+        if included != set():
             self.note_texts(key, texts_of(recalled))
 
     def note_texts(self, key: str, texts: Iterable[str]) -> None:
-        """Note texts that a session was told."""
+        """Note texts that a session was shown."""
         if key:
             self.delivered.note(self.agent, key, texts)
 
 
 def texts_of(recalled: Recalled) -> Iterator[str]:
-    """Yield what is recalled, as text."""
+    """Yield the text of each result."""
     for page in recalled.entities:
         yield page.summary
     for item in recalled.items:

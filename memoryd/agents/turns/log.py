@@ -1,6 +1,6 @@
-"""Messages of a conversation as turns of the question-and-answer store, and the turns that are put before the agent.
+"""Storage of conversation messages as turns of the question-and-answer store, and the turns given to the agent.
 
-What keeps a message from being stored costs that message its place, and never the reply.
+A failure to store a message loses that message only, never the reply.
 """
 
 from collections.abc import Sequence
@@ -29,16 +29,16 @@ from memoryd.wire import QUESTION_CHARS_MAX
 
 
 class NewMessage(Struct, frozen=True, kw_only=True):
-    """A message of a session, and what is wanted for it; None and empty are as the configuration says.
+    """A message of a session, and the options of its reply; None and empty mean the configured value.
 
-    `at` is when it was said, ISO 8601. `channel` can make it one of a cron job or the like, and nothing else.
+    `at` is its time, ISO 8601. `channel` can only mark it as a message of a cron job or similar.
     """
 
     admitted: Admitted
     role: MessageRole
     text: str
     key: str = ""
-    """Of its session; empty: of none."""
+    """The key of its session; empty: no session."""
     at: str | None = None
     channel: str = ""
     event: MessageEvent | None = None
@@ -46,16 +46,16 @@ class NewMessage(Struct, frozen=True, kw_only=True):
     budget: int | None = None
     if_none_match: str = ""
     encoding: Encoding = Encoding.TEXT
-    """How the bundle is written."""
+    """The format of the bundle."""
     deadline: timedelta | None = None
     is_unread: bool = False
-    """Nobody reads the answer: what it was to tell is told with the next one."""
+    """True if the client gave up on the answer: its content is delivered with the next one."""
     is_owners: bool = True
-    """Whether it came by the owner's own socket or port, not by that of an agent."""
+    """True if it came by the owner's socket or port, and not by an agent's."""
 
     @property
     def own_channel(self) -> str:
-        """The channel of a message that is of none with people; empty otherwise. Nobody gets out of it."""
+        """The channel if it is one without people, such as cron; else empty. A message cannot leave such a channel."""
         channels = (self.admitted.channel or "", self.channel.strip().lower())
         return next((channel for channel in channels if channel in OWN_CHANNELS), "")
 
@@ -70,14 +70,14 @@ class NewMessage(Struct, frozen=True, kw_only=True):
 
 
 def part_reply(state: Literal["ok", "off", "failed"], reason: str = "") -> TurnPartReply:
-    """Return how a part of a turn went, and why if not as wanted."""
+    """Return the status of one part of a turn, with the reason if it is not as requested."""
     return TurnPartReply(state=state, reason=reason or None)
 
 
 class LoggedMessage(Struct, frozen=True):
-    """Where a message went in its session; without `seq` nothing of it was stored.
+    """Where a message was stored in its session; `seq` is None if it was not stored.
 
-    `is_repeated`: it was there already; `is_late`: it is stored behind the reply.
+    `is_repeated`: it was there already. `is_late`: it is stored after the reply.
     """
 
     session: SessionId | None = None
@@ -89,7 +89,7 @@ class LoggedMessage(Struct, frozen=True):
 
 
 class TurnContext(Struct, frozen=True):
-    """The turns to put before the agent: as text for a prompt, and as they are, all of one session."""
+    """The turns to show to the agent, as text for a prompt and as objects; all of one session."""
 
     text: str = ""
     session: SessionId | None = None
@@ -101,7 +101,6 @@ CaptureState = Literal["queued", "off", "no"]
 
 
 NO_SESSION = "no session key is given"
-NO_QUESTION = "there is no question that it answers"
 WITHHELD = "what is said under this session key is not to be remembered"
 QA_OFF = "questions and answers are off: memory.qa.enabled is false"
 _CUT = " …"
@@ -109,7 +108,7 @@ _TRIES = 20
 
 
 class TurnLog(Struct, frozen=True):
-    """Keeps the messages of one agent among its questions and answers, which may be off."""
+    """Stores the messages of one agent as questions and answers; this may be disabled."""
 
     qa: AgentQa
 
@@ -118,7 +117,7 @@ class TurnLog(Struct, frozen=True):
         return self.qa.shared
 
     async def store_question(self, key: str, text: str, at: datetime, *, is_timed: bool) -> LoggedMessage:
-        """Keep what a user said, as a question without an answer; once, however often it is sent."""
+        """Store a user message as a question without an answer; once, however often it is sent."""
         question = harmless_text(text)
         if len(question) > QUESTION_CHARS_MAX:
             question = question[: QUESTION_CHARS_MAX - len(_CUT)] + _CUT
@@ -136,10 +135,10 @@ class TurnLog(Struct, frozen=True):
             return _failure(exc)
         if added is None:
             return LoggedMessage(is_excluded=True, part=part_reply("off", WITHHELD))
-        return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
+        return _logged_message(added)
 
     async def store_answer(self, key: str, text: str, at: datetime) -> LoggedMessage:
-        """Keep what an assistant said, as the answer to what was asked last; in parts it is one answer."""
+        """Store an assistant message as the answer to the last question; parts of an answer are joined."""
         try:
             if (refused := await self._refusal(key)) is not None or self.shared is None:
                 return refused or LoggedMessage()
@@ -147,49 +146,51 @@ class TurnLog(Struct, frozen=True):
                 waiting = await self.shared.read(lambda store: store.turns.waiting(key, self.qa.agent.id, at))
                 if waiting is None:
                     break
-                done = await self._answer(self.shared, *waiting, text)
-                if done is not None:
-                    return await self._log_answer(done)
+                added = await self._answer(self.shared, *waiting, text)
+                if added is not None:
+                    if added.dropped_answer is not None:
+                        await self.qa.hold(added.session, added.turn.seq, added.dropped_answer)
+                    return _logged_message(added)
         except MemorydError as exc:
             return _failure(exc)
-        return LoggedMessage(part=part_reply("off", NO_QUESTION))
+        return LoggedMessage(part=part_reply("off", "there is no question that it answers"))
 
     async def context(self, key: str, message: str, at: datetime, *, is_shared: bool) -> TurnContext:
-        """Return the turns to put before the agent for a message that was said at a time.
+        """Return the turns to show to the agent with a message of a given time.
 
-        `is_shared`: the chat may be told what was said in others; else they are the last ones under its own key.
+        `is_shared`: the chat may see turns of other chats; otherwise only the last turns of its own key are returned.
         """
         if self.shared is None:
             return TurnContext(part=part_reply("off", QA_OFF))
         if not key:
             return TurnContext(part=part_reply("off", NO_SESSION))
-        asked = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key, at=at)
+        options = SequenceOptions(message=message[:QUESTION_CHARS_MAX], key=key, at=at)
         try:
-            found = await self.qa.context(asked)
-            # one that asks nothing of the memory stays where it is
+            result = await self.qa.context(options)
+            # a message that asks nothing of the memory keeps to its own session
             may_leave = is_shared and read_message(message, names_entity=False).silence is None
-            if found.choice.why is Chosen.OTHER_MATCHES and not may_leave:
-                found = await self.qa.context(replace(asked, message=None))
+            if result.choice.why is Chosen.OTHER_MATCHES and not may_leave:
+                result = await self.qa.context(replace(options, message=None))
         except MemorydError as exc:
             return TurnContext(part=part_reply("failed", str(exc)))
-        return _context(found.choice.session, found.turns, is_current=found.choice.why is not Chosen.OTHER_MATCHES)
+        return _context(result.choice.session, result.turns, is_current=result.choice.why is not Chosen.OTHER_MATCHES)
 
     async def is_excluded(self, key: str) -> bool:
-        """Tell whether nothing of a session is to be kept; while nobody knows, nothing is."""
+        """Return whether nothing of a session may be stored; also True if the store cannot be read."""
         try:
             return bool(key) and await self.qa.is_excluded(key)
         except MemorydError:
             return True
 
     async def is_unremembered(self, key: str) -> bool:
-        """Tell whether what is said now under a key is not to be kept, by a mark of the key or of its session."""
+        """Return whether messages under a key may not be stored now, because of a mark on the key or on its session."""
         try:
             return bool(key) and (await self.qa.is_excluded(key) or await self.qa.continues_excluded(key))
         except MemorydError:
             return True
 
     async def _refusal(self, key: str) -> LoggedMessage | None:
-        """Return why nothing can be kept, None if it can; raises StoreError where nobody knows."""
+        """Return why nothing can be stored, None if it can; raises StoreError if that is unknown."""
         if not key:
             return LoggedMessage(part=part_reply("off", NO_SESSION))
         if await self.qa.is_excluded(key):
@@ -201,28 +202,25 @@ class TurnLog(Struct, frozen=True):
         return None
 
     async def _answer(self, shared: WorkspaceQa, session: SessionId, last: Turn, text: str) -> AddedTurn | None:
-        held = "" if last.answer is not None or not last.is_answered else await self._pending_answer(session, last.seq)
+        pending = (
+            "" if last.answer is not None or not last.is_answered else await self._pending_answer(session, last.seq)
+        )
         return await shared.write(
-            lambda store: store.turns.answer(session, last.seq, text, agent=self.qa.agent.id, held=held)
+            lambda store: store.turns.answer(session, last.seq, text, agent=self.qa.agent.id, held=pending)
         )
 
     async def _pending_answer(self, session: SessionId, seq: int) -> str:
         try:
             return await self.qa.held(session, seq)
         except MemorydError:
-            # gone, or nobody knows: what is said now is the answer then
+            # missing or unreadable: the new text is the answer then
             return ""
-
-    async def _log_answer(self, done: AddedTurn) -> LoggedMessage:
-        if done.dropped_answer is not None:
-            await self.qa.hold(done.session, done.turn.seq, done.dropped_answer)
-        return LoggedMessage(done.session, done.turn.seq, is_repeated=done.is_repeated, part=part_reply("ok"))
 
 
 def beside(context: TurnContext, logged: LoggedMessage) -> TurnContext:
-    """Return a context as it is told beside its message, now that the session of that is known.
+    """Return the context as shown with its message, once the session of the message is known.
 
-    The message itself is left out, which is there where it was sent once more.
+    The message itself is left out; it is in the context if it was sent before.
     """
     if logged.seq is None or context.part["state"] != "ok":
         return context
@@ -236,6 +234,10 @@ def _context(session: SessionId | None, turns: Sequence[Turn], *, is_current: bo
         return TurnContext(part=part_reply("ok"))
     text = recalled(session, turns, budget=BUDGET, is_current=is_current)
     return TurnContext(text, session, tuple(turns), part_reply("ok"))
+
+
+def _logged_message(added: AddedTurn) -> LoggedMessage:
+    return LoggedMessage(added.session, added.turn.seq, is_repeated=added.is_repeated, part=part_reply("ok"))
 
 
 def _failure(exc: MemorydError) -> LoggedMessage:

@@ -1,11 +1,11 @@
-"""What an agent is told beside messages that ask nothing, what is still to be told, and what was told.
+"""Recall for messages without an explicit query, later delivery of unread results, and the log of shown memories.
 
-A hook that gave up sends its request once more as `unread`. Then what its answer was to tell is owed: the stable block,
-if that was to be told, and what is recalled for the message. The message is held, not the answer: what is recalled is
-looked up again when it is told, so that nothing is told that has changed or was forgotten meanwhile. All of it is in
-memory alone, and gone after a restart: then a stable block that was not read is not told again.
+A hook that timed out repeats its request as `unread`. The content of that answer is then pending: the stable block, if
+it was part of it, and the memories recalled for the message. The message is stored, not the result: recall runs again
+at delivery, so nothing is shown that has changed or was forgotten since. Pending texts are in memory only and lost at a
+restart; an unread stable block is then not delivered again.
 
-What was told for a question is noted behind the reply, shown in the words of today, and judged.
+What was shown for a question is logged after the reply, displayed with the current text of memories, and can be judged.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from memoryd.errors import Denied, MemorydError, NotFound, StoreError
 from memoryd.memory.book import MemoryCache
 from memoryd.memory.capture.capturing import SESSIONS_MAX
 from memoryd.memory.capture.queue import WRITE_SECONDS
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnPartReply
 from memoryd.replies.recall import ToldJudgedReply, ToldPartReply, ToldReply, ToldTurnReply
@@ -44,65 +44,65 @@ from memoryd.search.protocol import ArmState
 from memoryd.store.ledger.turns import MessagePlace, ToldPart, ToldRows, ToldTurn
 
 
-def told_turn(place: MessagePlace, recalled: Recalled, made: Bundle, sequence: str, at: float) -> ToldTurn:
-    """Return what is kept of what was told for a message: its bundle, and the sequence of turns beside it."""
+def told_turn(place: MessagePlace, recalled: Recalled, bundle: Bundle, sequence: str, at: float) -> ToldTurn:
+    """Return the log entry for a message: its bundle, and the sequence of turns shown with it."""
     verdicts = {
         short_id(item.memory.id) if isinstance(item, RecalledMemory) else str(item.citation): item.placed.verdict
         for item in recalled.items
     }
-    tail = made.receipt[len(made.stable.receipt) :]
+    tail = bundle.receipt[len(bundle.stable.receipt) :]
     return ToldTurn(
         agent=place.agent,
         session=place.session,
         seq=place.seq,
         verdict=recalled.verdict,
-        etag=made.stable.etag,
-        stable_tokens=sum(line.tokens for line in made.stable.receipt if line.is_included),
+        etag=bundle.stable.etag,
+        stable_tokens=sum(line.tokens for line in bundle.stable.receipt if line.is_included),
         recalled_tokens=sum(line.tokens for line in tail if line.is_included),
         sequence_tokens=estimate(sequence),
         at=at,
-        parts=(*_parts(made.stable.receipt, {}, is_stable=True), *_parts(tail, verdicts, is_stable=False)),
+        parts=(*_parts(bundle.stable.receipt, {}, is_stable=True), *_parts(tail, verdicts, is_stable=False)),
     )
 
 
 def _parts(receipt: Sequence[PartReport], verdicts: Mapping[str, Verdict], *, is_stable: bool) -> Iterator[ToldPart]:
-    for line in receipt:
+    for report in receipt:
         yield ToldPart(
-            name=line.name,
-            tokens=line.tokens,
-            is_told=line.is_included,
+            name=report.name,
+            tokens=report.tokens,
+            is_told=report.is_included,
             is_stable=is_stable,
-            verdict=verdicts.get(line.name),
-            cut=line.cut,
+            verdict=verdicts.get(report.name),
+            cut=report.cut,
         )
 
 
 class ToldTurns:
-    """What was told for the questions of one workspace; writing it keeps no reply waiting."""
+    """Log of what was shown for the questions of one workspace; written in the background."""
 
     def __init__(self, rows: ToldRows) -> None:
         self.rows = rows
-        self._waiting: deque[ToldTurn] = deque(maxlen=WAITING_MAX)
+        self._waiting: deque[ToldTurn] = deque(maxlen=_WAITING_MAX)
         self._has_news = asyncio.Event()
         self._writing = asyncio.Lock()
         self.mark = 0
-        """How often texts were forgotten; to be taken before a turn's bundle is made."""
-        drop_with_the_others(self)
+        """Number of times that texts were forgotten; read it before the bundle of a turn is built."""
+        register_text_holder(self)
 
     def note(self, turn: ToldTurn, mark: int) -> None:
-        """Have a turn be written soon, unless something was forgotten since the mark: it may name that."""
+        """Write a turn soon, unless something was forgotten since `mark`, which the turn may name."""
         if mark != self.mark:
             return
         self._waiting.append(turn)
         self._has_news.set()
 
     async def some(self, agent: str, limit: int, *, session: str = "", before: int = 0) -> list[ToldTurn]:
-        """Return turns as `ToldRows.some`, those too that were noted just now; raises StoreError."""
+        """Return turns as `ToldRows.some`, including those noted just now; raises StoreError."""
         await self._settle()
         return await self.rows.some(agent, limit, session=session, before=before)
 
     async def run(self, seconds: float = WRITE_SECONDS) -> None:
-        """Write what was noted, until cancelled."""
+        """Write noted turns, until cancelled."""
         while True:
             await self._has_news.wait()
             self._has_news.clear()
@@ -110,7 +110,7 @@ class ToldTurns:
             await asyncio.sleep(seconds)
 
     async def _settle(self) -> None:
-        # whoever asks meanwhile waits until all of it is there
+        # a concurrent caller waits until all of it is written
         async with self._writing:
             waiting = list(self._waiting)
             self._waiting.clear()
@@ -119,13 +119,13 @@ class ToldTurns:
                     await self.rows.put(waiting)
 
     def drop_texts(self) -> None:
-        """Drop what waits, or is still to come: it may name what is being forgotten."""
+        """Drop turns that are not written yet: they may name what is being forgotten."""
         self.mark += 1
         self._waiting.clear()
 
 
 class AgentTold(Struct, frozen=True):
-    """What one agent was told. Each call raises StoreError where the ledger or the index cannot be read."""
+    """The log of one agent. Each call raises StoreError if the ledger or the index cannot be read."""
 
     agent: str
     told: ToldTurns
@@ -133,45 +133,45 @@ class AgentTold(Struct, frozen=True):
     sessions: QaSessions
 
     async def some(self, admitted: Admitted, limit: int, *, session: str = "", before: int = 0) -> ToldReply:
-        """Return turns, the latest first: those before a number, of one session, where these are given."""
+        """Return turns, the latest first; optionally only those before a number, or of one session."""
         turns = await self.told.some(self.agent, limit + 1, session=session, before=before)
         shown, book = turns[:limit], await self.book.now()
-        private, questions = await self._questions({SessionId(one.session) for one in shown})
-        memories = _named(book, Visibility.of(self.agent, admitted), shown)
+        private, questions = await self._questions({SessionId(turn.session) for turn in shown})
+        memories = _shown_memories(book, Visibility.of(self.agent, admitted), shown)
         return ToldReply(
             turns=[
-                _turn_reply(one, questions.get((one.session, one.seq)), memories)
-                for one in shown
-                if one.session not in private
+                _turn_reply(turn, questions.get((turn.session, turn.seq)), memories)
+                for turn in shown
+                if turn.session not in private
             ],
             before=shown[-1].number if len(turns) > limit else None,
         )
 
     async def judge(self, number: int, name: str, judgement: Judgement | None) -> ToldJudgedReply:
-        """Keep what the owner thinks of a part of what was told; raises NotFound, Denied where nothing is written."""
+        """Store the owner's judgement of a shown part; raises NotFound, Denied if nothing may be written."""
         if not await self.told.rows.judge(self.agent, number, name, judgement):
-            raise NotFound(f"nothing of the name {name!r} was told there", hint="GET /v1/told lists what was")
+            raise NotFound(f"no part named {name!r} was shown there", hint="GET /v1/told lists what was")
         return ToldJudgedReply(number=number, name=name, judgement=judgement.value if judgement else None)
 
     async def _questions(self, sessions: set[SessionId]) -> tuple[set[str], Mapping[tuple[str, int], str]]:
-        """Return those of the sessions that are or may be private by now, and the questions of the others."""
-        private, found = set[str](), dict[tuple[str, int], str]()
+        """Return the sessions that are or may be private now, and the questions of the others."""
+        private, questions = set[str](), dict[tuple[str, int], str]()
         for name in sessions:
             try:
                 session = await self.sessions.find(name)
             except MemorydError:
-                # nobody knows whether it is private
+                # it is unknown whether it is private
                 private.add(name)
                 continue
             if session is not None and session.is_remembered:
-                found |= {(name, turn.seq): turn.question for turn in session.turns}
+                questions |= {(name, turn.seq): turn.question for turn in session.turns}
             elif session is not None:
                 private.add(name)
-        return private, found
+        return private, questions
 
 
-def _named(book: Book, visibility: Visibility, turns: list[ToldTurn]) -> Mapping[str, Memory]:
-    names = {part.name for one in turns for part in one.parts}
+def _shown_memories(book: Book, visibility: Visibility, turns: list[ToldTurn]) -> Mapping[str, Memory]:
+    names = {part.name for turn in turns for part in turn.parts}
     return {
         short: memory
         for memory in book.memories.values()
@@ -210,110 +210,110 @@ def _part_reply(part: ToldPart, memory: Memory | None) -> ToldPartReply:
     )
 
 
-WAITING_MAX = 1_000
-"""Turns that wait to be written; the latest stay."""
+_WAITING_MAX = 1_000
+"""Maximum number of turns waiting to be written; the oldest are dropped."""
 
 
-ASKED_MAX = 2
-"""Messages of a session for which something is owed, the latest: more has no place in one prompt."""
-FAILURES_MAX = 32
-TEXT_CHARS = 4_000
-SAID_MAX = 3
-"""Messages of a session that may say whom the next one means by *her*."""
+PENDING_MAX = 2
+"""Maximum number of pending texts per session, the latest: more would not fit into one prompt."""
+_FAILURES_MAX = 32
+_TEXT_CHARS = 4_000
+_MESSAGES_MAX = 3
+"""Number of a session's last messages that are used to resolve a pronoun in the next one."""
 
 
-class AskedText(Struct, frozen=True):
-    """A message, or what a failed tool asks, for which something is recalled."""
+class RecallText(Struct, frozen=True):
+    """A text for which memories are recalled: a message, or the question made of a failed tool call."""
 
     text: str = ""
     is_failure: bool = False
 
 
-START = AskedText()
-"""Stands for the beginning of a session, where only the stable block is told."""
+START = RecallText()
+"""The beginning of a session, for which only the stable block is shown."""
 
 
-class Owed(Struct, frozen=True):
-    """What a session is to be told beside its next answer: its stable block, and what is recalled for messages."""
+class PendingRecall(Struct, frozen=True):
+    """What the next answer of a session must deliver: its stable block, and recall results for texts."""
 
     is_start: bool = False
-    asked: tuple[AskedText, ...] = ()
+    texts: tuple[RecallText, ...] = ()
 
-    def beside(self, *asked: AskedText) -> "Owed":
-        """Return the same with more messages, the latest at the end."""
-        held = (_held(one) for one in (*self.asked, *asked) if one.text.strip())
-        return replace(self, asked=tuple(dict.fromkeys(held))[-ASKED_MAX:])
+    def adding(self, *texts: RecallText) -> "PendingRecall":
+        """Return a copy with more texts, the latest at the end."""
+        shortened = (_shorten(text) for text in (*self.texts, *texts) if text.text.strip())
+        return replace(self, texts=tuple(dict.fromkeys(shortened))[-PENDING_MAX:])
 
 
-def _held(asked: AskedText) -> AskedText:
-    return replace(asked, text=asked.text[:TEXT_CHARS])
+def _shorten(text: RecallText) -> RecallText:
+    return replace(text, text=text.text[:_TEXT_CHARS])
 
 
 class _Session(Struct):
-    owed: Owed = Owed()
-    sent: Owed = Owed()
-    sent_for: AskedText | None = None
-    """What went with the last answer, and for which message that was: it may come to be unread."""
-    told_for: Owed = Owed()
-    """The messages for which something was told: an agent that compacts what it holds forgets that."""
+    pending: PendingRecall = PendingRecall()
+    sent: PendingRecall = PendingRecall()
+    sent_for: RecallText | None = None
+    """What was sent with the last answer, and for which text, in case the answer turns out to be unread."""
+    recalled_for: PendingRecall = PendingRecall()
+    """The texts for which something was shown: an agent that compacts its context loses that."""
     failures: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
-    """What its user said last, the latest at the end."""
+    messages: tuple[str, ...] = ()
+    """The last messages of its user, the latest at the end."""
 
 
 class UndeliveredAnswers:
-    """What each session of one agent is still to be told, by its key; without a key nothing is held."""
+    """What must still be delivered to each session of one agent, by session key; nothing is stored without a key."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
-        drop_with_the_others(self)
+        register_text_holder(self)
 
-    def take(self, key: str, asked: AskedText) -> Owed:
-        """Return what is to be told with the answer to a message, which is made now."""
+    def take(self, key: str, text: RecallText) -> PendingRecall:
+        """Return and clear what the answer to this text must deliver."""
         session = self._of(key)
-        session.sent, session.sent_for, session.owed = session.owed, _held(asked), Owed()
+        session.sent, session.sent_for, session.pending = session.pending, _shorten(text), PendingRecall()
         return session.sent
 
-    def owe(self, key: str, asked: AskedText) -> None:
-        """Owe what is recalled for a message."""
+    def add(self, key: str, text: RecallText) -> None:
+        """Deliver the results for a text later."""
         session = self._of(key)
-        session.owed = session.owed.beside(asked)
+        session.pending = session.pending.adding(text)
 
-    def owe_unread(self, key: str, asked: AskedText) -> None:
-        """Owe what is recalled for a message whose answer nobody read, and what went with that answer."""
+    def add_unread(self, key: str, text: RecallText) -> None:
+        """Deliver again the results for a text whose answer was not read, and what was sent with that answer."""
         session = self._of(key)
-        sent = session.sent if session.sent_for == _held(asked) else Owed()
-        is_start = asked == START or session.owed.is_start or sent.is_start
-        session.owed = Owed(is_start).beside(*sent.asked, *session.owed.asked, asked)
-        session.sent, session.sent_for = Owed(), None
+        sent = session.sent if session.sent_for == _shorten(text) else PendingRecall()
+        is_start = text == START or session.pending.is_start or sent.is_start
+        session.pending = PendingRecall(is_start).adding(*sent.texts, *session.pending.texts, text)
+        session.sent, session.sent_for = PendingRecall(), None
 
-    def owe_all(self, key: str) -> None:
-        """Owe the stable block and what was told last: the agent shortens what it holds of the session."""
+    def add_all(self, key: str) -> None:
+        """Deliver the stable block and the last results again, because the agent compacts its context."""
         session = self._of(key)
-        session.owed = replace(session.owed.beside(*session.told_for.asked), is_start=True)
+        session.pending = replace(session.pending.adding(*session.recalled_for.texts), is_start=True)
         session.sent_for, session.failures = None, ()
 
-    def follow(self, key: str, text: str) -> tuple[str, ...]:
-        """Return what was said in a session before a message, and know that message as said."""
+    def note_message(self, key: str, text: str) -> tuple[str, ...]:
+        """Note a message of a session, and return the messages before it."""
         session = self._of(key)
-        before, session.said = session.said, (*session.said, text[:TEXT_CHARS])[-SAID_MAX:]
+        before, session.messages = session.messages, (*session.messages, text[:_TEXT_CHARS])[-_MESSAGES_MAX:]
         return before
 
-    def note_told(self, key: str, asked: AskedText) -> None:
-        """Note that something was told for a message."""
+    def note_recalled(self, key: str, text: RecallText) -> None:
+        """Note that something was shown for a text."""
         session = self._of(key)
-        session.told_for = session.told_for.beside(asked)
+        session.recalled_for = session.recalled_for.adding(text)
 
-    def is_new_failure(self, key: str, asked: AskedText, *, is_unread: bool) -> bool:
-        """Tell whether something is to be told for such a failure, once in a session, and note that it is.
+    def is_new_failure(self, key: str, failure: RecallText, *, is_unread: bool) -> bool:
+        """Note a failure, and return whether memories are shown for it: once per session.
 
-        `is_unread`: nobody read the last answer, so that one does not count.
+        `is_unread`: the last answer was not read, and does not count.
         """
         session = self._of(key)
-        is_last, session.sent_for = session.sent_for == _held(asked), session.sent_for if is_unread else None
-        if asked.text in session.failures:
+        is_last, session.sent_for = session.sent_for == _shorten(failure), session.sent_for if is_unread else None
+        if failure.text in session.failures:
             return is_unread and is_last
-        session.failures = (*session.failures, asked.text)[-FAILURES_MAX:]
+        session.failures = (*session.failures, failure.text)[-_FAILURES_MAX:]
         return True
 
     def _of(self, key: str) -> _Session:
@@ -326,25 +326,24 @@ class UndeliveredAnswers:
         return session
 
     def drop_texts(self) -> None:
-        """Know no message any more; stable blocks are owed as before."""
-        for session in self._sessions.values():
-            session.owed, session.sent = Owed(session.owed.is_start), Owed()
-            session.told_for, session.sent_for, session.failures, session.said = Owed(), None, (), ()
+        """Drop all texts; stable blocks stay pending."""
+        for key, session in self._sessions.items():
+            self._sessions[key] = _Session(PendingRecall(session.pending.is_start))
 
 
 class UnaskedRecall(Struct, frozen=True):
-    """Recalls for the messages of one agent; `sessions` knows what each of them is still to be told."""
+    """Recalls for the messages of one agent; `sessions` has what each session must still get."""
 
     agent: Agent
     recall: AgentRecall
     sessions: UndeliveredAnswers
 
     async def beside(
-        self, message: NewMessage, owed: Owed, *, is_failure: bool = False
+        self, message: NewMessage, pending: PendingRecall, *, is_failure: bool = False
     ) -> tuple[Recalled | None, TurnPartReply]:
-        """Return what is recalled for a message, with what is owed behind it, and how that went.
+        """Return the results for a message with those pending after them, and the status of the recall.
 
-        `is_failure`: its text is what a failed tool asks.
+        `is_failure`: its text is the question made of a failed tool call.
         """
         settings = self.agent.turns
         if message.own_channel:
@@ -354,56 +353,55 @@ class UnaskedRecall(Struct, frozen=True):
         if message.is_unread:
             return None, part_reply("off", SkipReason.UNREAD)
         deadline = message.deadline
-        if deadline is not None and owed.asked:
+        if deadline is not None and pending.texts:
             deadline /= 2
-        before = () if is_failure else self.sessions.follow(message.key, message.text)
-        options = RecallOptions(k=self._k(message.k), deadline=deadline, touches=False, said_before=before)
+        before = () if is_failure else self.sessions.note_message(message.key, message.text)
+        options = RecallOptions(k=self._k(message.k), deadline=deadline, touches=False, earlier_messages=before)
         budget = settings.retrieval.max_tokens if message.budget is None else message.budget
-        known = "" if message.if_none_match == ANY_ETAG and owed.is_start else message.if_none_match
-        wanted, asked = BundleOptions(budget=budget, if_none_match=known), AskedText(message.text, is_failure)
+        known = "" if message.if_none_match == ANY_ETAG and pending.is_start else message.if_none_match
+        bundle_options, text = BundleOptions(budget=budget, if_none_match=known), RecallText(message.text, is_failure)
         try:
-            earlier = await self.owed(owed, message.admitted, deadline)
-            found = await self._of(asked, message.admitted, options, wanted, earlier)
+            earlier = await self.recall_pending(pending, message.admitted, deadline)
+            recalled = await self._of(text, message.admitted, options, bundle_options, earlier)
         except MemorydError as exc:
             return None, part_reply("failed", str(exc))
-        if found.items:
-            self.sessions.note_told(message.key, asked)
-        elif any(arm.state is ArmState.TIMEOUT for arm in found.found.arms.values()):
-            self.sessions.owe(message.key, asked)
-        return found, _recall_part(found)
+        if recalled.items:
+            self.sessions.note_recalled(message.key, text)
+        elif any(arm.state is ArmState.TIMEOUT for arm in recalled.found.arms.values()):
+            self.sessions.add(message.key, text)
+        return recalled, _recall_part(recalled)
 
-    async def owed(self, owed: Owed, admitted: Admitted, deadline: timedelta | None = None) -> Sequence[Recalled]:
-        """Return what is recalled now for messages whose answer nobody read, the latest first.
-
-        What fails is left out.
-        """
+    async def recall_pending(
+        self, pending: PendingRecall, admitted: Admitted, deadline: timedelta | None = None
+    ) -> Sequence[Recalled]:
+        """Return the current results for pending texts, the latest first; failed ones are left out."""
         if not self.agent.turns.auto_recall:
             return []
         options = RecallOptions(k=self._k(None), deadline=deadline, touches=False)
-        found = []
-        for one in reversed(owed.asked):
+        results = []
+        for text in reversed(pending.texts):
             with contextlib.suppress(MemorydError):
-                found.append(await self._of(one, admitted, options))
-        return found
+                results.append(await self._of(text, admitted, options))
+        return results
 
     async def _of(
         self,
-        asked: AskedText,
+        text: RecallText,
         admitted: Admitted,
         options: RecallOptions,
-        wanted: BundleOptions | None = None,
+        bundle_options: BundleOptions | None = None,
         before: Sequence[Recalled] = (),
     ) -> Recalled:
-        # of a message that is too long for a question its beginning
-        query = asked.text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
-        options = replace(options, is_unasked=True, is_failure=asked.is_failure)
-        return await self.recall.recall(query, options, admitted, wanted, before)
+        # a message that is too long for a query is cut
+        query = text.text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore")
+        options = replace(options, is_unasked=True, is_failure=text.is_failure)
+        return await self.recall.recall(query, options, admitted, bundle_options, before)
 
-    def _k(self, wanted: int | None) -> int:
-        return min(wanted or self.agent.turns.recall_final_k, MOST)
+    def _k(self, requested: int | None) -> int:
+        return min(requested or self.agent.turns.recall_final_k, MOST)
 
 
-def _recall_part(found: Recalled) -> TurnPartReply:
-    if found.is_complete:
-        return part_reply("ok", "" if found.items else found.reason or "")
-    return part_reply("ok", "; ".join(["it is not complete", *found.lacks]))
+def _recall_part(recalled: Recalled) -> TurnPartReply:
+    if recalled.is_complete:
+        return part_reply("ok", "" if recalled.items else recalled.reason or "")
+    return part_reply("ok", "; ".join(["it is not complete", *recalled.lacks]))

@@ -1,6 +1,6 @@
-"""One call for each message of a conversation: a command is carried out, the message kept, and the agent answered.
+"""One call per message of a conversation: run a command, store the message, and answer the agent.
 
-The parts of a turn fail alone: the reply says what one of them could not do, and comes with the rest.
+Each part of a turn can fail alone: the reply reports the failure and has the other parts.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from memoryd.agents.retained.changes import Retained
 from memoryd.agents.retained.recall import AgentRecall, RecallOptions, bundle_reply, shown_memories
 from memoryd.agents.turns.capture import AgentCapture, texts_of
 from memoryd.agents.turns.log import CaptureState, LoggedMessage, NewMessage, TurnContext, TurnLog, beside, part_reply
-from memoryd.agents.turns.told import START, AskedText, Owed, ToldTurns, UnaskedRecall, told_turn
+from memoryd.agents.turns.told import START, PendingRecall, RecallText, ToldTurns, UnaskedRecall, told_turn
 from memoryd.agents.workspace.qa import LateMessages
 from memoryd.config.agents import Agent
 from memoryd.domain.access import Admitted
@@ -45,22 +45,22 @@ from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import InvalidRequest, MemorydError, StoreError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.capturing import SESSIONS_MAX
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.recall.query import Recalled, RecalledMemory
 from memoryd.replies.conversations import TurnCommandReply, TurnPartReply, TurnReply
 from memoryd.store.ledger.turns import MessagePlace
 
 _SHOWN = 400
-"""Characters of a hit."""
+"""Maximum characters of a rendered hit."""
 NOTHING_FOUND = "Nothing was found."
 
 
 CommandResult = tuple[TurnCommandReply, Sequence[str]]
-"""What a command did, in words for the user, and the texts of the memory that it tells."""
+"""The reply of a command for the user, and the texts of memories in it."""
 
 
 class TurnCommands(Struct, frozen=True):
-    """The commands of one agent, each a method of its name. `most` is how many hits are told."""
+    """The commands of one agent, each a method of its name. `most` is the maximum number of hits."""
 
     agent: str
     retained: Retained
@@ -68,10 +68,10 @@ class TurnCommands(Struct, frozen=True):
     most: int
 
     async def run(self, command: SpokenCommand, admitted: Admitted, key: str, *, scope: str) -> CommandResult:
-        """Carry a command out, and return its reply and the texts of the memory that it tells.
+        """Run a command, and return its reply and the texts of memories in it.
 
-        `scope` is whom a memory is for that names nobody. Raises what retaining and recalling do, Denied where
-        nothing may be written.
+        `scope` is the scope of a memory that names none. Raises what retaining and recalling do, Denied if nothing may
+        be written.
         """
         row = command.row
         if row.takes and not command.text:
@@ -80,41 +80,41 @@ class TurnCommands(Struct, frozen=True):
         return await method(text=command.text, admitted=admitted, key=key, scope=scope)
 
     async def compact(self, key: str, **_: object) -> CommandResult:
-        """Sum up the session of a key; raises Denied where nothing may be written, StoreError, NotNow."""
+        """Summarise the session of a key; raises Denied if nothing may be written, StoreError, NotNow."""
         return _command("compact", *await self.sessions.compact(key))
 
     async def remember(self, text: str, admitted: Admitted, scope: str, **_: object) -> CommandResult:
         """State a text as a memory."""
         line = parse_line(text)
         is_scoped = isinstance(line, RetainedLine) and bool(line.attributes.scope)
-        said = MemoryDraft(
+        draft = MemoryDraft(
             text=text,
             default_kind=Kind.NOTE,
             default_importance=REMEMBERED_IMPORTANCE,
             scope="" if is_scoped else scope,
             provenance=Provenance.USER,
         )
-        reply = await self.retained.retaining.retain(said, admitted)
+        reply = await self.retained.retaining.retain(draft, admitted)
         verb = "Remembered" if reply["created"] else "Remembered already"
         text = "\n".join([f"{verb}: {reply['path']}#L{reply['line']}", *reply["notes"]])
         return _command("remember", text, [reply["id"]])
 
     async def recall(self, text: str, admitted: Admitted, key: str, **_: object) -> CommandResult:
-        """Tell what answers a question."""
+        """Return the hits for a question."""
         options = RecallOptions(k=self.most, is_for_all=True, session=key)
-        found = await self.retained.recall.recall(text, options, admitted)
-        rendered = "\n".join(_render_hits(found)) or NOTHING_FOUND
-        return _command("recall", rendered, [item.memory.id for item in found.memories], texts_of(found))
+        recalled = await self.retained.recall.recall(text, options, admitted)
+        rendered = "\n".join(_render_hits(recalled)) or NOTHING_FOUND
+        return _command("recall", rendered, [item.memory.id for item in recalled.memories], texts_of(recalled))
 
 
 def _command(name: CommandName, text: str, memories: Iterable[str] = (), texts: Iterable[str] = ()) -> CommandResult:
     return TurnCommandReply(name=name, text=text, memories=list(memories)), list(texts)
 
 
-def _render_hits(found: Recalled) -> Sequence[str]:
-    """Return what was found, a line for each: what it says, where it stands, and whether it holds and answers."""
-    lines = [f"{page.name}: {_line(page.summary)} ({page.path})" for page in found.entities]
-    for item in found.items:
+def _render_hits(recalled: Recalled) -> Sequence[str]:
+    """Return one line for each hit: its text, citation, and whether it is outdated or no answer."""
+    lines = [f"{page.name}: {_line(page.summary)} ({page.path})" for page in recalled.entities]
+    for item in recalled.items:
         nearest = " (no answer)" * (item.placed.verdict is Verdict.NONE)
         if isinstance(item, RecalledMemory):
             earlier = " (earlier)" * bool(item.superseded_by)
@@ -125,68 +125,69 @@ def _render_hits(found: Recalled) -> Sequence[str]:
 
 
 def _line(text: str) -> str:
-    whole = " ".join(harmless_text(text).split())
-    return whole if len(whole) <= _SHOWN else f"{whole[: _SHOWN - 1]}…"
+    line = " ".join(harmless_text(text).split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
 QUESTION_CHARS = 4_000
-"""Of a longer question the end is known."""
+"""Maximum length of a stored question, from its end."""
 
 
 class TurnUses:
-    """Counts as used what answers a question, and what the agent's answer uses of what was told for it.
+    """Counts memories as accessed: those that answer a question, and those that the agent's answer uses.
 
-    What was told in the last turn of a session is in memory alone: after a restart, and once something is forgotten,
-    an answer uses nothing.
+    What was shown in the last turn of a session is in memory only: after a restart, or after forgetting anything, an
+    answer uses nothing.
     """
 
     def __init__(self, recall: AgentRecall) -> None:
         self._recall = recall
-        self._told: OrderedDict[str, tuple[str, dict[MemoryId, str]]] = OrderedDict()
-        """By session: a question, and the memories that were told for it, each with the citation beside it."""
-        drop_with_the_others(self)
+        self._shown: OrderedDict[str, tuple[str, dict[MemoryId, str]]] = OrderedDict()
+        """By session: a question, and the memories shown for it, each with its citation."""
+        register_text_holder(self)
 
     def note_shown(self, key: str, question: str, recalled: Recalled, *, at: float) -> None:
-        """Count what answers a question, and know what was told for it until the answer comes."""
+        """Count memories that answer a question, and remember what was shown for it until the answer comes."""
         self._recall.touch(recalled, at=at, session=key, message=" ".join(question.casefold().split()))
         if not key:
             return
-        self._told.pop(key, None)
-        if told := [item for item in shown_memories(recalled) if not item.superseded_by]:
-            citations = {item.memory.id: str(item.citation) for item in told}
-            self._told[key] = question[-QUESTION_CHARS:], citations
-        while len(self._told) > SESSIONS_MAX:
-            self._told.popitem(last=False)
+        self._shown.pop(key, None)
+        if shown := [item for item in shown_memories(recalled) if not item.superseded_by]:
+            citations = {item.memory.id: str(item.citation) for item in shown}
+            self._shown[key] = question[-QUESTION_CHARS:], citations
+        while len(self._shown) > SESSIONS_MAX:
+            self._shown.popitem(last=False)
 
     async def note_answer(self, key: str, answer: str, *, at: float) -> None:
-        """Count what an answer uses of what was told for its question; one that comes in parts is counted by parts."""
-        if key not in self._told:
+        """Count the shown memories that an answer uses; each part of an answer is counted."""
+        if key not in self._shown:
             return
-        question, citations = self._told[key]
+        question, citations = self._shown[key]
         try:
             memories = (await self._recall.book.now()).memories
         except StoreError:
             return
-        told = [(memories[one], citation) for one, citation in citations.items() if one in memories]
+        shown = [(memories[memory], citation) for memory, citation in citations.items() if memory in memories]
         used = await asyncio.to_thread(
-            lambda: used_memories(told, question=question, answer=answer, memories=with_pauses(list(memories.values())))
+            lambda: used_memories(
+                shown, question=question, answer=answer, memories=with_pauses(list(memories.values()))
+            )
         )
         self._recall.touch_used(used, at=at, session=key)
 
     def drop_texts(self) -> None:
-        """Know no question any more, and nothing that was told."""
-        self._told.clear()
+        """Drop all questions, and what was shown for them."""
+        self._shown.clear()
 
 
 log = structlog.get_logger(__name__)
 
 FAILURE_K = 3
-"""Memories that a failure is told: an agent at work reads them between two steps."""
-NOTHING_ENDS = "nothing of this session is kept"
+"""Number of memories shown for a failure: an agent at work reads them between two steps."""
 
 
 class AgentTurns(Struct, frozen=True, kw_only=True):
-    """The turns of one agent. `clock` tells the owner's time, in the owner's zone."""
+    """The turns of one agent. `clock` returns the owner's time, in the owner's zone."""
 
     agent: Agent
     log: TurnLog
@@ -201,20 +202,20 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     unasked: UnaskedRecall
 
     async def begin(self, key: str, admitted: Admitted, *, is_unread: bool) -> Bundle:
-        """Return the bundle of a session that begins, or goes on after what the agent held of it was shortened.
+        """Return the bundle at the start of a session, or after the agent compacted its context.
 
-        `is_unread`: nobody reads it; it is told with the next message.
+        `is_unread`: no one reads it; its content is delivered with the next message.
         """
         if is_unread:
-            self.unasked.sessions.owe_unread(key, START)
+            self.unasked.sessions.add_unread(key, START)
             return Bundle(StableBlock(), "")
-        before = await self.unasked.owed(self.unasked.sessions.take(key, START), admitted)
+        before = await self.unasked.recall_pending(self.unasked.sessions.take(key, START), admitted)
         return await self.retained.recall.beginning(admitted, before)
 
     async def take(self, message: NewMessage) -> TurnReply:
-        """Take one message, and answer it.
+        """Process one message, and return the reply.
 
-        Raises InvalidRequest, and what a command does: Denied where it would write and nothing may be written.
+        Raises InvalidRequest, and what a command raises: Denied if it would write and nothing may be written.
         """
         at = self._at(message)
         command = command_of(message.text) if message.role is MessageRole.USER else None
@@ -237,8 +238,8 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         except ValueError as exc:
             raise InvalidRequest(f"at: {exc}") from exc
 
-    async def _may_ask_log(self, message: NewMessage) -> bool:
-        """Wait until the log can be asked, no longer than the message's deadline; return whether it can."""
+    async def _can_read_log(self, message: NewMessage) -> bool:
+        """Wait until the log can be read, at most for the message's deadline; return whether it can."""
         default = self.agent.memory_search.query.deadline_ms / 1000
         return await self.late.wait_until_stored(
             default if message.deadline is None else message.deadline.total_seconds()
@@ -247,55 +248,56 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
     async def _run_command(self, message: NewMessage, command: SpokenCommand) -> TurnReply:
         key, own_channel, stater = message.key, message.own_channel, message.admitted
         if own_channel and not stater.is_sandboxed:
-            # whoever holds only an agent's socket is in the channel of its key, whatever the message says
+            # a client with only an agent's socket stays in the channel of its key, whatever the message says
             stater = replace(stater, channel=own_channel)
-        done, texts = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
-        if texts and await self._may_ask_log(message) and not await self.log.is_unremembered(key):
+        command_reply, texts = await self.commands.run(command, stater, key, scope=self.capture.scope(own_channel))
+        if texts and await self._can_read_log(message) and not await self.log.is_unremembered(key):
             self.capture.note_texts(key, texts)
         off = part_reply("off", SkipReason.NO_TURN)
         reply = _reply({"log": off, "context": off, "recall": off})
-        reply["command"] = done
+        reply["command"] = command_reply
         return reply
 
     async def _answer_question(self, message: NewMessage, at: datetime) -> TurnReply:
         mark, key = self.told.mark, message.key
-        asked, owed = AskedText(message.text), Owed()
-        # before anything is waited for: what comes behind it may say that this is not read
+        text, pending = RecallText(message.text), PendingRecall()
+        # before the first await: the next message may say that this answer was not read
         if message.is_unread:
-            self.unasked.sessions.owe_unread(key, asked)
+            self.unasked.sessions.add_unread(key, text)
         else:
-            owed = self.unasked.sessions.take(key, asked)
-        (logged, context), (recalled, went) = await asyncio.gather(
-            self._store_in_time(message, at), self.unasked.beside(message, owed)
+            pending = self.unasked.sessions.take(key, text)
+        (logged, context), (recalled, part) = await asyncio.gather(
+            self._store_in_time(message, at), self.unasked.beside(message, pending)
         )
-        reply = _reply({"log": logged.part, "context": context.part, "recall": went}, logged, context)
+        reply = _reply({"log": logged.part, "context": context.part, "recall": part}, logged, context)
         if await self._is_remembered(logged, key):
             reply["capture"] = await self._submit_capture(message, at, logged, context)
             if recalled is not None and not logged.is_repeated:
                 self.uses.note_shown(key, message.text, recalled, at=self.clock().timestamp())
                 self.capture.note_shown(key, recalled)
-                self._note_told(logged, recalled, context, mark)
+                self._log_shown(logged, recalled, context, mark)
         if recalled is None:
             return reply
         reply["verdict"] = recalled.verdict.value
         return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, message.encoding)}
 
     async def _answer_failure(self, message: NewMessage, event: MessageEvent) -> TurnReply:
-        """Tell what is known of a failure of a tool, once in a session; nothing of it is kept.
+        """Return memories about a tool failure, once per session; nothing of it is stored.
 
-        Where nobody reads that, it is told with the next message, as far as that earns it a place.
+        If the answer is not read, they are delivered with the next message, if their evidence is sufficient.
         """
         key, question = message.key, failure_question(event.given, event.text)
         reply = _reply(_without_recall(part_reply("off", SkipReason.NOT_ASKED)))
-        failure, is_unread, sessions = AskedText(question, is_failure=True), message.is_unread, self.unasked.sessions
+        failure, is_unread, sessions = RecallText(question, is_failure=True), message.is_unread, self.unasked.sessions
         if not question or not sessions.is_new_failure(key, failure, is_unread=is_unread):
             reply["health"]["recall"] = part_reply("off", SkipReason.FAILED_BEFORE)
             return reply
         if is_unread:
-            sessions.owe_unread(key, failure)
+            sessions.add_unread(key, failure)
             return reply
-        asked, owed = replace(message, text=question, k=message.k or FAILURE_K), sessions.take(key, failure)
-        recalled, reply["health"]["recall"] = await self.unasked.beside(asked, owed, is_failure=True)
+        question_message = replace(message, text=question, k=message.k or FAILURE_K)
+        pending = sessions.take(key, failure)
+        recalled, reply["health"]["recall"] = await self.unasked.beside(question_message, pending, is_failure=True)
         if recalled is None or recalled.bundle is None:
             return reply
         if not await self.log.is_unremembered(key):
@@ -303,28 +305,28 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         reply["verdict"] = recalled.verdict.value
         return {**reply, **bundle_reply(recalled.bundle, message.encoding)}
 
-    def _note_told(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext, mark: int) -> None:
+    def _log_shown(self, logged: LoggedMessage, recalled: Recalled, context: TurnContext, mark: int) -> None:
         if logged.session is not None and logged.seq is not None and recalled.bundle is not None:
             place = MessagePlace(self.agent.id, logged.session, logged.seq)
             at = self.clock().timestamp()
             self.told.note(told_turn(place, recalled, recalled.bundle, context.text, at), mark)
 
     async def _is_remembered(self, logged: LoggedMessage, key: str) -> bool:
-        # by its key or by its name: the log knows of both
+        # the log knows marks of the key and of the session
         return not (logged.is_late or logged.is_excluded or await self.log.is_unremembered(key))
 
     async def _submit_capture(
         self, message: NewMessage, at: datetime, logged: LoggedMessage, context: TurnContext
     ) -> CaptureState:
-        # what the assistant said last, as far as the context tells
+        # the last answer of the assistant, as far as the context has it
         before = (context.turns[-1].answer or "") if context.turns else ""
         return await self.capture.submit(message, at, answer_before=before, logged=logged)
 
     async def _take_statement(self, message: NewMessage, at: datetime) -> TurnReply:
-        """Take what is no question: an answer is kept with its question, and anything else is not kept."""
+        """Process a message that is no question: store an answer with its question, and anything else nowhere."""
         take = partial(self._take_statement_now, message, at)
-        is_kept = bool(message.key) and (message.is_answer or message.failure is not None)
-        if not is_kept or await self._may_ask_log(message):
+        is_stored = bool(message.key) and (message.is_answer or message.failure is not None)
+        if not is_stored or await self._can_read_log(message):
             return await take()
         return _reply(_without_recall(part_reply("failed", self.late.put(take))))
 
@@ -341,27 +343,27 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
         return {**_reply(_without_recall(logged.part), logged), "capture": captured}
 
     async def _handle_event(self, message: NewMessage, reply: TurnReply) -> None:
-        """Do what the event beside a message asks for, behind the message: its end, or a summary of the session."""
+        """Handle the event that comes with a message: the end of the session, or a summary of it."""
         kind = None if message.event is None else message.event.type
         if kind is MessageEventType.COMPACT:
-            self.unasked.sessions.owe_all(message.key)
+            self.unasked.sessions.add_all(message.key)
         if kind is MessageEventType.COMPACT and reply["command"] is None:
             reply["command"], _ = await self.commands.compact(message.key)
         if kind is MessageEventType.END:
             reply["health"]["end"] = await self._end_session(message)
 
     async def _end_session(self, message: NewMessage) -> TurnPartReply:
-        if not await self._may_ask_log(message):
+        if not await self._can_read_log(message):
             return part_reply("failed", self.late.put(partial(self.sessions.end, message.key)))
         try:
-            ended = await self.sessions.end(message.key)
+            session = await self.sessions.end(message.key)
         except MemorydError as exc:
             return part_reply("failed", str(exc))
-        return part_reply("off", NOTHING_ENDS) if ended is None else part_reply("ok")
+        return part_reply("off", "nothing of this session is stored") if session is None else part_reply("ok")
 
     async def _store_in_time(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
-        """Keep a question, behind the reply where the log cannot be asked in time."""
-        if not message.key or await self._may_ask_log(message):
+        """Store a question; after the reply if the log cannot be read in time."""
+        if not message.key or await self._can_read_log(message):
             return await self._store(message, at)
         late = part_reply("failed", self.late.put(partial(self._store_late, message, at)))
         return LoggedMessage(is_late=True, part=late), TurnContext(part=late)
@@ -374,9 +376,9 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
             await self._submit_capture(message, at, logged, context)
 
     async def _store(self, message: NewMessage, at: datetime) -> tuple[LoggedMessage, TurnContext]:
-        # what was said to one person is not told to others unasked
+        # turns of a direct chat are not shown in a group
         is_shared = message.admitted.is_direct or self.agent.memory.core.in_groups
-        # first what was said before: the message itself is no context of its own
+        # read the context first, so that it does not contain the message itself
         context = await self.log.context(message.key, message.text, at, is_shared=is_shared)
         logged = await self.log.store_question(message.key, message.text, at, is_timed=message.at is not None)
         return logged, beside(context, logged)
@@ -385,7 +387,7 @@ class AgentTurns(Struct, frozen=True, kw_only=True):
 def _reply(
     health: dict[str, TurnPartReply], logged: LoggedMessage | None = None, context: TurnContext | None = None
 ) -> TurnReply:
-    """Return the reply of a message that went there; the caller measures how long it took."""
+    """Return the reply for a message; the caller measures its duration."""
     logged, context = logged or LoggedMessage(), context or TurnContext()
     return TurnReply(
         command=None,

@@ -1,8 +1,8 @@
-"""Captures what messages state, after the answer, once, and through the journal, so that it can be undone.
+"""Capture of memories from messages: after the answer, once, and through the journal, so that it can be undone.
 
-The rules or a text model decide, a firewall checks, then it is written. A copy of a memory is the same memory, said on
-another day; on the same day it is not written again. Messages that are queued when the daemon is killed are captured by
-the next one, where a session keeps their words.
+Rules or a text model decide what to store, a firewall checks it, then it is written. A statement equal to a memory is
+the same memory stated on another day; on the same day it is not written again. Messages that are queued when the daemon
+is killed are captured after the next start, if a session stores their text.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.errors import MemorydError
 from memoryd.index.threads import with_pauses
 from memoryd.memory.capture.queue import DONE_MAX, CaptureQueue, CaptureResult, CaptureTask, ShownSpans
-from memoryd.memory.forgetting.planning import drop_with_the_others
+from memoryd.memory.forgetting.planning import register_text_holder
 from memoryd.memory.forgetting.tombstones import TombstoneStore
 from memoryd.memory.journal import Journal
 from memoryd.memory.llm import Distiller
@@ -48,29 +48,29 @@ from memoryd.memory.retaining import Retaining, StatementHashes
 log = structlog.get_logger(__name__)
 
 TASKS_MAX = 256
-"""Messages that wait; further ones are refused."""
+"""Maximum number of waiting messages; more are refused."""
 WAITING_CHARS_MAX = 1_000_000
-"""Of all waiting messages together."""
+"""Maximum total length of the waiting messages, in characters."""
 FRESH_SECONDS = 5.0
-"""How long capture waits, behind the answer, until the book has what was written or taken back just now."""
+"""How long capture waits, after the answer, for a book that has the latest changes."""
 LAST_SECONDS = 3.0
-"""For the waiting messages when the daemon stops."""
+"""Time limit for the waiting messages when the daemon stops."""
 IN_FLIGHT = 4
-"""Messages that the text model has at once; for others the rules decide."""
+"""Maximum number of messages in the text model at once; others are captured by rules."""
 SESSIONS_MAX = 256
-"""Sessions whose last answer is held in memory."""
+"""Maximum number of sessions whose last answer is stored in memory."""
 ANSWER_CHARS = 8_000
-"""Of an answer that may be corrected."""
+"""Maximum length of a stored answer, from its end."""
 _NO_SIGN = expression(r"[\W_]+")
 _HEAD = 16
-"""Characters of a text by whose words most others are told apart."""
+"""Number of first characters that tell most texts apart."""
 
 
 class MessageCapture(Struct, frozen=True, kw_only=True):
     """Captures messages of one workspace, one by one. `is_excluded` takes agent and session key.
 
-    `book` returns all memories as the notes state them now, as far as it learns of it within so many seconds; `day`
-    gives the owner's day of a time.
+    `book` takes a number of seconds to wait for the latest notes, and returns all memories; `day` returns the owner's
+    day of a time.
     """
 
     journal: Journal
@@ -83,32 +83,31 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
     queue: CaptureQueue
     stated: StatementHashes
     distiller: Distiller | None = None
-    """Finds statements of other forms than those of the rules; None: the rules decide alone."""
+    """Finds statements that the rules do not cover; None: only the rules are used."""
     is_enabled: bool = True
     identifiers: bool = True
     in_groups: bool = False
 
-    async def dry_run(
-        self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
-    ) -> CaptureVerdict:
-        """Return what would be kept of a message, by which form, or why not; nothing is written."""
-        verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
+    async def dry_run(self, task: CaptureTask) -> CaptureVerdict:
+        """Return what would be stored of a message, by which form, or why not; nothing is written."""
+        verdict = await self._verdict(task, by_model=True, seconds=FRESH_SECONDS)
         if not verdict.kept:
             return verdict
-        return await asyncio.to_thread(with_older, verdict, await self.book(seconds), self._day(task), task.scope)
+        book = await self.book(FRESH_SECONDS)
+        return await asyncio.to_thread(with_older, verdict, book, self._day(task), task.scope)
 
     async def capture(
         self, task: CaptureTask, *, by_model: bool = True, seconds: float = FRESH_SECONDS
     ) -> CaptureResult:
-        """Keep what a message states, all in one write; raises what `Journal.change` does, and StoreError.
+        """Store what a message states, all in one write; raises what `Journal.change` does, and StoreError.
 
-        It waits up to `seconds` for a book that has what was written just now: what it supersedes may be that.
+        Waits up to `seconds` for a book with the latest changes, because the message may supersede one of them.
         """
         self.journal.check_writable()
         verdict = await self._verdict(task, by_model=by_model, seconds=seconds)
         if not verdict.kept:
             return CaptureResult(verdict)
-        # one after the other: of two that decide on the same book, neither would know of the other
+        # one at a time: two captures that decide on the same book would not see each other
         async with self.journal.one_at_a_time:
             return await self._write(task, verdict, seconds)
 
@@ -124,10 +123,10 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
     async def _write(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureResult:
         day, book = self._day(task), await self.book(seconds)
-        # something may have been forgotten since
+        # check again: a memory may have been forgotten since
         verdict = await self._check(task, verdict, seconds)
         stated = [item.line(task.scope) for item in verdict.kept]
-        # in a thread: it looks at all memories
+        # in a thread: it compares with all memories
         lines = await asyncio.to_thread(lambda: with_succession(book, lines_to_write(book, stated, day), day))
         if not lines:
             return CaptureResult(verdict)
@@ -138,7 +137,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
         return self.day(task.at or datetime.now(UTC))
 
     def why_untrusted(self, task: CaptureTask) -> str:
-        """Say why nothing is learned from a message by where it came from; empty if something may be."""
+        """Return why nothing may be learned from a message because of its origin; empty if it may."""
         if task.event is not None:
             return ""
         return why_untrusted(
@@ -163,36 +162,36 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
                 await self.book(seconds),
                 text=text,
                 answer_before=before,
-                said_before=harmless_text(task.said_before),
+                said_before=harmless_text(task.message_before),
                 scope=task.scope,
                 day=self._day(task),
                 may_supersede=task.is_owners and task.is_direct,
             )
         if not by_model or self.distiller is None or not by_rules.gate:
             return by_rules
-        # the rules keep these verbatim: a model would bring them a second time
+        # the rules store these verbatim: the model would store them a second time
         known = {item.text for item in (*by_rules.kept, *revisions)}
         sentences = [sentence for sentence in distillable(text) if sentence not in known]
-        echoes = await self._echoes(task, sentences)
+        echoes = await self._find_echoes(task, sentences)
         new = " ".join(sentence for sentence in sentences if sentence not in echoes)
         items = await self.distiller.distil(new) if new else None
         return by_rules if items is None else with_model(by_rules, items, self.distiller.identity)
 
-    async def _echoes(self, task: CaptureTask, sentences: Sequence[str]) -> frozenset[str]:
+    async def _find_echoes(self, task: CaptureTask, sentences: Sequence[str]) -> frozenset[str]:
         return await self.delivered.echoes(task.agent, task.session_key, sentences, until=task.shown_until)
 
     async def _check(self, task: CaptureTask, verdict: CaptureVerdict, seconds: float) -> CaptureVerdict:
-        """Return a verdict without echoes, and without what is forgotten or was taken back."""
+        """Return a verdict without echoes, and without statements that were forgotten or removed by the owner."""
         texts = [item.text for item in verdict.kept]
         if not texts:
             return verdict
-        # the words of an echo are those that were typed
+        # echoes are compared with the words that were typed
         typed = [typed_part(text) for text in texts]
-        echoes = await self._echoes(task, typed) if task.event is None else ()
+        echoes = await self._find_echoes(task, typed) if task.event is None else ()
         stones, taken_back = await self.tombstones.all(), frozenset[str]()
         if before := await self.stated.among(texts):
-            # it was stated before and stands no more: its owner undid it, or took it out
-            taken_back = await asyncio.to_thread(unstated, await self.book(seconds), before)
+            # stated before and in no line now: its owner undid or deleted it
+            taken_back = await asyncio.to_thread(find_unstated, await self.book(seconds), before)
         dropped = []
         for item in verdict.kept:
             if typed_part(item.text) in echoes:
@@ -205,7 +204,7 @@ class MessageCapture(Struct, frozen=True, kw_only=True):
 
 
 class Capturing:
-    """Captures for one workspace: `submit` puts a message in line and never waits, `run` works the line off."""
+    """Captures for one workspace: `submit` queues a message and never waits, `run` processes the queue."""
 
     def __init__(self, messages: MessageCapture) -> None:
         self.messages = messages
@@ -216,22 +215,22 @@ class Capturing:
         self._for_model: asyncio.Queue[CaptureTask] = asyncio.Queue()
         self._in_flight = 0
         self.refused = 0
-        """Messages for which there was no room."""
+        """Number of messages for which there was no room."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was submitted is worked off."""
+        """True if all submitted messages are processed."""
         return not self.pending
 
     @property
     def pending(self) -> int:
-        """How many messages were submitted and are not worked off."""
+        """Number of submitted messages that are not processed yet."""
         return len(self._waiting) + self._in_flight
 
     def submit(self, task: CaptureTask, *, shown_until: int | None = None) -> bool:
-        """Put a message in line; return whether it will be looked at. It never waits.
+        """Queue a message, without waiting; return whether it will be processed.
 
-        A text beside a failure is looked at by itself.
+        A text that comes with a failure is queued as a separate message.
         """
         has_text = bool(task.text.strip())
         if task.event is not None and has_text:
@@ -250,16 +249,16 @@ class Capturing:
         return True
 
     async def accept(self, task: CaptureTask) -> bool:
-        """Put a message in line as `submit` does, once, and where it has a `place` so that no kill loses it.
+        """Queue a message once, as `submit` does, and durably if it has a `place`.
 
-        It waits for the ledger alone. Of such messages those for which there is no room are looked at later.
+        Waits only for the ledger. Durable messages for which there is no room are processed later.
         """
         if self.queue.knows(task):
             return self.queue.is_in_line(task.place)
         if not self.messages.is_enabled or self.messages.why_untrusted(task):
             return self.submit(task)
         shown_until = self.messages.delivered.noted
-        # before it is noted: else it would be found in the ledger and taken for one that a stop left
+        # before it is noted: otherwise it would be found in the ledger and treated as left by a stop
         self.queue.begin(task)
         is_noted = await self.queue.note(task)
         is_in_line = self.submit(task, shown_until=shown_until)
@@ -268,7 +267,7 @@ class Capturing:
         return is_in_line or is_noted
 
     async def run(self) -> None:
-        """Capture what was submitted, one message after the other, until cancelled; then what still waits, by rules."""
+        """Capture submitted messages, one at a time, until cancelled; then the remaining ones, by rules only."""
         try:
             while True:
                 await self._has_news.wait()
@@ -278,18 +277,18 @@ class Capturing:
                         self._in_flight += 1
                         self._for_model.put_nowait(self._next())
                     else:
-                        await self._work_off_one()
+                        await self._process_first()
                         await self.queue.settle(at_least=DONE_MAX)
                 await self.queue.settle()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_SECONDS):
                     while self._waiting:
-                        await self._work_off_one(seconds=0)
+                        await self._process_first(seconds=0)
                     await self.queue.settle()
 
     async def run_distilling(self) -> None:
-        """Capture by the text model what is handed to it, until cancelled; `IN_FLIGHT` of these loops run."""
+        """Capture the messages handed to the text model, until cancelled; `IN_FLIGHT` of these loops run."""
         while True:
             task = await self._for_model.get()
             try:
@@ -303,14 +302,14 @@ class Capturing:
                 self._in_flight -= 1
             await self.queue.settle()
 
-    async def _work_off_one(self, seconds: float = FRESH_SECONDS) -> None:
+    async def _process_first(self, seconds: float = FRESH_SECONDS) -> None:
         try:
             await self._capture(self._waiting[0], by_model=False, seconds=seconds)
         except asyncio.CancelledError:
-            # it stays in line: what a stop breaks off is done again, and what stands is not written twice
+            # it stays queued: an interrupted capture is repeated, and written lines are not written twice
             raise
         except BaseException:
-            # a message that cannot be read must not be read for ever
+            # a message that cannot be read must not be read again and again
             self._next()
             raise
         self._next()
@@ -321,7 +320,7 @@ class Capturing:
         return task
 
     async def _capture(self, task: CaptureTask, *, by_model: bool, seconds: float = FRESH_SECONDS) -> None:
-        # when the daemon ends, the book no longer follows the notes: without seconds it is taken as it is
+        # at shutdown the book no longer follows the notes: with 0 seconds it is used as it is
         try:
             await self.messages.capture(task, by_model=by_model, seconds=seconds)
         except (MemorydError, OSError) as exc:
@@ -332,14 +331,14 @@ class Capturing:
 
 
 class LastTexts:
-    """What one side said last in sessions, by their keys, in memory alone; all go when something is forgotten."""
+    """The last text of one side in each session, by session key, in memory only. Forgetting anything clears it."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, str] = OrderedDict()
-        drop_with_the_others(self)
+        register_text_holder(self)
 
     def note(self, key: str, text: str) -> None:
-        """Hold what was said last in a session; without a key nothing is held."""
+        """Store the last text of a session; ignored without a key."""
         if key:
             self._texts.pop(key, None)
             self._texts[key] = text[-ANSWER_CHARS:]
@@ -347,50 +346,50 @@ class LastTexts:
                 self._texts.popitem(last=False)
 
     def of(self, key: str) -> str:
-        """Return what was said last in a session, empty where that is not known."""
+        """Return the last text of a session, empty if unknown."""
         return self._texts.get(key, "")
 
     def drop_texts(self) -> None:
-        """Drop all; the sessions themselves may still have them."""
+        """Drop all texts; the sessions themselves may still have them."""
         self._texts.clear()
 
 
 def lines_to_write(book: Book, lines: Sequence[RetainedLine], day: date) -> list[RetainedLine]:
-    """Return the lines to be written on a day: in the words of the memory that says the same, if one does.
+    """Return the lines to write on a day; a line equal to a memory gets the words of that memory.
 
-    What was said on that day already is left out.
+    Lines that were already stated on that day are left out.
     """
-    wanted = {_copy_key(line): line for line in lines}
+    new_lines = {_copy_key(line): line for line in lines}
     similar = _similar(book, [line.text for line in lines])
-    copies = {key: memory for memory in similar if (key := _copy_key(memory.line)) in wanted}
+    copies = {key: memory for memory in similar if (key := _copy_key(memory.line)) in new_lines}
     return [
         _in_its_words(line, copies.get(key))
-        for key, line in wanted.items()
+        for key, line in new_lines.items()
         if key not in copies or all(source.day != day for source in copies[key].sources)
     ]
 
 
-def unstated(book: Book, texts: Iterable[str]) -> frozenset[str]:
-    """Return those of the texts that no memory states, in whatever scope."""
-    wanted = {text: normalized_statement(text) for text in texts}
-    stated = {normalized_statement(memory.text) for memory in _similar(book, wanted)}
-    return frozenset(text for text, statement in wanted.items() if statement not in stated)
+def find_unstated(book: Book, texts: Iterable[str]) -> frozenset[str]:
+    """Return those of the texts that no memory of any scope states."""
+    statements = {text: normalized_statement(text) for text in texts}
+    stated = {normalized_statement(memory.text) for memory in _similar(book, statements)}
+    return frozenset(text for text, statement in statements.items() if statement not in stated)
 
 
 def _similar(book: Book, texts: Iterable[str]) -> list[Memory]:
-    """Return the memories that have the words of one of the texts, in whatever layout and case."""
-    wanted = {_bare_text(text) for text in texts}
-    # of thousands hardly one begins alike, and is worth looking at as a whole
-    begun = (memory for memory in with_pauses(book.memories.values()) if _begins_alike(memory.text, wanted))
-    return [memory for memory in begun if _bare_text(memory.text) in wanted]
+    """Return the memories with the same letters and digits as one of the texts, in any layout and case."""
+    bare_texts = {_bare_text(text) for text in texts}
+    # a cheap check of the first characters first: few of thousands of memories pass it
+    candidates = (memory for memory in with_pauses(book.memories.values()) if _starts_alike(memory.text, bare_texts))
+    return [memory for memory in candidates if _bare_text(memory.text) in bare_texts]
 
 
-def _begins_alike(text: str, wanted: Collection[str]) -> bool:
+def _starts_alike(text: str, bare_texts: Collection[str]) -> bool:
     first = text[:1].casefold()
-    if first.isalnum() and not any(bare.startswith(first) for bare in wanted):
+    if first.isalnum() and not any(bare.startswith(first) for bare in bare_texts):
         return False
     head = _bare_text(text[:_HEAD])
-    return any(bare.startswith(head) for bare in wanted)
+    return any(bare.startswith(head) for bare in bare_texts)
 
 
 def _in_its_words(line: RetainedLine, memory: Memory | None) -> RetainedLine:
@@ -411,6 +410,6 @@ def _bare_text(text: str) -> str:
 
 
 def _copy_key(line: RetainedLine) -> tuple[str, str]:
-    """Return what makes two lines copies: their scope, and what they say apart from layout and the last mark."""
+    """Return the key that is equal for copies: the scope, and the statement without layout and final punctuation."""
     statement = gist(line.text) or line.text
     return line.attributes.scope, " ".join(statement.split()).rstrip(".!。！ ")

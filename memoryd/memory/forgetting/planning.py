@@ -1,4 +1,4 @@
-"""What forgetting would delete: lines, words, copies for undo and texts in memory; and what is out of its reach."""
+"""Plan of a forgetting: the lines, words, undo copies and cached texts to delete, and what memoryd cannot delete."""
 
 import asyncio
 import contextlib
@@ -48,13 +48,13 @@ from memoryd.store.ledger.forgotten import PurgedRows
 
 _REMOVED, _ADDED = attrgetter("removed"), attrgetter("added")
 NOWHERE = 0
-"""The line of a source that is in no note."""
-MAX_FOUND = 200
-"""Most places of one text that are listed."""
+"""Line number of a source that is in no note."""
+_PLACES_MAX = 200
+"""Maximum number of chunks listed for one text."""
 
 
-def copied(rows: Iterable[ChangeRow]) -> Book:
-    """Return the memories that the kept lines of changes state; their sources are on no line of a note."""
+def copied_memories(rows: Iterable[ChangeRow]) -> Book:
+    """Return the memories that the stored lines of changes state; their sources have the line `NOWHERE`."""
     return book_of(
         MemorySource(row.path, NOWHERE, NOWHERE, line, datetime.fromtimestamp(row.at, UTC).date(), None, row.id)
         for row in rows
@@ -63,7 +63,7 @@ def copied(rows: Iterable[ChangeRow]) -> Book:
 
 
 def lines_undone(rows: Iterable[ChangeRow]) -> Iterator[RetainedLine]:
-    """Yield what holds by changes, and once they are taken back does not: stated no more, or superseded again."""
+    """Yield lines that would be deleted, or superseded again, if these changes were undone."""
     for row in rows:
         before = {line.id: line.attributes.superseded for line in _statements(row, _REMOVED)}
         for line in _statements(row, _ADDED):
@@ -76,51 +76,51 @@ def _statements(row: ChangeRow, *sides: Callable[[Hunk], Sequence[str]]) -> Iter
     for hunk in row.hunks or ():
         for lines in sides:
             text = "\n".join(("## Retain", *hunk.above, "## Retain", *lines(hunk), *hunk.below, ""))
-            yield from (one.line for one in memory_sections(padded(text), path).lines)
+            yield from (placed.line for placed in memory_sections(padded(text), path).lines)
 
 
 class ConversationSources(Protocol):
-    """What was said to the agents of a workspace, and what is indexed of it."""
+    """The text of conversations with the agents of a workspace, and its indexes."""
 
     async def find(self, said: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
+        """Return the turns of sessions and the transcripts that contain the words; raises StoreError, NotNow."""
         ...
 
     async def cut(self, said: TextMatcher) -> Sequence[str]:
-        """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
+        """Remove the words from turns and indexes, and return the turns; raises StoreError, Denied, NotNow."""
         ...
 
 
 class IndexPlaces(Protocol):
-    """The indexes of notes: each has all that its files said until the last look."""
+    """The indexes of notes, each with the state of the files at its last scan."""
 
     async def follow(self) -> str:
-        """Have all of them follow the disk now; return why one cannot, empty if all did."""
+        """Make all indexes follow the disk now; return why one cannot, empty if all did."""
         ...
 
     async def drop_remains(self) -> str:
-        """Rewrite what was only marked as deleted, and cut the logs; return why that cannot be, empty if it was."""
+        """Rewrite database pages that hold deleted text, and truncate the logs; return why not, empty if done."""
         ...
 
     async def chunks_with(self, said: TextMatcher) -> Sequence[ChunkRow]:
-        """Return the chunks of the workspace's own index in which the words stand; raises StoreError."""
+        """Return the chunks of the workspace's own index that contain the words; raises StoreError."""
         ...
 
     def generated_pages(self) -> Sequence[RelativePath]:
-        """Return the documents into which reflect may have written."""
+        """Return the documents that reflect may have written."""
         ...
 
 
-async def chunks_with(database: Database, said: TextMatcher) -> list[ChunkRow]:
-    """Return the chunks of an index in which the words stand; raises StoreError."""
-    phrase = tuple(phrase_words(said.text)[:MAX_PHRASE_WORDS])
-    ids = await database.words.with_phrase(phrase, MAX_FOUND)
+async def chunks_with(database: Database, words: TextMatcher) -> list[ChunkRow]:
+    """Return the chunks of an index that contain the words; raises StoreError."""
+    phrase = tuple(phrase_words(words.text)[:MAX_PHRASE_WORDS])
+    ids = await database.words.with_phrase(phrase, _PLACES_MAX)
     rows = await database.documents.chunks(ids)
-    return [row for row in rows.values() if said.occurs_in(row.text)]
+    return [row for row in rows.values() if words.occurs_in(row.text)]
 
 
 async def purge_remains(database: Database) -> str:
-    """Rewrite what of an index was only marked as deleted, and cut its log; return why that cannot be, or nothing."""
+    """Rewrite index pages that hold deleted text, and truncate the log; return why it failed, empty if it did not."""
     if not database.is_open:
         return ""
     try:
@@ -131,17 +131,17 @@ async def purge_remains(database: Database) -> str:
     return ""
 
 
-def lines_with(row: ChunkRow, said: TextMatcher) -> list[Citation]:
-    """Return the lines of a chunk that hold the words; all of it where they run over several."""
+def lines_with(row: ChunkRow, words: TextMatcher) -> list[Citation]:
+    """Return the lines of a chunk that contain the words; the complete chunk if they span several lines."""
     lines = row.text.split("\n")
-    found = [row.start_line + at for at, line in enumerate(lines) if said.occurs_in(line)]
-    if not found:
+    matches = [row.start_line + at for at, line in enumerate(lines) if words.occurs_in(line)]
+    if not matches:
         return [Citation(row.path, row.start_line, row.end_line)]
-    return [Citation(row.path, line, line) for line in found]
+    return [Citation(row.path, line, line) for line in matches]
 
 
 class OtherMentions(Struct, frozen=True):
-    """Where else the words of a memory are."""
+    """Other places that contain the words of a memory."""
 
     prose: tuple[Citation, ...] = ()
     """Lines of notes that state no memory."""
@@ -152,25 +152,25 @@ class OtherMentions(Struct, frozen=True):
 
 
 class MemoryForgettingPlan(Struct, frozen=True):
-    """What is to be forgotten: memories with all their lines, or lines of a note, whose text is `lines`."""
+    """What to forget: memories with all their lines, or lines of a note, whose text is in `lines`."""
 
     memories: tuple[Memory, ...]
-    said: tuple[TextMatcher, ...]
+    words: tuple[TextMatcher, ...]
     elsewhere: OtherMentions = OtherMentions()
     place: Citation | None = None
     lines: tuple[str, ...] = ()
 
     @property
     def traces(self) -> Traces:
-        """What may be left of it where it was copied."""
-        # other lines that state it may be broken elsewhere
+        """Matchers for remains of it in copies."""
+        # other lines that state it may be broken differently
         stated = [TextMatcher(source.line.text) for memory in self.memories for source in memory.sources]
         ids = frozenset(short_id(memory.id) for memory in self.memories)
-        return Traces(tuple(dict.fromkeys((*self.said, *stated))), ids)
+        return Traces(tuple(dict.fromkeys((*self.words, *stated))), ids)
 
     @property
-    def gone(self) -> Forgotten:
-        """The same for copies of lines, which are left as the lines in the notes are."""
+    def forgotten(self) -> Forgotten:
+        """The same for stored copies of lines, which get the same text as the lines in the notes."""
         traces = self.traces
         return Forgotten(
             traces.are_in,
@@ -180,13 +180,13 @@ class MemoryForgettingPlan(Struct, frozen=True):
 
     @property
     def retold(self) -> tuple[TextMatcher, ...]:
-        """What goes from memories that say it again, too: all but what these say themselves."""
+        """The words to cut from retelling memories: all except those of forgotten memories that are retellings."""
         own = {memory.text for memory in self.memories if retells(memory.line)}
-        return tuple(words for words in self.said if words.text not in own)
+        return tuple(words for words in self.words if words.text not in own)
 
     @property
     def citations(self) -> list[Citation]:
-        """The lines that go."""
+        """The lines to delete."""
         stated = [
             source.citation for memory in self.memories for source in memory.sources if source.start_line != NOWHERE
         ]
@@ -194,28 +194,27 @@ class MemoryForgettingPlan(Struct, frozen=True):
 
 
 class ForgetReport(Struct, frozen=True, kw_only=True):
-    """What was forgotten, by counts; `unfinished` goes as soon as it can, `stays` is out of reach."""
+    """The result of a forgetting, as counts. `unfinished` is completed later; `stays` cannot be deleted by memoryd."""
 
     plan: MemoryForgettingPlan
     is_forgotten: bool = False
     files: int = 0
     changes: tuple[int, ...] = ()
-    """Numbers of the changes that undo it, for 24 hours; empty if nothing does."""
+    """Numbers of the changes that undo it within 24 hours; empty if it cannot be undone."""
     turns: Sequence[str] = ()
     purged: PurgedRows = field(default=PurgedRows())
     unfinished: Sequence[str] = ()
     stays: Sequence[str] = ()
 
 
-_SHARED = "{}: {} says it too, and shares it with the team"
 COPIED = "no line of a note, for it was deleted before: what changes keep for undo is all that states it"
 
 
 class ForgettingPlanner(Struct, frozen=True, kw_only=True):
-    """Plans for one workspace; nothing is changed here.
+    """Plans forgetting for one workspace; changes nothing.
 
-    `sent_to` names whoever was sent the text of notes, `set_aside` the damaged ledgers that were set aside, `replaced`
-    the folder of what a restore replaced.
+    `sent_to` returns the services to which text of notes was sent, `set_aside` the damaged ledgers that were set aside,
+    `replaced` the folder with files that a restore replaced.
     """
 
     book: MemoryCache
@@ -228,48 +227,48 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
     replaced: Callable[[], Path | None] = lambda: None
 
     async def plan(self, name: str) -> MemoryForgettingPlan:
-        """Return what a name means now; raises NotFound, StoreError, NotNow."""
+        """Return the plan for a name; raises NotFound, StoreError, NotNow."""
         if why := await self.indexes.follow():
-            raise StoreUnavailable(f"nobody knows now where it stands: {why}", hint="try again in a moment")
+            raise StoreUnavailable(f"its lines cannot be located now: {why}", hint="try again in a moment")
         book = await self.book.whole()
         try:
-            meant = await self._find_target(book.own, name)
+            target_ = await self._find_target(book.own, name)
         except ValueError as exc:
             if book is not book.own and (person := _sharing(book, name)):
                 hint = f"{person} alone can take it back; `memoryctl retain` states what holds here"
                 raise InvalidRequest(f"that is what {person} shares with the team", hint=hint) from exc
             raise NotFound(str(exc), hint="`memoryctl recall` shows memories with their ids and citations") from exc
-        plan = of_memories(meant.memories) if meant.lines is None else await self._of_lines(meant.lines)
+        plan = plan_of(target_.memories) if target_.lines is None else await self._of_lines(target_.lines)
         return replace(plan, elsewhere=await self._elsewhere(plan))
 
     async def copies(self) -> Book:
-        """Return what the kept lines of changes state, whether or not a note does; raises StoreError."""
-        rows = await self.journal.changes.some(ChangeFilter(limit=MAX_ROWS))
-        return await asyncio.to_thread(copied, rows)
+        """Return the memories that the stored lines of changes state, whether or not a note does; raises StoreError."""
+        rows = await self.journal.changes.select(ChangeFilter(limit=MAX_ROWS))
+        return await asyncio.to_thread(copied_memories, rows)
 
     async def stays(self, plan: MemoryForgettingPlan) -> tuple[str, ...]:
-        """Say in sentences what is out of reach."""
+        """Return sentences about what memoryd cannot delete."""
         places = [COPIED] if plan.memories and not plan.citations else []
         places += [
-            _SHARED.format(one, person)
-            if (person := person_of(one.path))
-            else f"{one}: a note of yours says it too; edit that line"
-            for one in plan.elsewhere.prose
+            f"{citation}: {person} says it too, and shares it with the team"
+            if (person := person_of(citation.path))
+            else f"{citation}: a note of yours says it too; edit that line"
+            for citation in plan.elsewhere.prose
         ]
         places += [
-            f"{one}, which another program wrote: `memoryctl sessions forget {shlex.quote(one)}` takes all of it"
-            for one in plan.elsewhere.transcripts
+            f"{name}, which another program wrote: `memoryctl sessions forget {shlex.quote(name)}` takes all of it"
+            for name in plan.elsewhere.transcripts
         ]
         if await asyncio.to_thread(is_in_git, self.workspace):
             places.append(f"the history of git, if {self.workspace} was committed with it")
-        places += [f"what was sent to {one} before" for one in self.sent_to()]
+        places += [f"what was sent to {service} before" for service in self.sent_to()]
         places += copies_left(self.set_aside(), await asyncio.to_thread(self.replaced))
         places.append("keyed hashes of what sessions were told, without a word of it, for at most 7 days")
         places.append("answers that were kept back and say it in other words, for at most 7 days")
         return (*places, "backups and snapshots of the disk, undo files of editors, another memoryd on this folder")
 
     async def _find_target(self, book: Book, name: str) -> ForgetTarget:
-        """Return what is meant of the notes, or else of what was deleted before; raises ValueError, StoreError."""
+        """Return the target in the notes, or else in deleted lines; raises ValueError, StoreError."""
         try:
             return target(book, name)
         except ValueError:
@@ -286,55 +285,57 @@ class ForgettingPlanner(Struct, frozen=True, kw_only=True):
         lines = tuple((note.text or "").split("\n")[first - 1 : last])
         if len(lines) < last - first + 1 or not any(map(str.strip, lines)):
             raise NotFound(f"there is nothing at {place}")
-        said = tuple(words for line in lines if not (words := TextMatcher(line.strip().lstrip("-*+#> \t"))).is_empty)
-        return MemoryForgettingPlan((), said, place=place, lines=lines)
+        matchers = (TextMatcher(line.strip().lstrip("-*+#> \t")) for line in lines)
+        words = tuple(matcher for matcher in matchers if not matcher.is_empty)
+        return MemoryForgettingPlan((), words, place=place, lines=lines)
 
     async def _elsewhere(self, plan: MemoryForgettingPlan) -> OtherMentions:
         retelling = retelling_memories((await self.book.whole()).own, plan.retold)
-        cut = [one.citation for memory in retelling for one in memory.sources]
-        going = {
-            (one.path, line)
-            for one in (*plan.citations, *cut)
-            for line in range(one.start_line or 1, (one.end_line or one.start_line or 1) + 1)
+        cut = [source.citation for memory in retelling for source in memory.sources]
+        deleted = {
+            (citation.path, line)
+            for citation in (*plan.citations, *cut)
+            for line in range(citation.start_line or 1, (citation.end_line or citation.start_line or 1) + 1)
         }
         prose: dict[Citation, None] = {}
         turns: dict[str, None] = {}
         transcripts: dict[str, None] = {}
-        for words in plan.said:
+        for words in plan.words:
             for row in await self.indexes.chunks_with(words):
-                prose |= dict.fromkeys(one for one in lines_with(row, words) if (one.path, one.start_line) not in going)
-            places = await self.said.find(words)
-            turns |= dict.fromkeys(places[0])
-            transcripts |= dict.fromkeys(places[1])
+                places = lines_with(row, words)
+                prose |= dict.fromkeys(place for place in places if (place.path, place.start_line) not in deleted)
+            session_turns, conversations = await self.said.find(words)
+            turns |= dict.fromkeys(session_turns)
+            transcripts |= dict.fromkeys(conversations)
         return OtherMentions(tuple(prose), tuple(turns), tuple(transcripts))
 
 
 def _sharing(book: Book, name: str) -> str:
-    """Return who shares what a name means; empty where it means nothing."""
+    """Return the person who shares what a name refers to; empty if it refers to nothing."""
     with contextlib.suppress(ValueError):
         for memory in target(book, name).memories:
             return person_of(memory.sources[0].path)
     return ""
 
 
-def of_memories(memories: Sequence[Memory]) -> MemoryForgettingPlan:
-    """Return the plan for memories, as far as they themselves tell."""
+def plan_of(memories: Sequence[Memory]) -> MemoryForgettingPlan:
+    """Return the plan for memories, without other mentions."""
     return MemoryForgettingPlan(tuple(memories), tuple(TextMatcher(memory.text) for memory in memories))
 
 
 def copies_left(ledgers: Iterable[Path], replaced: Path | None) -> list[str]:
-    """Say which copies were set aside, for their owner to delete: damaged ledgers, and what a restore replaced."""
-    told = [f"a damaged ledger that was set aside: {one}; look at it, then delete it" for one in ledgers]
+    """Return sentences about copies for the owner to delete: damaged ledgers, and files that a restore replaced."""
+    sentences = [f"a damaged ledger that was set aside: {path}; look at it, then delete it" for path in ledgers]
     restored = "what `memoryctl restore` replaced: {}; delete it once all is well"
-    return told if replaced is None else [*told, restored.format(replaced)]
+    return sentences if replaced is None else [*sentences, restored.format(replaced)]
 
 
 def is_in_git(workspace: Path) -> bool:
-    """Tell whether a folder lies in a git repository."""
+    """Return whether a folder is in a git repository."""
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
 
-DROPPED: tuple[Callable[[], None], ...] = (
+_CACHES: tuple[Callable[[], None], ...] = (
     answer_words.cache_clear,
     commonness.cache_clear,
     folded.cache_clear,
@@ -344,26 +345,26 @@ DROPPED: tuple[Callable[[], None], ...] = (
     root_of.cache_clear,
     stem.cache_clear,
 )
-"""All functions that hold a text, or words of one; a test knows what else is remembered, and that it is no text."""
+"""All caches that store a text, or words of one. A test checks that no other cache stores text."""
 
 
 class TextHolder(Protocol):
-    """What holds texts, and can be without them."""
+    """An object that caches texts and can drop them."""
 
     def drop_texts(self) -> None:
-        """Hold none any more."""
+        """Drop all texts."""
         ...
 
 
 _HOLDERS: WeakSet[TextHolder] = WeakSet()
 
 
-def drop_with_the_others(holder: TextHolder) -> None:
-    """Have a holder drop its texts with the others, as long as it lives."""
+def register_text_holder(holder: TextHolder) -> None:
+    """Include a holder in `drop_remembered_texts`, as long as it exists."""
     _HOLDERS.add(holder)
 
 
 def drop_remembered_texts() -> None:
-    """Drop all of them, since none can say which texts it holds; what still exists is parsed anew."""
-    for drop in (*DROPPED, *(holder.drop_texts for holder in _HOLDERS)):
+    """Drop all cached texts, since no cache knows which texts it has; remaining text is parsed again."""
+    for drop in (*_CACHES, *(holder.drop_texts for holder in _HOLDERS)):
         drop()

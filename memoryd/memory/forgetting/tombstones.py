@@ -1,7 +1,7 @@
-"""What is forgotten in a workspace: keyed hashes in the ledger, the same in `.memory/forgotten`, and the key apart.
+"""Tombstones of a workspace: keyed hashes of forgotten memories, in the ledger and in `.memory/forgotten`.
 
-The ledger may be lost, and the workspace may be copied: where either is, it is known what was forgotten. The key lies
-beside the ledger alone, so that a copy of the workspace is not enough to test what the hashes are of.
+The ledger may be lost, and the workspace may be copied; in both cases the hashes survive. The key is stored beside the
+ledger only, so that a copy of the workspace is not enough to test which text a hash belongs to.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ FOLDER = ".memory"
 MIRROR = "forgotten"
 KEY_SUFFIX = ".forgotten-key"
 MAX_BYTES = 8 * 2**20
-"""Of a mirror: what is larger was not written by us."""
+"""Maximum size of a mirror; memoryd never wrote a larger one."""
 _TRIES = 20
 
 
 class TombstoneStore:
-    """The tombstones of one workspace. `key_file` names the key of its ledger, which is made with the first of them.
+    """The tombstones of one workspace. `key_file` is the key of its ledger, created with the first tombstone.
 
-    `machines` tells those of other machines on the same folder, and knows theirs; `others` are of other ledgers of the
-    workspace, which may hold some from before.
+    `machines` shares them with other machines on the folder, and returns theirs. `others` are those of other ledgers of
+    the workspace, which may have older tombstones.
     """
 
     def __init__(
@@ -54,47 +54,48 @@ class TombstoneStore:
         """Why the mirror could not be written; empty if it could."""
 
     async def all(self) -> Tombstones:
-        """Return what is forgotten; none where nothing ever was. Raises StoreError."""
+        """Return all tombstones; empty if nothing was ever forgotten. Raises StoreError."""
         key = await asyncio.to_thread(self._key)
         sources: list[TombstoneStore | MachineTombstones] = [*self._others, *filter(None, [self.machines])]
-        found = [await one.all() for one in sources]
+        all_stones = [await source.all() for source in sources]
         if key:
             own = frozenset(await self._rows.all()) | await asyncio.to_thread(self._mirror_hashes)
-            found.insert(0, Tombstones(key, own))
-        keys = [key for one in found if one.key for key in (one.key, *one.others)]
-        return Tombstones(next(iter(keys), b""), frozenset().union(*(one.hashes for one in found)), tuple(keys[1:]))
+            all_stones.insert(0, Tombstones(key, own))
+        keys = [key for stones in all_stones if stones.key for key in (stones.key, *stones.others)]
+        hashes = frozenset[bytes]().union(*(stones.hashes for stones in all_stones))
+        return Tombstones(next(iter(keys), b""), hashes, tuple(keys[1:]))
 
     async def pending(self) -> Set[bytes]:
-        """Return the hashes of what may still stand somewhere, for a kill came in between; raises StoreError."""
-        return frozenset(one for one, is_pending in (await self._rows.all()).items() if is_pending)
+        """Return the hashes of memories whose forgetting is not finished, as after a kill; raises StoreError."""
+        return frozenset(digest for digest, is_pending in (await self._rows.all()).items() if is_pending)
 
-    async def begin(self, memories: Iterable[tuple[str, str]], *, tells: bool = True) -> frozenset[bytes]:
+    async def begin(self, memories: Iterable[tuple[str, str]], *, is_published: bool = True) -> frozenset[bytes]:
         """Note that these memories (id and text) are being forgotten, and return their hashes.
 
-        Of one without a text it is the id alone. The other machines are told, unless they said so. Raises StoreError,
-        Denied: then nothing may be taken out yet, for nothing would finish it.
+        Without a text, only the id is hashed. Other machines are told if `is_published`. Raises StoreError, Denied:
+        then nothing may be removed yet, because nothing would finish it.
         """
         stones, named = Tombstones(await asyncio.to_thread(self._create_key)), list(memories)
         hashes = _hashes_of(stones, named)
-        if self.machines is not None and tells:
-            await self.machines.tell(named, self._clock(), is_forgotten=True)
+        if self.machines is not None and is_published:
+            await self.machines.publish(named, self._clock(), is_forgotten=True)
         await self._rows.put(hashes, self._clock(), is_pending=True)
         return hashes
 
     async def finish(self, hashes: Iterable[bytes]) -> None:
-        """Note that nothing of them is left."""
+        """Note that nothing of these memories is left."""
         done = frozenset(hashes)
         await self._rows.put(done, self._clock(), is_pending=False)
         await asyncio.to_thread(self._write, lambda known: known | done)
 
     async def release(self, memory: str, text: str) -> bool:
-        """Let a memory be remembered again; return whether it was forgotten."""
+        """Allow a memory to be remembered again; return whether it was forgotten."""
         stones = await self.all()
         if not stones.hold(memory, text):
             return False
         hashes = stones.of(memory, text)
         if self.machines is not None:
-            await self.machines.tell([(memory, text)], self._clock(), is_forgotten=False)
+            await self.machines.publish([(memory, text)], self._clock(), is_forgotten=False)
         await self._rows.drop(hashes)
         await asyncio.to_thread(self._write, lambda known: known - frozenset(hashes))
         for other in self._others:
@@ -115,7 +116,7 @@ class TombstoneStore:
         if key := self._key():
             return key
         self._key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # another daemon may make one at this moment: the first one stays
+        # another daemon may create one at the same time: the first one is used
         with contextlib.suppress(FileChangedError):
             replace_file(self._key_file, secrets.token_bytes(KEY_BYTES), expected="absent", is_durable=True)
         return self._key()
@@ -131,7 +132,7 @@ class TombstoneStore:
             return file.read(MAX_BYTES).decode("ascii", "replace")
 
     def _write(self, change: Callable[[frozenset[bytes]], frozenset[bytes]]) -> None:
-        """Bring the mirror up to date; a failure costs the mirror alone."""
+        """Update the mirror; a failure is only noted in `trouble`."""
         try:
             if self._mirror.parent.is_symlink():
                 raise OSError(f"{self._mirror.parent} is a link")
@@ -156,24 +157,26 @@ class TombstoneStore:
 
 
 def _hashes_of(stones: Tombstones, memories: Iterable[tuple[str, str]]) -> frozenset[bytes]:
-    return frozenset(one for id_, text in memories for one in (stones.of(id_, text) if text else (stones.name(id_),)))
+    return frozenset(
+        digest for id_, text in memories for digest in (stones.of(id_, text) if text else (stones.name(id_),))
+    )
 
 
 class MachineTombstones:
-    """What is forgotten on any of the machines on one folder, by hashes that their common secret keys.
+    """Tombstones of all machines that share a folder, as hashes keyed with their common secret.
 
-    `secret` gives it; raises ConfigError.
+    `secret` returns it; raises ConfigError.
     """
 
     def __init__(self, rows: MachineRows, secret: Callable[[], str]) -> None:
         self.rows = rows
-        self.on_told: Callable[[], Awaitable[None]] | None = None
-        """Has the others know, before anything is written into a note."""
+        self.on_change: Callable[[], Awaitable[None]] | None = None
+        """Called after a change, before anything is written into a note, to inform the other machines."""
         self._secret = secret
         self._key = b""
 
     async def key(self) -> bytes:
-        """Return what hashes and lines are keyed with; raises StoreUnavailable where the secret cannot be read."""
+        """Return the key of hashes and lines; raises StoreUnavailable if the secret cannot be read."""
         if not self._key:
             try:
                 secret = await asyncio.to_thread(self._secret)
@@ -185,20 +188,24 @@ class MachineTombstones:
         return self._key
 
     async def all(self) -> Tombstones:
-        """Return what is forgotten; without the secret nothing, for its hashes say nothing then. Raises StoreError."""
+        """Return all tombstones; empty without the secret, which is needed to use the hashes. Raises StoreError."""
         states = await self.rows.tombstones()
         with contextlib.suppress(StoreUnavailable):
             if states:
-                return Tombstones(await self.key(), frozenset(one for one in states if states[one].is_forgotten))
+                hashes = frozenset(name for name, state in states.items() if state.is_forgotten)
+                return Tombstones(await self.key(), hashes)
         return Tombstones()
 
-    async def tell(self, memories: Iterable[tuple[str, str]], now: float, *, is_forgotten: bool) -> None:
+    async def publish(self, memories: Iterable[tuple[str, str]], now: float, *, is_forgotten: bool) -> None:
         """Note for all machines that memories are forgotten, or remembered again; raises StoreError."""
         hashes, known = _hashes_of(Tombstones(await self.key()), memories), await self.rows.tombstones()
-        # behind whatever a clock that was ahead has said of it
-        fresh = {one: max(now, known[one].at + 1e-3 if one in known else now) for one in hashes}
-        states = {one: TombstoneState(at, is_forgotten) for one, at in fresh.items()}
-        news = {one for one in states if one not in known or known[one].is_forgotten != is_forgotten}
-        await self.rows.put({one: states[one] for one in news})
-        if news and self.on_told is not None:
-            await self.on_told()
+        # later than any earlier state, also one from a clock that was ahead
+        times = {name: max(now, known[name].at + 1e-3 if name in known else now) for name in hashes}
+        changed = {
+            name: TombstoneState(at, is_forgotten)
+            for name, at in times.items()
+            if name not in known or known[name].is_forgotten != is_forgotten
+        }
+        await self.rows.put(changed)
+        if changed and self.on_change is not None:
+            await self.on_change()

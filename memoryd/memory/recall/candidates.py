@@ -1,7 +1,7 @@
-"""Candidates of recall in one order: memories with what lifts them, passages, and every current version first.
+"""Candidates of recall in one order: memories with their boosts, and passages, current versions before older ones.
 
-What memoryd wrote of a session ranks below the fact that it retells. A message that asked nothing is told what its own
-evidence earns a place.
+Memories that memoryd wrote about a session rank below the fact that they retell. For a message that asked nothing, only
+candidates with enough evidence of their own are returned.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,44 +52,44 @@ from memoryd.search.hits import Hit
 from memoryd.search.ranking import Ranked, commonness
 
 ARM_DEPTH = 4
-"""How many times as many memories as there are places an arm that lifts may bring."""
+"""Maximum memories from an arm that boosts, as a multiple of the limit."""
 MAX_SOURCES = 16
-"""Of one memory, the newest: so many are looked at and told."""
+"""Maximum number of sources of one memory that are checked and returned, the newest."""
 
 Relevance = Callable[[Memory], float]
-"""How much a memory counts by its age and use; all of them have a mean of 1."""
+"""Returns the weight of a memory by its age and use; the mean over all memories is 1."""
 
 
 class CandidateMemories(Struct, frozen=True, eq=False):
-    """Makes candidates of what the arms found in one book, for one question; all of it before any file is looked at."""
+    """Makes candidates of the matches in one book, for one query, before any file is checked."""
 
     eligible: Eligible
     ranking: Ranked
     asking: QueryIntent
     relevance: Relevance
 
-    def all(self, query: RecallQuery, meant: Sequence[Memory]) -> dict[MemoryId, RecalledMemory]:
-        """Return what words and meaning found, what the other arms bring, and current versions of both.
+    def all(self, query: RecallQuery, implied: Sequence[Memory]) -> dict[MemoryId, RecalledMemory]:
+        """Return the memories matched by words, vectors and the other arms, and current versions of them.
 
-        `meant` are memories of whom a message means without a name.
+        `implied` are memories about entities that a message refers to without naming them.
         """
         by_chunk, memories = self.eligible.book.by_chunk, self.eligible.book.memories
         chunks = (*self.ranking.telling, *self.ranking.noise)
         wanted = dict.fromkeys(by_chunk[chunk] for chunk in chunks if chunk in by_chunk)
         if not query.question.is_narrowed:
-            wanted |= dict.fromkeys(memory.id for memory in (*self._by_arms(query.limit), *meant))
-        found = self.those(memories[key] for key in wanted)
-        for key in current_first(list(found), self.eligible.versions.above):
-            if key not in found and (one := self.of(memories[key])) is not None:
-                found[key] = one
-        return found
+            wanted |= dict.fromkeys(memory.id for memory in (*self._by_arms(query.limit), *implied))
+        candidates = self.those(memories[key] for key in wanted)
+        for key in current_first(list(candidates), self.eligible.versions.above):
+            if key not in candidates and (candidate := self.of(memories[key])) is not None:
+                candidates[key] = candidate
+        return candidates
 
     def those(self, memories: Iterable[Memory]) -> dict[MemoryId, RecalledMemory]:
-        """Return those of some memories that may answer."""
-        return {one.id: found for one in memories if (found := self.of(one)) is not None}
+        """Return those of these memories that may answer."""
+        return {memory.id: item for memory in memories if (item := self.of(memory)) is not None}
 
     def _by_arms(self, limit: int) -> Iterator[Memory]:
-        """Yield the memories that the entity and temporal arms bring, the newest of each first."""
+        """Yield the memories of the entity and temporal arms, the newest of each first."""
         book, depth = self.eligible.book, ARM_DEPTH * limit
         keys = {key for slug in book.slugs_of(self.asking.entities) for key in book.by_entity.get(slug, ())}
         days = {key: (newest_day(book.memories[key].sources) or date.min).toordinal() for key in keys}
@@ -99,12 +99,12 @@ class CandidateMemories(Struct, frozen=True, eq=False):
             yield from islice(self.eligible.facts.days.meeting(self.asking.span), depth)
 
     def of(self, memory: Memory) -> RecalledMemory | None:
-        """Return a memory with all that is known of it; None if no line of it may answer."""
+        """Return the candidate of a memory; None if no line of it may answer."""
         sources = self.eligible.sources(memory)
         if not sources:
             return None
         scores, span, versions = self.ranking.base_scores, self.asking.span, self.eligible.versions
-        # of lines that say the same the newest is cited, or that of the days asked about
+        # of equal lines the newest is cited, or the one nearest to the days in the query
         lead = best = sources[0]
         if len(sources) > 1:
             lead = max(sources, key=lambda source: nearness_of(source, span))
@@ -121,7 +121,9 @@ class CandidateMemories(Struct, frozen=True, eq=False):
         )
         return RecalledMemory(
             memory=memory,
-            sources=tuple(map(CheckedSource, (lead, *(one for one in sources if one is not lead))[:MAX_SOURCES])),
+            sources=tuple(
+                map(CheckedSource, (lead, *(source for source in sources if source is not lead))[:MAX_SOURCES])
+            ),
             placed=placed,
             evidence=evidence,
             supersedes=versions.superseded.get(memory.id, ()),
@@ -139,9 +141,9 @@ def _weight(memory: Memory) -> float:
 
 
 def newest_day(sources: Iterable[MemorySource]) -> date | None:
-    """Return the newest day that lines speak of; None where all stand on pages without a date, and name none.
+    """Return the newest day that lines are about; None if all are on pages without a date and mention no day.
 
-    A plan is of the day on which it was written, as is what is still open.
+    A future event counts with the day on which it was written, like an open task.
     """
     days = (
         min(source.event.last, source.day) if source.event else source.day
@@ -152,7 +154,7 @@ def newest_day(sources: Iterable[MemorySource]) -> date | None:
 
 
 def placed_passage(hit: Hit, asking: QueryIntent) -> RecalledPassage:
-    """Return a passage with what it is worth; the day of its document may lift it."""
+    """Return a passage with its rank values; the day of its document may boost it."""
     day, span = date_in_name(hit.chunk.path), asking.span
     is_inside = day is not None and span is not None and not asking.is_ahead and span.first <= day <= span.last
     lifts = {Boosts.TEMPORAL: SPAN_LIFT} if is_inside else {}
@@ -161,77 +163,77 @@ def placed_passage(hit: Hit, asking: QueryIntent) -> RecalledPassage:
 
 
 def says_something(hit: Hit) -> bool:
-    """Tell whether a passage has more than headings: of a page that reflect wrote they alone are text."""
+    """Return whether a passage has text besides headings; a page that reflect wrote may have no other text."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in hit.chunk.text.split("\n"))
 
 
-def ordered(
+def order_items(
     memories: Mapping[MemoryId, RecalledMemory],
     passages: Sequence[RecalledPassage],
     eligible: Eligible,
     asking: QueryIntent,
 ) -> list[RecalledItem]:
-    """Return all in one order, every current version before what it supersedes, in whatever words that stands."""
+    """Return all items in one order, each current version before any item that states what it supersedes."""
     newer = eligible.versions.above
-    told = {key: _of_its_days(one, eligible.book, asking) for key, one in memories.items()}
-    outdated = [one for one in told.values() if one.superseded_by]
-    every: list[RecalledItem] = [*told.values(), *passages]
-    placed = sorted(every, key=lambda item: sort_key(item.placed, asking))
+    current = {key: _of_its_days(memory, eligible.book, asking) for key, memory in memories.items()}
+    outdated = [memory for memory in current.values() if memory.superseded_by]
+    all_items: list[RecalledItem] = [*current.values(), *passages]
+    placed = sorted(all_items, key=lambda item: sort_key(item.placed, asking))
     if asking.is_of_last:
         placed = latest_first(placed, lambda item: item.placed)
     items = facts_first(placed, retells, may_retell=is_retelling)
     order: dict[MemoryId | int, RecalledItem] = {}
     for at, item in enumerate(items):
         key = item.memory.id if isinstance(item, RecalledMemory) else at
-        keys = [item.memory.id] if isinstance(item, RecalledMemory) else _said_in(item, outdated)
-        above = [key for one in keys for key in current_first([one], newer) if key != one and key in told]
-        for one in above:
-            if one not in order and not _was_later(told[one].memory, item, asking):
-                order[one] = replace(told[one], moved_before=str(item.citation))
+        keys = [item.memory.id] if isinstance(item, RecalledMemory) else _stated_in(item, outdated)
+        above = [new for old in keys for new in current_first([old], newer) if new != old and new in current]
+        for new in above:
+            if new not in order and not _was_later(current[new].memory, item, asking):
+                order[new] = replace(current[new], moved_before=str(item.citation))
         order.setdefault(key, item)
     return list(order.values())
 
 
 def _was_later(current: Memory, item: RecalledItem, asking: QueryIntent) -> bool:
-    """Tell whether a question is about days on which an older version held, and the current one was not known yet."""
+    """Return whether the query is about days on which an older version was current and the new one unknown."""
     if asking.span is None or Boosts.TEMPORAL not in item.placed.lifts:
         return False
     return current.recorded > asking.span.last
 
 
-def _of_its_days(one: RecalledMemory, book: Book, asking: QueryIntent) -> RecalledMemory:
-    """Return a memory without the lift of days that were put off before they came.
+def _of_its_days(memory: RecalledMemory, book: Book, asking: QueryIntent) -> RecalledMemory:
+    """Return a memory without the boost of days to which it no longer applies, because its event was postponed.
 
-    Nor is one of other days an answer where nothing but days is asked for: `tomorrow` was another day when it was said.
+    If a query asks only for days, a memory of other days is no answer: its `tomorrow` was a different day.
     """
-    placed = one.placed
-    newer = [book.memories[key] for key in one.superseded_by if key in book.memories]
-    if any(not _was_later(above, one, asking) for above in newer):
+    placed = memory.placed
+    newer = [book.memories[key] for key in memory.superseded_by if key in book.memories]
+    if any(not _was_later(above, memory, asking) for above in newer):
         lifts = {arm: lift for arm, lift in placed.lifts.items() if arm != Boosts.TEMPORAL}
         placed = replace(placed, lifts=lifts)
-    is_of_others = asking.is_bare and asking.span is not None and Boosts.TEMPORAL not in placed.lifts
-    if is_of_others and placed.verdict is Verdict.ANSWERABLE:
+    is_of_other_days = asking.is_bare and asking.span is not None and Boosts.TEMPORAL not in placed.lifts
+    if is_of_other_days and placed.verdict is Verdict.ANSWERABLE:
         placed = replace(placed, verdict=Verdict.WEAK)
-    return one if placed is one.placed else replace(one, placed=placed)
+    return memory if placed is memory.placed else replace(memory, placed=placed)
 
 
-def _said_in(passage: RecalledPassage, outdated: Sequence[RecalledMemory]) -> list[MemoryId]:
-    """Return the superseded memories that a passage states in the same words, and was found by."""
-    said, terms = " ".join(passage.hit.chunk.text.split()), set(passage.hit.terms)
+def _stated_in(passage: RecalledPassage, outdated: Sequence[RecalledMemory]) -> list[MemoryId]:
+    """Return the superseded memories that a passage states in the same words, if they have its matching terms."""
+    text, terms = " ".join(passage.hit.chunk.text.split()), set(passage.hit.terms)
     return [
-        one.memory.id
-        for one in outdated
-        if terms and terms.issubset(one.evidence.terms) and " ".join(one.memory.text.split()) in said
+        memory.memory.id
+        for memory in outdated
+        if terms and terms.issubset(memory.evidence.terms) and " ".join(memory.memory.text.split()) in text
     ]
 
 
 def is_retelling(item: RecalledItem) -> bool:
-    """Tell whether an item is what memoryd wrote of a session."""
+    """Return whether memoryd wrote an item about a session."""
     return isinstance(item, RecalledMemory) and is_of_session(item.memory.line)
 
 
 def retells(item: RecalledItem, other: RecalledItem) -> bool:
-    """Tell whether one is of a session and holds no more of the question than the other, which somebody stated."""
+    """Return whether an item about a session matches no more of the query than the other, which a person stated."""
     if not isinstance(item, RecalledMemory) or not is_retelling(item) or other.placed.is_noise:
         return False
     terms = item.evidence.terms
@@ -239,40 +241,41 @@ def retells(item: RecalledItem, other: RecalledItem) -> bool:
 
 
 WORDS_BESIDE = 24
-"""Other words for what a message says, that are looked for beside its own."""
-NAMING, FEW_LINES = 3, 6
-"""Lines of what is told that may name whom a message means, too, and how many may be about one of these."""
-RELATIVES = 12
-"""Words of one family with its own, likewise."""
+"""Maximum number of synonyms that are searched in addition to the words of a message."""
+_NAMING_ITEMS, _FEW_LINES = 3, 6
+"""Number of first items that may name an entity the message refers to, and maximum lines about such an entity."""
+_RELATIVES_MAX = 12
+"""Maximum number of related words (of the same family) that are searched likewise."""
 
 
 class ReadMessage(Struct, frozen=True):
-    """A message as the book understands it: what it asks, whom it means, each how surely, and its other words."""
+    """A message as understood with the book: its question, its entities with certainty, and more words to search."""
 
     message: UnaskedMessage = UnaskedMessage()
     entities: Mapping[EntitySlug, float] = {}
     beside: tuple[str, ...] = ()
-    calling: Mapping[EntitySlug, str] = {}
-    """The words by which it means them."""
+    called_by: Mapping[EntitySlug, str] = {}
+    """The words with which the message refers to its entities."""
 
-    def following(self, told: Sequence[RecalledItem], book: Book) -> "ReadMessage | None":
-        """Return the message as what is told completes it; None where that names nobody whom it may mean, too.
+    def following(self, items: Sequence[RecalledItem], book: Book) -> "ReadMessage | None":
+        """Return the message with the entities that the first items name; None if they name no further entity.
 
-        Who is to be asked, or *she*, may be named by the line that answers the rest of it alone.
+        The line that answers the rest of the message may name the person that *she*, or an unnamed addressee, refers
+        to.
         """
         if not may_mean_another(" ".join(self.message.parts)):
             return None
-        memories = [one.memory for one in told[:NAMING] if isinstance(one, RecalledMemory)]
+        memories = [item.memory for item in items[:_NAMING_ITEMS] if isinstance(item, RecalledMemory)]
         own = {book.aliases.get(slug, slug) for memory in memories for slug in memory.slugs}
         named = {slug for memory in memories for slug in book.entities_in(memory.text)} - own - self.entities.keys()
-        # whom many lines are about is the owner, or a whole subject
-        named = {slug for slug in named if len(book.by_entity.get(slug, ())) <= FEW_LINES}
+        # an entity with many lines is the owner, or a general subject
+        named = {slug for slug in named if len(book.by_entity.get(slug, ())) <= _FEW_LINES}
         return replace(self, entities={**self.entities, **dict.fromkeys(named, NAMED)}) if named else None
 
-    def newest_about(self, book: Book, most: int) -> list[Memory]:
-        """Return the memories of whom it means, the newest of each first."""
-        found = [book.memories[key] for slug in self.entities for key in book.by_entity.get(slug, ())]
-        return sorted(found, key=lambda memory: (memory.recorded, memory.id), reverse=True)[:most]
+    def newest_about(self, book: Book, limit: int) -> list[Memory]:
+        """Return the memories about its entities, the newest first."""
+        memories = [book.memories[key] for slug in self.entities for key in book.by_entity.get(slug, ())]
+        return sorted(memories, key=lambda memory: (memory.recorded, memory.id), reverse=True)[:limit]
 
 
 def read(
@@ -284,28 +287,28 @@ def read(
     before: Sequence[tuple[str, Collection[EntitySlug]]] = (),
     is_failure: bool = False,
 ) -> ReadMessage:
-    """Read a message that was said with a book of memories; `named` are the entities that it names in full.
+    """Read a message with a book of memories; `named` are the entities that it names in full.
 
-    `before` are messages before it with those that they name, the latest at the end. `is_failure`: it is what a
-    failure asks.
+    `before` are earlier messages with the entities that they name, the latest at the end. `is_failure`: the text is the
+    question made of a failure.
     """
     entities = descriptions.meant_by(text, named)
     if has_pronoun(text) and max(entities.values(), default=0.0) < DESCRIBED:
-        # whom he or she is, the last message says that speaks of somebody
-        meant = (descriptions.meant_by(*one) for one in reversed(before))
-        entities |= dict.fromkeys(next(filter(None, meant), ()), DESCRIBED)
+        # a pronoun refers to the entity of the last message about anyone
+        earlier = (descriptions.meant_by(*entry) for entry in reversed(before))
+        entities |= dict.fromkeys(next(filter(None, earlier), ()), DESCRIBED)
     names = [slug in descriptions.nouns for slug, sure in entities.items() if sure >= PART_OF_NAME]
     if is_failure:
         message = failure_message(text)
     else:
         message = read_message(text, names_entity=False in names, names_noun=True in names)
     spoken = " ".join(message.parts)
-    beside = (*words_beside(spoken, WORDS_BESIDE), *relatives_of(spoken, commonness)[:RELATIVES])
+    beside = (*words_beside(spoken, WORDS_BESIDE), *relatives_of(spoken, commonness)[:_RELATIVES_MAX])
     return ReadMessage(message, entities, beside, descriptions.calling(text, entities))
 
 
 class UnaskedFinds(Struct, frozen=True):
-    """What came near a message, `ordered` as it answers a question."""
+    """Near matches of a message; `ordered` is their order as answers to a question."""
 
     memories: Mapping[MemoryId, RecalledMemory]
     passages: Sequence[RecalledPassage]
@@ -313,47 +316,49 @@ class UnaskedFinds(Struct, frozen=True):
     ranking: Ranked
 
 
-def earned(
+def select_earned(
     near: UnaskedFinds, reading: ReadMessage, eligible: Eligible, asking: QueryIntent
 ) -> tuple[list[RecalledItem], list[RecalledItem]]:
-    """Return what its own evidence earns a place beside a message that asked nothing, and what came near, best first.
+    """Return the items that have enough evidence to be shown with a message that asked nothing; and the other matches.
 
-    A message that names something and asks for nothing else ("tell me about the kiln") is answered as a question is.
+    A message that names something and asks for nothing else ("tell me about the kiln") is answered like a question.
     """
     near = _without_digests(near)
     evidence = None if asking.is_bare else _evidence(reading, eligible.book, near.ranking)
     if evidence is None:
-        # who asks what was on some days, or who somebody is, and nothing else, asks what is kept
-        told = [one for one in near.ordered if asking.is_bare and one.placed.verdict is Verdict.ANSWERABLE]
-        return told, [one for one in near.ordered if one not in told]
+        # a bare query for days or an entity asks for what is stored about them
+        answers = [item for item in near.ordered if asking.is_bare and item.placed.verdict is Verdict.ANSWERABLE]
+        return answers, [item for item in near.ordered if item not in answers]
     memories, passages, parts = _weigh(evidence, near, eligible.versions.above)
-    # days count as evidence here, and make no order of their own
-    found = ordered(memories, passages, eligible, replace(asking, span=None))
-    told = [one for one in found if not one.placed.is_noise]
-    first = parts_first([parts[_key_of(one)] for one in told])
-    return [told[at] for at in first], [one for one in found if one.placed.is_noise]
+    # here days count as evidence, and do not order the items
+    items = order_items(memories, passages, eligible, replace(asking, span=None))
+    answers = [item for item in items if not item.placed.is_noise]
+    first = parts_first([parts[_key_of(item)] for item in answers])
+    return [answers[at] for at in first], [item for item in items if item.placed.is_noise]
 
 
 def helpful_first(items: Sequence[RecalledItem], question: str) -> list[RecalledItem]:
-    """Return what is told of these for a failure, what says what to do first."""
+    """Return the items that help after a failure, instructions first."""
 
-    def kind(one: RecalledItem) -> Kind | None:
-        return one.memory.kind if isinstance(one, RecalledMemory) else None
+    def kind(item: RecalledItem) -> Kind | None:
+        return item.memory.kind if isinstance(item, RecalledMemory) else None
 
-    told = [one for one in items if is_worth_telling(kind(one), one.evidence.terms, one.placed.base_score, question)]
-    return sorted(told, key=lambda one: kind(one) not in HELPFUL)
+    helpful = [
+        item for item in items if is_worth_telling(kind(item), item.evidence.terms, item.placed.base_score, question)
+    ]
+    return sorted(helpful, key=lambda item: kind(item) not in HELPFUL)
 
 
 def _without_digests(near: UnaskedFinds) -> UnaskedFinds:
-    """Return what came near without what answers nothing: what memoryd wrote of ended sessions, and bare headings.
+    """Return the matches without items that answer nothing: digests of ended sessions, and bare headings.
 
-    A digest of a session repeats the words of messages, so that any later one of the kind would bring it.
+    A digest of a session repeats the words of messages, so any similar later message would match it.
     """
     return replace(
         near,
-        memories={key: one for key, one in near.memories.items() if not is_of_session(one.memory.line)},
-        passages=[one for one in near.passages if _is_stated(one)],
-        ordered=[one for one in near.ordered if _is_stated(one)],
+        memories={key: item for key, item in near.memories.items() if not is_of_session(item.memory.line)},
+        passages=[item for item in near.passages if _is_stated(item)],
+        ordered=[item for item in near.ordered if _is_stated(item)],
     )
 
 
@@ -366,7 +371,7 @@ def _is_stated(item: RecalledItem) -> bool:
 
 
 def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvidence | None:
-    """Return what weighs items beside a message; None where the words could not be had in time."""
+    """Return the evidence by which items are weighed for a message; None if word statistics came too late."""
     statistics, floors = ranking.statistics, ranking.floors
     if statistics is None:
         return None
@@ -381,30 +386,30 @@ def _evidence(reading: ReadMessage, book: Book, ranking: Ranked) -> MessageEvide
             for slug, sure in reading.entities.items()
             if sure >= PART_OF_NAME
         },
-        called={slug: frozenset(query_terms(words)) & terms for slug, words in reading.calling.items()},
+        called={slug: frozenset(query_terms(words)) & terms for slug, words in reading.called_by.items()},
     )
 
 
 def _weigh(
     evidence: MessageEvidence, near: UnaskedFinds, leading: Mapping[MemoryId, Sequence[MemoryId]]
 ) -> tuple[dict[MemoryId, RecalledMemory], list[RecalledPassage], dict[str, int]]:
-    """Return what came near with its place by what speaks for it, and which part of the message each answers.
+    """Return the items with their rank by evidence, and the part of the message that each answers.
 
-    What holds now, or leads in a disagreement, is worth no less than what it is `leading`.
+    `leading` maps older or disputed memories to those above them, which rank at least as high.
     """
     memories, passages = near.memories, near.passages
-    found = evidence.of([*map(_weighable, memories.values()), *map(_weighable, passages)])
-    of_memories = dict(zip(memories, found, strict=False))
-    of_passages = found[len(memories) :]
-    for key, standing in list(of_memories.items()):
+    worths = evidence.of([*map(_weighable, memories.values()), *map(_weighable, passages)])
+    of_memories = dict(zip(memories, worths, strict=False))
+    of_passages = worths[len(memories) :]
+    for key, worth in list(of_memories.items()):
         for above in current_first([key], leading):
-            if above in of_memories and standing.is_included and of_memories[above].score < standing.score:
-                of_memories[above] = standing
-    parts = {str(key): standing.part for key, standing in of_memories.items()}
-    parts |= {str(one.citation): standing.part for one, standing in zip(passages, of_passages, strict=True)}
+            if above in of_memories and worth.is_included and of_memories[above].score < worth.score:
+                of_memories[above] = worth
+    parts = {str(key): worth.part for key, worth in of_memories.items()}
+    parts |= {str(item.citation): worth.part for item, worth in zip(passages, of_passages, strict=True)}
     return (
-        {key: replace(one, placed=_ranked_by(of_memories[key], one.placed)) for key, one in memories.items()},
-        [replace(one, placed=_ranked_by(by, one.placed)) for one, by in zip(passages, of_passages, strict=True)],
+        {key: replace(item, placed=_rank_by(of_memories[key], item.placed)) for key, item in memories.items()},
+        [replace(item, placed=_rank_by(by, item.placed)) for item, by in zip(passages, of_passages, strict=True)],
         parts,
     )
 
@@ -413,13 +418,13 @@ def _key_of(item: RecalledItem) -> str:
     return item.memory.id if isinstance(item, RecalledMemory) else str(item.citation)
 
 
-def _weighable(one: RecalledItem) -> Item:
-    days, terms, cosine = one.placed.lifts.get(Boosts.TEMPORAL, 0.0), one.evidence.terms, one.evidence.cosine
-    if isinstance(one, RecalledMemory):
-        return Item(one.memory.text, terms, cosine, one.memory.slugs, days)
-    return Item(f"{one.hit.chunk.heading}\n{one.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
+def _weighable(item: RecalledItem) -> Item:
+    days, terms, cosine = item.placed.lifts.get(Boosts.TEMPORAL, 0.0), item.evidence.terms, item.evidence.cosine
+    if isinstance(item, RecalledMemory):
+        return Item(item.memory.text, terms, cosine, item.memory.slugs, days)
+    return Item(f"{item.hit.chunk.heading}\n{item.hit.chunk.text}", terms, cosine, (), days, is_passage=True)
 
 
-def _ranked_by(standing: Worth, placed: RankedCandidate) -> RankedCandidate:
-    verdict = Verdict.WEAK if standing.is_included and placed.verdict is Verdict.NONE else placed.verdict
-    return replace(placed, base_score=standing.score, lifts={}, verdict=verdict, is_noise=not standing.is_included)
+def _rank_by(worth: Worth, placed: RankedCandidate) -> RankedCandidate:
+    verdict = Verdict.WEAK if worth.is_included and placed.verdict is Verdict.NONE else placed.verdict
+    return replace(placed, base_score=worth.score, lifts={}, verdict=verdict, is_noise=not worth.is_included)

@@ -1,4 +1,4 @@
-"""What recall is asked, how its arms are asked, and what it returns: memories, passages and pages of entities."""
+"""The query of recall, its recipe for searching the index, and its result: memories, passages and pages of entities."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time, tzinfo
@@ -29,50 +29,50 @@ from memoryd.search.ranking import MIN_DEPTH, Recipe, SearchSettings
 
 LEXICAL_DEPTH = 4
 VECTOR_DEPTH = 3
-"""How many times as many candidates as there are places words and meaning give, and no fewer than fusion needs."""
+"""Candidates by words and by vectors, as multiples of the limit; at least as many as fusion needs."""
 
 RecallFusion = Literal["relative", "rrf"]
 
 
-def recall_recipe(settings: SearchSettings, fusion: RecallFusion, limit: int, beside: Collection[str]) -> Recipe:
-    """Return how recall asks for `limit` items; words that are `beside` the question find, too."""
+def recall_recipe(settings: SearchSettings, fusion: RecallFusion, limit: int, expansions: Collection[str]) -> Recipe:
+    """Return the recipe to recall `limit` items; `expansions` are words that match in addition to the query's."""
     is_by_rank, weights = fusion == "rrf", settings.weights
-    # ranks need no more; shares of the best are best with no fewer than search asks for
+    # ranks need no minimum; relative scores are best with at least as many candidates as search uses
     least = 0 if is_by_rank else MIN_DEPTH
     return Recipe(
         words=max(least, LEXICAL_DEPTH * limit),
         vectors=max(least, VECTOR_DEPTH * limit),
         base_scores=reciprocal if is_by_rank else lambda evidence: relative(evidence, weights),
-        beside=tuple(query_terms(" ".join(beside))) if beside else (),
+        beside=tuple(query_terms(" ".join(expansions))) if expansions else (),
     )
 
 
 class RecallQuery(Query, frozen=True, kw_only=True):
-    """A question to memories and passages: for passages as for any search, with the filters of memories."""
+    """A query for memories and passages: the query of any search, with the filters of memories."""
 
     memory_filters: RecallFilters
-    said: str = ""
-    """The message as it was said, where nobody asked: what its own evidence earns is recalled, and nothing else."""
-    said_before: tuple[str, ...] = ()
-    """What was said before it in the same conversation: it tells whom a pronoun means."""
+    message: str = ""
+    """The user's message if it is no explicit query: then only items with enough evidence of their own are recalled."""
+    earlier_messages: tuple[str, ...] = ()
+    """Earlier messages of the same conversation, to resolve pronouns."""
     is_failure: bool = False
-    """Whether a tool failed and `said` is what that asks: what helps stands first."""
+    """True if a tool failed and `message` is the question made of that: helpful items come first."""
 
     @property
     def today(self) -> date:
-        """The day that "yesterday" is told from: the one that is asked as of, else the asker's."""
+        """The day that "yesterday" refers to: the `asOf` day if given, else the asker's day."""
         return self.memory_filters.as_of or self.now.date()
 
 
-def document_filters(asked: Filters, given: RecallFilters, now: datetime) -> Filters:
-    """Return the filters of documents that days stand for: those that a question names, and the days given."""
-    zone = now.tzinfo or asked.zone
-    starts = [one for one in (asked.since, _instant(given.since, time.min, zone)) if one is not None]
-    days = (given.until, given.as_of, given.known_by)
-    ends = [one for one in (asked.until, *(_instant(day, time.max, zone) for day in days)) if one is not None]
+def document_filters(query: Filters, memory: RecallFilters, now: datetime) -> Filters:
+    """Return the filters of documents with the days of both: those that the query names, and those of memories."""
+    zone = now.tzinfo or query.zone
+    starts = [start for start in (query.since, _instant(memory.since, time.min, zone)) if start is not None]
+    days = (memory.until, memory.as_of, memory.known_by)
+    ends = [end for end in (query.until, *(_instant(day, time.max, zone) for day in days)) if end is not None]
     return Filters(
-        paths=asked.paths,
-        within=asked.within,
+        paths=query.paths,
+        within=query.within,
         since=max(starts, default=None),
         until=min(ends, default=None),
         zone=zone,
@@ -84,14 +84,14 @@ def _instant(day: date | None, at: time, zone: tzinfo) -> datetime | None:
 
 
 class CheckedSource(Struct, frozen=True):
-    """A line that states a memory, with the lines on which it stands now."""
+    """A line that states a memory, with its current line numbers."""
 
     source: MemorySource
     state: CitedState = CitedState.VERIFIED
 
 
 class RecalledMemory(Struct, frozen=True, kw_only=True):
-    """A memory that may stand in an answer. `sources` are its lines that may, the one to cite first."""
+    """A memory that may be in an answer. `sources` are the lines that may be cited, the one to cite first."""
 
     memory: Memory
     sources: tuple[CheckedSource, ...]
@@ -100,11 +100,11 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
     supersedes: tuple[MemoryId, ...] = ()
     superseded_by: tuple[MemoryId, ...] = ()
     doubted_by: tuple[MemoryId, ...] = ()
-    """Those that stand, too, and may contradict it."""
+    """Current memories that may contradict it."""
     copies: tuple[MemoryId, ...] = ()
     """Other memories that say the same and were folded into it."""
     moved_before: str = ""
-    """The citation of what it was moved up to stand before; empty where it stands by its own worth."""
+    """The citation of the item above which it was moved; empty if it ranks by its own score."""
     because: str = ""
     tier: Tier = Tier.WORKING
 
@@ -115,28 +115,28 @@ class RecalledMemory(Struct, frozen=True, kw_only=True):
 
     @property
     def standing(self) -> tuple[Flag, ...]:
-        """What the document of the line that is cited says of whether it holds."""
+        """Flags of the cited document about whether it is still valid."""
         return self.lead.source.standing
 
     @property
     def citation(self) -> Citation:
-        """The way to point at it."""
+        """The citation of the cited source."""
         return self.lead.source.citation
 
     @property
     def is_answer(self) -> bool:
-        """Whether its own evidence answers, so that telling it is a use: never of what is superseded as of now."""
+        """True if its own evidence answers the query, so that returning it counts as a use; False if superseded."""
         return self.placed.verdict is Verdict.ANSWERABLE and not self.superseded_by
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms that found or lifted it."""
-        found = (("lexical", self.evidence.ranks.words), ("vector", self.evidence.ranks.vector))
-        return (*(name for name, rank in found if rank), *self.placed.lifts)
+        """The search arms that matched or lifted it."""
+        ranks = (("lexical", self.evidence.ranks.words), ("vector", self.evidence.ranks.vector))
+        return (*(name for name, rank in ranks if rank), *self.placed.lifts)
 
 
 class RecalledPassage(Struct, frozen=True):
-    """A passage of a document, told as search tells it."""
+    """A passage of a document, with the same fields as a search result."""
 
     hit: Hit
     placed: RankedCandidate
@@ -144,22 +144,22 @@ class RecalledPassage(Struct, frozen=True):
 
     @property
     def standing(self) -> tuple[Flag, ...]:
-        """What its document says of whether it holds."""
+        """Flags of its document about whether it is still valid."""
         return self.hit.decay.standing
 
     @property
     def evidence(self) -> Hit:
-        """What words and meaning say of it."""
+        """Its matches by words and vectors."""
         return self.hit
 
     @property
     def citation(self) -> Citation:
-        """The way to point at it."""
+        """The citation of the passage."""
         return self.hit.citation
 
 
 class RecalledEntity(Struct, frozen=True):
-    """The page of an entity that the question names: its summary, and the memories that it rests on."""
+    """The page of an entity that the query names: its summary, and the memories that the summary rests on."""
 
     slug: EntitySlug
     name: str
@@ -169,29 +169,29 @@ class RecalledEntity(Struct, frozen=True):
 
 
 RecalledItem = RecalledMemory | RecalledPassage
-"""What is ranked."""
+"""An item that is ranked."""
 
 
 def cut_because(item: RecalledItem, reason: str) -> RecalledItem:
-    """Return what came near and is not told, with the reason."""
+    """Return an item that is left out, with the reason."""
     return replace(item, because=reason)
 
 
 class Recalled(Answer, frozen=True, kw_only=True):
-    """The answer of one recall, with the opinions among it as they stand, and the bundle if one was asked for."""
+    """The result of a recall, with the state of its opinions, and the bundle if one was requested."""
 
     entities: tuple[RecalledEntity, ...] = ()
     items: tuple[RecalledItem, ...] = ()
     left_out: tuple[RecalledItem, ...] = ()
-    """What came near and is not told, each with the reason."""
+    """Near matches that are not returned, each with the reason."""
     opinions: Mapping[MemoryId, OpinionWithEvidence] = {}
     stated: Mapping[MemoryId, Sequence[LineEvidence]] = {}
-    """What lines say for and against them, counted or not."""
+    """Lines for and against the opinions, counted or not."""
     team: str = ""
-    """The name of the team that the scope `team` means."""
+    """The name of the team that the scope `team` refers to."""
     bundle: Bundle | None = None
 
     @property
     def memories(self) -> list[RecalledMemory]:
-        """The memories among its items."""
+        """The memories among the items."""
         return [item for item in self.items if isinstance(item, RecalledMemory)]

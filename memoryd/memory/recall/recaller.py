@@ -1,12 +1,12 @@
-"""Recall: a question → memories and passages that are in their files, current first, with a verdict and the reasons.
+"""Recall: return memories and passages for a query, checked against their files, with a verdict and reasons.
 
-The candidates of one look at the index are held against their files; what does not stand has the question asked again.
-Pages of entities that a question names are summarised.
+The candidates from the index are checked against their files. If some are outdated, the query runs again. Pages of
+entities that the query names are summarised.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct
@@ -26,7 +26,7 @@ from memoryd.memory.recall.answer import (
     RecallDraft,
     beside_pages,
     best_of,
-    chosen,
+    choose_items,
     visible_items,
     why_nothing,
 )
@@ -35,12 +35,12 @@ from memoryd.memory.recall.candidates import (
     CandidateMemories,
     ReadMessage,
     UnaskedFinds,
-    earned,
     helpful_first,
-    ordered,
+    order_items,
     placed_passage,
     read,
     says_something,
+    select_earned,
 )
 from memoryd.memory.recall.eligible import Eligible, EligibleMemories
 from memoryd.memory.recall.query import (
@@ -80,53 +80,53 @@ from memoryd.store.index.words import CandidateFilter
 
 
 class CheckedItems(Struct, frozen=True):
-    """The items that stand in their files, those that do not, and what the look at the files gave."""
+    """The items that are in their files, those that are not, and the result of the file check."""
 
     items: tuple[RecalledItem, ...]
-    lost: tuple[RecalledItem, ...]
+    missing: tuple[RecalledItem, ...]
     checked: CheckedRows
     has_replaced: bool = False
-    """Whether the index put something else in the place of a line meanwhile."""
+    """True if the index replaced a line by another one since the search."""
 
 
-async def checked_items(
+async def check_items(
     items: Sequence[RecalledItem], database: Database, check: FileCheck, seconds: float
 ) -> CheckedItems:
-    """Hold these items against their files, within so many seconds; raises StoreError."""
+    """Check these items against their files, within so many seconds; raises StoreError."""
     memories = (item for item in items if isinstance(item, RecalledMemory))
-    chunks = {one.source.chunk: one.source for memory in memories for one in memory.sources}
-    held = await database.documents.chunks(sorted(chunks))
-    # the number of a chunk that went may be that of another one
+    chunks = {checked.source.chunk: checked.source for memory in memories for checked in memory.sources}
+    stored = await database.documents.chunks(sorted(chunks))
+    # the id of a deleted chunk can be reused
     rows = {
-        one: row
-        for one, row in held.items()
-        if row.path == chunks[one].path and line_in(row.text, row.path) == chunks[one].line
+        chunk: row
+        for chunk, row in stored.items()
+        if row.path == chunks[chunk].path and line_in(row.text, row.path) == chunks[chunk].line
     }
-    passages = [row for one in items if isinstance(one, RecalledPassage) for row in one.hit.rows]
-    checked = await check.check([*rows.values(), *passages], seconds)
-    looked_at = [(one, _checked_item(one, rows, checked)) for one in items]
+    passages = [row for item in items if isinstance(item, RecalledPassage) for row in item.hit.rows]
+    result = await check.check([*rows.values(), *passages], seconds)
+    pairs = [(item, _check_item(item, rows, result)) for item in items]
     return CheckedItems(
-        items=tuple(now for _, now in looked_at if now is not None),
-        lost=tuple(one for one, now in looked_at if now is None),
-        checked=checked,
+        items=tuple(now for _, now in pairs if now is not None),
+        missing=tuple(item for item, now in pairs if now is None),
+        checked=result,
         has_replaced=len(rows) < len(chunks),
     )
 
 
-def _checked_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
-    """Return an item as it stands now, None if nothing of it does."""
+def _check_item(item: RecalledItem, rows: Mapping[int, ChunkRow], checked: CheckedRows) -> RecalledItem | None:
+    """Return an item with its current lines, None if none of its lines is in a file."""
     if isinstance(item, RecalledPassage):
         hit = checked.hit(item.hit)
         return None if hit is None else replace(item, hit=hit)
-    states = [_checked_source(one.source, rows.get(one.source.chunk), checked) for one in item.sources]
-    standing = [one for one in states if one.state in (CitedState.VERIFIED, CitedState.MOVED)]
-    if not standing:
+    sources = [_check_source(line.source, rows.get(line.source.chunk), checked) for line in item.sources]
+    present = [source for source in sources if source.state in (CitedState.VERIFIED, CitedState.MOVED)]
+    if not present:
         return None
-    return replace(item, sources=(*standing, *(one for one in states if one not in standing)))
+    return replace(item, sources=(*present, *(source for source in sources if source not in present)))
 
 
-def _checked_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
-    """Tell what became of a line: of a document that is there but holds it no more, it was edited."""
+def _check_source(source: MemorySource, row: ChunkRow | None, checked: CheckedRows) -> CheckedSource:
+    """Return a line with its state: edited if its document exists without it, gone if the document is missing."""
     now = None if row is None else checked.now(row)
     if row is None or (now is None and row.path in checked.absent):
         return CheckedSource(source, CitedState.GONE)
@@ -138,40 +138,34 @@ def _checked_source(source: MemorySource, row: ChunkRow | None, checked: Checked
     return CheckedSource(moved, CitedState.MOVED)
 
 
-def chunks_lost(items: Iterable[RecalledItem]) -> frozenset[int]:
-    """Return the chunks of items that do not stand."""
-    return frozenset(
-        chunk
-        for one in items
-        for chunk in (
-            (source.source.chunk for source in one.sources)
-            if isinstance(one, RecalledMemory)
-            else (row.id for row in one.hit.rows)
-        )
-        if chunk
-    )
+def _chunks_of(items: Iterable[RecalledItem]) -> Iterator[int]:
+    for item in items:
+        if isinstance(item, RecalledMemory):
+            yield from (checked.source.chunk for checked in item.sources)
+        else:
+            yield from (row.id for row in item.hit.rows)
 
 
 MAX_CHECKS = 3
-"""How often a question is asked while its files, or its index, change."""
+"""Maximum number of searches per query while files, or the index, change."""
 RESERVE = 0.2
-"""Share of the deadline kept for reading rows and files."""
-TELLING_SECONDS = 0.05
-"""How long beyond that what the arms found may be told from what is withdrawn."""
+"""Share of the deadline reserved for reading rows and files."""
+FILTER_SECONDS = 0.05
+"""Extra time, after the search arms end, to remove withdrawn results."""
 NEWEST_SHARE = 0.5
-"""Share of the time of a look for which memories that have just come are waited for."""
+"""Share of the search time spent on waiting for memories that were just written."""
 _OLDER = Arm(ArmState.PARTIAL, "memories that have just come are still being read")
 _TIMED_OUT = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
 PASSAGES = 3
-"""How many times as many passages as places are read."""
-LOOKED_AT = 3
-"""How many times as many candidates as places are held against their files: some will not stand, some fold."""
+"""Passages that are read, as a multiple of the limit."""
+CHECKED_ITEMS = 3
+"""Items that are checked against their files, as a multiple of the limit: some are outdated, some are folded."""
 BOOK = "memories"
-"""The arm that knows the retained lines: entity, time and opinion rest on it."""
+"""The arm that reads the book of memories: the entity, time and opinion arms depend on it."""
 
 
 class Recaller(Struct, frozen=True, kw_only=True):
-    """Recalls for one agent, from one index; `passages` is another engine that finds passages in its stead."""
+    """Recalls for one agent from one index; `passages` is another engine that searches passages instead."""
 
     index: BuiltinSearch
     settings: SearchSettings
@@ -185,26 +179,31 @@ class Recaller(Struct, frozen=True, kw_only=True):
     disk: DiskFollower
 
     async def recall(self, query: RecallQuery) -> Recalled:
-        """Answer within the query's deadline; what fails or is late costs its part, never the answer."""
+        """Answer within the query's deadline; a part that fails or is late is left out."""
         start = time.monotonic()
         end, fresh = start + query.deadline, self.disk.seconds_of(query)
         self.disk.on_search()
         pending = await self.disk.catch_up(fresh)
-        draft, held = await self._check_until_stable(replace(query, fresh_until=start + fresh), end)
+        draft, result = await self._check_until_stable(replace(query, fresh_until=start + fresh), end)
         filters = query.memory_filters
         pages = await self.pages.of(draft.asking.entities, draft.book, filters, seconds_left(end))
-        items, left_out = chosen(beside_pages(pages, visible_items(held.items, filters.visibility)), query, draft)
-        left_out += [cut_because(one, SkipReason.BELOW_NOISE) for one in visible_items(draft.below, filters.visibility)]
-        left_out += [cut_because(one, SkipReason.NOT_STANDING) for one in visible_items(held.lost, filters.visibility)]
-        # the index may hold still what became private a moment ago
-        left_out = [one for one in left_out if one.citation.path not in held.checked.absent]
-        if query.said and not items:
-            # a page alone tells no more than the name that was said
+        items, left_out = choose_items(
+            beside_pages(pages, visible_items(result.items, filters.visibility)), query, draft
+        )
+        left_out += [
+            cut_because(item, SkipReason.BELOW_NOISE) for item in visible_items(draft.below, filters.visibility)
+        ]
+        missing = visible_items(result.missing, filters.visibility)
+        left_out += [cut_because(item, SkipReason.NOT_STANDING) for item in missing]
+        # the index may still have files that just became private
+        left_out = [item for item in left_out if item.citation.path not in result.checked.absent]
+        if query.message and not items:
+            # a page alone adds nothing to the name in the message
             pages = ()
         freshness = self.disk.freshness()
-        freshness = replace(freshness, pending_files=max(pending, len(held.checked.owed)))
+        freshness = replace(freshness, pending_files=max(pending, len(result.checked.owed)))
         self.index.times.note(RECALL, start)
-        found = Recalled(
+        recalled = Recalled(
             entities=pages,
             items=tuple(items),
             left_out=tuple(left_out),
@@ -214,32 +213,33 @@ class Recaller(Struct, frozen=True, kw_only=True):
             took_ms=(time.monotonic() - start) * 1000,
             is_explained=query.is_explained,
         )
-        return replace(found, reason=why_nothing(found, query, draft))
+        return replace(recalled, reason=why_nothing(recalled, query, draft))
 
     async def _check_until_stable(self, query: RecallQuery, end: float) -> tuple[RecallDraft, CheckedItems]:
-        """Ask until what is told stands in its files, and the index held still, or time is up."""
-        for look in range(MAX_CHECKS):
+        """Search until all items are in their files and the index did not change, or time is up."""
+        for attempt in range(MAX_CHECKS):
             draft = await self._draft(query, end)
-            held = await self._check_items(draft, end)
-            is_late = time.monotonic() > end or look == MAX_CHECKS - 1
-            if is_late or not (held.has_replaced or held.checked.differing):
+            result = await self._check_items(draft, end)
+            is_late = time.monotonic() > end or attempt == MAX_CHECKS - 1
+            if is_late or not (result.has_replaced or result.checked.differing):
                 break
             left = min(query.fresh_until, end) - time.monotonic()
-            has_looked = bool(held.checked.differing) and await self.disk.rescan(held.checked.differing, left)
-            gone = Exclusions(held.checked.absent)
-            lost = Exclusions() if has_looked else Exclusions(chunks=chunks_lost(held.lost))
-            query = replace(query, exclusions=query.exclusions | gone | lost)
-        return draft, held
+            is_rescanned = bool(result.checked.differing) and await self.disk.rescan(result.checked.differing, left)
+            exclusions = query.exclusions | Exclusions(result.checked.absent)
+            if not is_rescanned:
+                exclusions |= Exclusions(chunks=frozenset(filter(None, _chunks_of(result.missing))))
+            query = replace(query, exclusions=exclusions)
+        return draft, result
 
     async def _check_items(self, draft: RecallDraft, end: float) -> CheckedItems:
         try:
-            return await checked_items(draft.items, self.index.database, self.check, seconds_left(end))
+            return await check_items(draft.items, self.index.database, self.check, seconds_left(end))
         except StoreError:
-            # what nobody can hold against its file is not told
+            # items that cannot be checked are not returned
             return CheckedItems((), tuple(draft.items), CheckedRows())
 
     async def _draft(self, query: RecallQuery, end: float) -> RecallDraft:
-        """Return the candidates, with time left until `end`; what fails or is late costs its part, never the answer."""
+        """Return the candidates by `end`, less the reserve; a part that fails or is late is left out."""
         left = seconds_left(end) * (1 - RESERVE)
         end = time.monotonic() + left
         try:
@@ -252,28 +252,28 @@ class Recaller(Struct, frozen=True, kw_only=True):
         except StoreError as exc:
             return _nothing(query, Arm(ArmState.FAILED, str(exc)))
         query = replace(query, asked=question, exclusions=query.exclusions | hidden)
-        asking = _asked_for(query, book)
+        asking = _intent_of(query, book)
         reading = None
-        if query.said:
+        if query.message:
             named, descriptions = sorted(asking.entities), eligible.facts.descriptions
-            before = [(one, _named_in(one, book, query)) for one in query.said_before]
-            reading = read(query.said, book, descriptions, named, before=before, is_failure=query.is_failure)
+            before = [(message, _find_entities(message, book, query)) for message in query.earlier_messages]
+            reading = read(query.message, book, descriptions, named, before=before, is_failure=query.is_failure)
         if reading is not None and reading.message.silence is not None:
             return replace(_nothing(query, Arm(ArmState.OK)), book=book, silence=reading.message.silence)
         recipe = recall_recipe(self.settings, self.fusion, query.limit, reading.beside if reading else ())
-        found, others = await asyncio.gather(
-            self._found_here(query, recipe, admitted, end), self._found_elsewhere(query, end)
+        candidates, others = await asyncio.gather(
+            self._candidates(query, recipe, admitted, end), self._other_passages(query, end)
         )
-        draft = await self._join(query, eligible, asking, found, others, reading)
+        draft = await self._join(query, eligible, asking, candidates, others, reading)
         return replace(draft, found=replace(draft.found, arms={**draft.found.arms, BOOK: state}))
 
     async def _eligible(self, query: RecallQuery, seconds: float) -> tuple[Eligible, CandidateFilter, Arm]:
-        """Return who may answer as the index is now, or, where that takes longer, as it was before; raises StoreError.
+        """Return what may answer in the current index or, if that takes too long, in the one before; raises StoreError.
 
-        Of what was before, nothing is told that does not stand in its file.
+        Lines of the older state are returned only if they are still in their files.
         """
         only_memories = self.passages is not None
-        # where nothing was before, all there is to tell is waited for
+        # without an older state, wait for the current one
         for left in (seconds, None):
             try:
                 async with asyncio.timeout(left):
@@ -290,31 +290,31 @@ class Recaller(Struct, frozen=True, kw_only=True):
         query: RecallQuery,
         eligible: Eligible,
         asking: QueryIntent,
-        found: Candidates,
+        candidates: Candidates,
         others: Found | None,
         reading: ReadMessage | None,
     ) -> RecallDraft:
-        now, book, ranking = query.now.timestamp(), eligible.book, found.ranking
-        # what is used now says nothing of what was known then
+        now, book, ranking = query.now.timestamp(), eligible.book, candidates.ranking
+        # relevance is of today, and says nothing about a past day
         turns_back = query.memory_filters.turns_back
         relevance = (lambda _memory: 1.0) if turns_back else await self.usage.relevance(book, now)
-        made = CandidateMemories(eligible, ranking, asking, relevance)
-        meant = reading.newest_about(book, ARM_DEPTH * query.limit) if reading else ()
-        memories = made.all(query, meant)
+        maker = CandidateMemories(eligible, ranking, asking, relevance)
+        implied = reading.newest_about(book, ARM_DEPTH * query.limit) if reading else ()
+        memories = maker.all(query, implied)
         hits = await self._hits(query, eligible, ranking) if others is None else others.hits
-        may_tell = query.memory_filters.admits_passages
-        passages = [placed_passage(hit, asking) for hit in hits if may_tell and says_something(hit)]
-        arms = found.arms if others is None else {**found.arms, LEXICAL: others.arms[LEXICAL]}
-        items, below = ordered(memories, passages, eligible, asking), list[RecalledItem]()
+        admits_passages = query.memory_filters.admits_passages
+        passages = [placed_passage(hit, asking) for hit in hits if admits_passages and says_something(hit)]
+        arms = candidates.arms if others is None else {**candidates.arms, LEXICAL: others.arms[LEXICAL]}
+        items, below = order_items(memories, passages, eligible, asking), list[RecalledItem]()
         if reading is not None:
             near = UnaskedFinds(memories, passages, items, ranking)
-            items, below = earned(near, reading, eligible, asking)
+            items, below = select_earned(near, reading, eligible, asking)
             if (further := reading.following(items, book)) is not None:
-                meant = further.newest_about(book, ARM_DEPTH * query.limit)
-                near = replace(near, memories={**memories, **made.those(meant)})
-                items, below = earned(near, further, eligible, asking)
+                implied = further.newest_about(book, ARM_DEPTH * query.limit)
+                near = replace(near, memories={**memories, **maker.those(implied)})
+                items, below = select_earned(near, further, eligible, asking)
         if query.is_failure:
-            items = helpful_first(items, query.said)
+            items = helpful_first(items, query.message)
         return RecallDraft(
             book=book,
             asking=asking,
@@ -329,13 +329,13 @@ class Recaller(Struct, frozen=True, kw_only=True):
             ),
             items=[
                 replace(item, tier=self.usage.tier(item.memory, now)) if isinstance(item, RecalledMemory) else item
-                for item in items[: LOOKED_AT * query.limit]
+                for item in items[: CHECKED_ITEMS * query.limit]
             ],
             below=below[: query.limit],
         )
 
     async def _hits(self, query: RecallQuery, eligible: Eligible, ranking: Ranked) -> list[Hit]:
-        """Return the best passages, without copies; a line that became a memory meanwhile is none."""
+        """Return the best passages, without copies, and without lines that became memories since."""
         known, database = eligible.book.by_chunk, self.index.database
         chunks = [chunk for chunk in (*ranking.telling, *ranking.noise) if chunk not in known]
         wanted = chunks[: PASSAGES * query.limit]
@@ -344,20 +344,22 @@ class Recaller(Struct, frozen=True, kw_only=True):
             rows = await database.look(lambda reader: reader.rows(reader.admitted(wanted, plain)))
         except StoreError:
             return []
-        told = [rows[chunk] for chunk in wanted if chunk in rows]
+        matches = [rows[chunk] for chunk in wanted if chunk in rows]
         withdrawn, exclusions = self.index.withdrawn, query.exclusions
         today = query.now.date()
         hits = [
-            rested(ranking.hit(row), today) for row in told if row.path not in withdrawn and not exclusions.holds(row)
+            rested(ranking.hit(row), today)
+            for row in matches
+            if row.path not in withdrawn and not exclusions.holds(row)
         ]
         return folded(hits, query.now.tzinfo or query.filters.zone)
 
-    async def _found_here(
+    async def _candidates(
         self, query: RecallQuery, recipe: Recipe, admitted: CandidateFilter, end: float
     ) -> Candidates:
-        """Return what the index finds; what cannot be told in time from what is withdrawn is not told."""
+        """Return the candidates of the index; results that cannot be checked for withdrawals in time are left out."""
         try:
-            async with asyncio.timeout(seconds_left(end) + TELLING_SECONDS):
+            async with asyncio.timeout(seconds_left(end) + FILTER_SECONDS):
                 return await self.index.candidates(query, recipe, admitted, end)
         except TimeoutError:
             arm = _TIMED_OUT
@@ -366,7 +368,7 @@ class Recaller(Struct, frozen=True, kw_only=True):
         nothing = ranked(Evidence(LexicalMatches(), VectorMatches()), {}, None, min_score=0.0)
         return Candidates(dict.fromkeys((LEXICAL, VECTOR), arm), nothing, is_full=False)
 
-    async def _found_elsewhere(self, query: RecallQuery, end: float) -> Found | None:
+    async def _other_passages(self, query: RecallQuery, end: float) -> Found | None:
         if self.passages is None:
             return None
         try:
@@ -379,27 +381,27 @@ def _nothing(query: RecallQuery, arm: Arm) -> RecallDraft:
     return RecallDraft(found=Found((), (), dict.fromkeys((LEXICAL, VECTOR, BOOK), arm), query.question.terms))
 
 
-def _named_in(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
-    """Return the entities that a text names, and those that are given with a question."""
+def _find_entities(text: str, book: Book, query: RecallQuery) -> list[EntitySlug]:
+    """Return the entities that a text names, and those in the filters of the query."""
     filters = query.memory_filters
-    # an entity that is given is one that is asked about
-    given = sorted(filters.entities or ())
-    found = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in given)])
-    # a name that only lines of others hold is a word like any other
+    # an entity in the filters counts as named
+    filtered = sorted(filters.entities or ())
+    named = dict.fromkeys([*book.entities_in(text), *(book.aliases.get(slug, slug) for slug in filtered)])
+    # a name that is only in lines that the asker may not see is an ordinary word
     return [
-        slug for slug in found if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
+        slug for slug in named if slug in book.pages or is_known_to(book, book.slugs_of([slug]), filters.visibility)
     ]
 
 
-def _asked_for(query: RecallQuery, book: Book) -> QueryIntent:
+def _intent_of(query: RecallQuery, book: Book) -> QueryIntent:
     text, today = query.question.text, query.today
-    entities = _named_in(text, book, query)
+    entities = _find_entities(text, book, query)
     names: list[str] = [*book.slugs_of(entities), *(book.pages[slug].name for slug in entities if slug in book.pages)]
     days = query_days(text, today)
     if days is not None and days.span.first < today and days.span.last == date.max:
-        # what it asks since a day before ends today: plans are none of it
+        # "since" a past day ends today: plans are not included
         days = replace(days, span=DaySpan(days.span.first, today))
     if days is None and asks_for_all(text):
-        # whatever day it is of
+        # any day matches
         return QueryIntent(span=DaySpan(date.min, today), is_of_days=True, is_bare=True)
     return asking_of(text, entities=entities, names=names, days=days)

@@ -1,6 +1,9 @@
-"""The proposals of a workspace: made by a run, listed, accepted and rejected; an accepted one is written as any change.
+"""Proposals of a workspace: made by reflect, then listed, accepted or rejected.
 
-What a run proposes, and which notes must be read for that, is a plan: no note is read or written for it here.
+Accepting one writes it like any change.
+
+`proposal_plan` decides what to propose, and `ProposalGround` which notes must be read for it; neither reads or writes
+notes.
 """
 
 import asyncio
@@ -47,15 +50,15 @@ from memoryd.memory.journal import Journal
 from memoryd.search.ranking import commonness
 from memoryd.store.ledger.reflect import ProposalRows
 
-SHORTEST = 4
-"""Signs of an id that may name a proposal."""
+_MIN_PREFIX = 4
+"""Minimum length of an id prefix that identifies a proposal."""
 
 MemoriesForAll = Callable[[], Awaitable[SharedMemories]]
-"""Gives what may be told to all, as the disk has it now; raises NotNow, StoreError."""
+"""Returns the memories that everyone may see, as on disk now; raises NotNow, StoreError."""
 
 
 class DecidedProposal(Struct, frozen=True):
-    """A proposal after a person decided it. `change` is the number by which it can be undone, 0 if there is none."""
+    """A proposal after a person decided it. `change` is the number of the change to undo, 0 if there is none."""
 
     proposal: Proposal
     change: int = 0
@@ -63,11 +66,11 @@ class DecidedProposal(Struct, frozen=True):
 
 
 class _OutdatedError(Exception):
-    """The file no longer says where the lines go."""
+    """The file no longer has the place for the lines."""
 
 
 class ProposalQueue(Struct, frozen=True):
-    """The queue of one workspace. Verbs raise StoreError; those that write Denied where nothing may be written."""
+    """The queue of one workspace. Methods raise StoreError; those that write also Denied if the memory is read-only."""
 
     rows: ProposalRows
     journal: Journal
@@ -75,33 +78,33 @@ class ProposalQueue(Struct, frozen=True):
     clock: Callable[[], float] = time.time
 
     async def all(self, state: ProposalState | None = None) -> list[Proposal]:
-        """Return the proposals in a state, or all, the oldest first, without what no longer rests on anything."""
-        # while notes are still read, what the last run knew is the best there is
+        """Return the proposals in a state, or all, the oldest first; withdraw outdated ones before."""
+        # while notes are still being read, use what the last run knew
         with contextlib.suppress(NotNow):
             await self.withdraw()
         return await self.rows.all(state)
 
     async def shown(self, name: str) -> Proposal:
-        """Return the proposal of an id or of its beginning as it stands now; raises as `found` does."""
+        """Return the current proposal with this id or id prefix; raises as `get` does."""
         with contextlib.suppress(NotNow):
             await self.withdraw()
-        return await self.found(name)
+        return await self.get(name)
 
     async def withdraw(self, shared: SharedMemories | None = None) -> None:
-        """Take out of the queue what rests on memories that are gone, superseded, or not for all any more.
+        """Withdraw proposals that rest on memories that were deleted, superseded, or hidden from someone.
 
         Raises NotNow while the index does not have all notes.
         """
-        if not (waiting := await self.rows.all(ProposalState.OPEN)):
+        if not (pending := await self.rows.all(ProposalState.OPEN)):
             return
         shared = shared or await self.load_shared()
-        outdated = [one.id for one in waiting if not still_rests(one.change, shared)]
+        outdated = [proposal.id for proposal in pending if not still_rests(proposal.change, shared)]
         await self.rows.withdraw(outdated, WITHDRAWN, self._now())
 
-    async def found(self, name: str) -> Proposal:
-        """Return the proposal of an id or of its beginning; raises NotFound, InvalidRequest where it is of several."""
+    async def get(self, name: str) -> Proposal:
+        """Return the proposal with this id or id prefix; raises NotFound, InvalidRequest if it matches several."""
         prefix = name.strip().lower()
-        matches = await self.rows.beginning(prefix) if len(prefix) >= SHORTEST else []
+        matches = await self.rows.beginning(prefix) if len(prefix) >= _MIN_PREFIX else []
         if not matches:
             raise NotFound(f"there is no proposal {name!r}", hint="memoryctl proposals list names all that are open")
         if len(matches) > 1:
@@ -109,10 +112,10 @@ class ProposalQueue(Struct, frozen=True):
         return matches[0]
 
     async def accept(self, name: str) -> DecidedProposal:
-        """Write what a proposal says, if it is clear where its lines go; else it is outdated.
+        """Write the lines of a proposal if their place in the file is clear; else mark it as outdated.
 
-        Raises InvalidRequest then, and for one that was decided before; NotFound, NotNow while the index does not have
-        all notes, and what `Journal.change` does.
+        Raises InvalidRequest then, and if it was decided before; NotFound, NotNow while the index does not have all
+        notes, and what `Journal.change` does.
         """
         self.journal.check_writable()
         await self._open(name)
@@ -126,7 +129,7 @@ class ProposalQueue(Struct, frozen=True):
             return _apply(text, change.diff)
 
         try:
-            # the file first: after a kill in between, the next one finds it written, and says so
+            # the file first: after a kill in between, the next run finds the lines written, and marks it accepted
             written = await self.journal.change(
                 change.path,
                 edit,
@@ -142,30 +145,30 @@ class ProposalQueue(Struct, frozen=True):
             ) from exc
         await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.ACCEPTED, self._now())
         await self._carry(proposal, before, written.text)
-        return DecidedProposal(await self.found(proposal.id), written.id, written.note)
+        return DecidedProposal(await self.get(proposal.id), written.id, written.note)
 
     async def reject(self, name: str) -> DecidedProposal:
-        """Take a proposal out of the queue for good; raises as `accept` does."""
+        """Remove a proposal from the queue for good; raises as `accept` does."""
         self.journal.check_writable()
         proposal = await self._open(name)
         await self.rows.move(proposal.id, ProposalState.OPEN, ProposalState.REJECTED, self._now())
-        return DecidedProposal(await self.found(proposal.id))
+        return DecidedProposal(await self.get(proposal.id))
 
     async def reopen(self, accepted: str) -> None:
-        """Put an accepted proposal into the queue again: its change was taken back."""
+        """Put an accepted proposal into the queue again, because its change was undone."""
         await self.rows.move(ProposalId(accepted), ProposalState.ACCEPTED, ProposalState.OPEN, self._now())
 
-    async def pages_wanting_markers(self, but: str) -> frozenset[str]:
-        """Return the pages for which a run before this one has proposed markers that are not accepted."""
+    async def pages_wanting_markers(self, run: str) -> frozenset[str]:
+        """Return the pages for which an earlier run proposed markers that are not accepted."""
         states = (ProposalState.OPEN, ProposalState.REJECTED)
         return frozenset(
-            one.change.path
-            for one in await self.rows.all()
-            if one.change.kind is ProposalKind.MARKERS and one.state in states and one.run != but
+            proposal.change.path
+            for proposal in await self.rows.all()
+            if proposal.change.kind is ProposalKind.MARKERS and proposal.state in states and proposal.run != run
         )
 
     async def refresh(self, shared: SharedMemories) -> None:
-        """Look whether the open ones still rest on what holds, can still be applied, or were written already."""
+        """Check whether open proposals still rest on current memories, still apply, or were written already."""
         await self.withdraw(shared)
         for proposal in await self.rows.all(ProposalState.OPEN):
             state = await self._state(proposal.change)
@@ -173,7 +176,7 @@ class ProposalQueue(Struct, frozen=True):
                 await self.rows.move(proposal.id, ProposalState.OPEN, state, self._now())
 
     async def _carry(self, accepted: Proposal, before: str, after: str) -> None:
-        """Make the others of the file ones of what it is now, so that what was accepted is not in their way."""
+        """Update other proposals of the same file to its new text, so that they still apply."""
         for other in await self.rows.all(ProposalState.OPEN):
             if other.change.path == accepted.change.path:
                 diff = carried(before, after, other.change.diff)
@@ -181,7 +184,7 @@ class ProposalQueue(Struct, frozen=True):
                     await self.rows.refresh(other.id, diff)
 
     async def _open(self, name: str) -> Proposal:
-        proposal = await self.found(name)
+        proposal = await self.get(name)
         if proposal.state is not ProposalState.OPEN:
             raise InvalidRequest(f"the proposal {proposal.id} is {proposal.state}", hint="only open ones are decided")
         return proposal
@@ -191,10 +194,10 @@ class ProposalQueue(Struct, frozen=True):
             text = (await self.journal.read(change.path)).text
             made = await asyncio.to_thread(_apply, text, change.diff)
         except (_OutdatedError, InvalidRequest):
-            # it says something else now, or it may not be written any more: its owner made it private
+            # the text changed, or the note may no longer be written because its owner made it private
             return ProposalState.OUTDATED
         except MemorydError:
-            # it cannot be read today
+            # it cannot be read now
             return ProposalState.OPEN
         return ProposalState.ACCEPTED if made is None else ProposalState.OPEN
 
@@ -203,7 +206,7 @@ class ProposalQueue(Struct, frozen=True):
 
 
 def _apply(text: str | None, diff: str) -> str | None:
-    """Return a text with a diff applied, None where it was before; raises _OutdatedError."""
+    """Return a text with a diff applied, None if it is applied already; raises _OutdatedError."""
     if text is not None and is_applied(text, diff):
         return None
     made = applied(text or "", diff)
@@ -213,16 +216,16 @@ def _apply(text: str | None, diff: str) -> str | None:
 
 
 MAX_LOGS = 400
-"""Logs of one run for which lines may be inferred, the newest first."""
+"""Maximum number of logs per run in which lines are inferred, the newest first."""
 COMMON_WORD = 0.02
-"""Share of usual texts that hold a word which does not say what recurred."""
+"""Share of ordinary texts that contain a word; a more common word does not describe what recurred."""
 
 Notes = Mapping[str, str]
-"""The texts of notes by path; what could not be read is none of them."""
+"""The texts of notes by path, without those that could not be read."""
 
 
 class ProposalGround(Struct, frozen=True):
-    """What proposals are made of: all memories, those for everybody, and the first day that is looked at."""
+    """The basis of proposals: all memories, those visible to everyone, and the first day to use."""
 
     book: Book
     shared: SharedMemories
@@ -230,23 +233,23 @@ class ProposalGround(Struct, frozen=True):
     doubted: tuple[DoubtedOpinion, ...]
     recurred: tuple[Recurrence, ...]
     logs: tuple[RelativePath, ...]
-    """Those of the window that hold no memory."""
+    """Logs since the first day that state no memory."""
 
     @property
     def paths(self) -> frozenset[str]:
-        """The notes that are to be read."""
+        """The notes that must be read."""
         memories = self.book.memories
-        doubted = (source_of(memories[one.evidence], one.day).path for one in self.doubted)
-        recurred = (one.memories[-1].sources[-1].path for one in self.recurred)
+        doubted = (source_of(memories[item.evidence], item.day).path for item in self.doubted)
+        recurred = (item.memories[-1].sources[-1].path for item in self.recurred)
         return frozenset((*doubted, *recurred, *self.logs))
 
 
 def ground_of(
     book: Book, shared: SharedMemories, since: date, doubted: Iterable[DoubtedOpinion], known: Collection[str]
 ) -> ProposalGround:
-    """Find what may be proposed; `known` are all documents of the workspace."""
-    # what is for one agent alone is not proposed: another person may review it
-    shown = [one for one in doubted if one.evidence in shared.memories and one.opinion in shared.memories]
+    """Return what may be proposed; `known` are all documents of the workspace."""
+    # memories of a single agent are not proposed: another person may review the proposals
+    visible = [item for item in doubted if item.evidence in shared.memories and item.opinion in shared.memories]
     stating = {source.path for memory in book.memories.values() for source in memory.sources}
     logs = [path for path in known if path not in stating and _is_of_window(path, since)]
     recurred = recurrences(shared.memories.values(), since, lambda word: commonness(word) > COMMON_WORD)
@@ -254,7 +257,7 @@ def ground_of(
         book=book,
         shared=shared,
         since=since,
-        doubted=tuple(shown),
+        doubted=tuple(visible),
         recurred=recurred,
         logs=tuple(RelativePath(path) for path in sorted(logs, reverse=True)[:MAX_LOGS]),
     )
@@ -267,7 +270,7 @@ def proposal_plan(
     pages: Sequence[tuple[GeneratedPage, str | None]],
     forgotten: Tombstones,
 ) -> tuple[list[ProposedChange], int]:
-    """Return what is proposed, for the core file first, and for how many facts that has no room."""
+    """Return the proposals, those for the core file first, and how many facts the core file has no room for."""
     changes, left_out = core_changes(core, ground.shared, ground.since)
     others = (
         *_contradictions(ground, notes),
@@ -283,28 +286,28 @@ def proposal_plan(
 
 
 def _contradictions(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
-    for one in ground.doubted:
-        opinion, evidence = ground.book.memories[one.opinion], ground.book.memories[one.evidence]
-        if (text := notes.get(source_of(evidence, one.day).path)) is not None:
-            yield contradiction_change(opinion, evidence, one.day, text)
+    for item in ground.doubted:
+        opinion, evidence = ground.book.memories[item.opinion], ground.book.memories[item.evidence]
+        if (text := notes.get(source_of(evidence, item.day).path)) is not None:
+            yield contradiction_change(opinion, evidence, item.day, text)
 
 
 def _observations(ground: ProposalGround, notes: Notes) -> Iterator[ProposedChange | None]:
-    for found in ground.recurred:
-        text = notes.get(found.memories[-1].sources[-1].path)
-        if text is not None and found.line.id not in ground.book.memories:
-            yield observation_change(found, text)
+    for recurrence in ground.recurred:
+        text = notes.get(recurrence.memories[-1].sources[-1].path)
+        if text is not None and recurrence.line.id not in ground.book.memories:
+            yield observation_change(recurrence, text)
 
 
 def _retain_changes(ground: ProposalGround, notes: Notes, forgotten: Tombstones) -> Iterator[ProposedChange | None]:
     texts = {path: notes[path] for path in ground.logs if path in notes and not has_retain(notes[path])}
-    names = _Names(ground.book, recurring_names(texts.values()))
+    names = _EntityNames(ground.book, recurring_names(texts.values()))
     for path, text in sorted(texts.items()):
         lines = inferred_lines(text, names.of, ground.book.memories, lambda line: forgotten.hold(line.id, line.text))
         yield retain_change(path, lines, text)
 
 
-class _Names:
+class _EntityNames:
     """Finds the entities that a sentence names: those of the book, and words that recur as names."""
 
     def __init__(self, book: Book, recurring: Collection[str]) -> None:
@@ -317,11 +320,11 @@ class _Names:
 
     def of(self, sentence: str) -> tuple[str, ...]:
         slugs = self._book.entities_in(sentence)
-        found = [self._spelled.get(slug, str(slug)) for slug in slugs]
-        others = [word.strip(".,;:!?()“”\"'’") for word in sentence.split()]
-        taken = {slug_of(name) for name in found}
-        found += [word for word in others if word in self._recurring and slug_of(word) not in taken]
-        return tuple(dict.fromkeys(found))
+        names = [self._spelled.get(slug, str(slug)) for slug in slugs]
+        words = [word.strip(".,;:!?()“”\"'’") for word in sentence.split()]
+        known = {slug_of(name) for name in names}
+        names += [word for word in words if word in self._recurring and slug_of(word) not in known]
+        return tuple(dict.fromkeys(names))
 
 
 def _is_of_window(path: str, since: date) -> bool:

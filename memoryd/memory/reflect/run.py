@@ -1,9 +1,8 @@
-"""One run of reflect over a workspace: opinions, pages, proposals, in this order, each from a plan that is a value.
+"""One run of reflect over a workspace: first opinions, then pages, then proposals, each planned before it is written.
 
-Killed at any instant, it leaves each file as it was or as it is to be, and the next run does the rest: steps and
-proposals are known by what they say, and a page that is up to date is not written.
-
-Of a page only the text between its markers is written. A configured text model adds a paragraph of prose.
+A kill at any time leaves each file in its old or its new state, and the next run does the rest: steps and proposals are
+identified by their content, and a page that is up to date is not written. In a page, only the text between its markers
+is replaced. A configured text model adds a paragraph of prose.
 """
 
 import asyncio
@@ -63,16 +62,17 @@ from memoryd.store.ledger.reflect import ReflectRuns
 log = structlog.get_logger(__name__)
 
 MAX_SUMMARIES = 20
-"""Of one run: a local model takes seconds for each."""
+"""Limit of one run: a local model takes seconds for each summary."""
 MIN_FACTS = 3
 WHY = "reflect brought the page up to date"
 
 
 class ReflectOptions(Struct, frozen=True, kw_only=True):
-    """What a run is to do. `since` is the first day it looks at for observations and proposals; pages are made of all
-    memories, and evidence counts once, however old.
+    """Options of a run. `since` is the first day that is used for observations and proposals.
 
-    `is_dry`: nothing is written. `allows_loss`: pages may lose entries, since their memories were deleted on purpose.
+    Pages are made of all memories, and evidence counts once, of any age.
+
+    `is_dry`: nothing is written. `allows_loss`: pages may lose entries, because their memories were deleted on purpose.
     """
 
     since: date
@@ -81,7 +81,7 @@ class ReflectOptions(Struct, frozen=True, kw_only=True):
 
 
 class PageRefusal(Struct, frozen=True):
-    """A page that was left as it is, and why."""
+    """A page that was not changed, and why."""
 
     path: str
     why: str
@@ -89,9 +89,9 @@ class PageRefusal(Struct, frozen=True):
 
 
 class PageSummaries:
-    """Writes summaries: of one run at most `MAX_SUMMARIES`, and no more once the model is away.
+    """Writes summaries with a text model, at most `MAX_SUMMARIES` per run.
 
-    One that was refused stops no other.
+    After a refused answer it continues; once the model cannot be reached, the run writes no more summaries.
     """
 
     def __init__(self, prose: Prose) -> None:
@@ -108,11 +108,11 @@ class PageSummaries:
         if self._left <= 0 or len(entries) < MIN_FACTS:
             return ""
         self._left -= 1
-        facts = [CitedFact(short_id(one.memory), as_text(one.text)) for one in entries]
+        facts = [CitedFact(short_id(entry.memory), as_text(entry.text)) for entry in entries]
         try:
             summary = await self._prose.summary(facts)
         except TextModelUnavailable as exc:
-            # one that is away is not waited for again and again
+            # do not wait again for a model that cannot be reached
             log.info("no summaries from the text model", reason=str(exc))
             self._left = 0
             return ""
@@ -127,11 +127,11 @@ def without_summary(block: str) -> str:
 
 
 PageState = tuple[GeneratedPage, str | None]
-"""A page as it is to be, and the text that it has; None where there is no file."""
+"""A planned page, and the text in its file; None if there is no file."""
 
 
 class WrittenPages(Struct, frozen=True):
-    """What came of writing pages; `unchanged` counts those that said it all already."""
+    """Result of writing pages; `unchanged` counts the pages that were up to date."""
 
     written: tuple[str, ...]
     unchanged: int
@@ -139,9 +139,10 @@ class WrittenPages(Struct, frozen=True):
 
 
 class PageWriter(Struct, frozen=True):
-    """Writes pages through the journal of a workspace; of a run that is dry it tells what it would write.
+    """Writes pages through the journal of a workspace; in a dry run it only returns what it would write.
 
-    A page is held against `stated` and `files` before that; `allows_loss`: the owner said that what is lost may go.
+    Before that a page is compared with `stated` and `files`, so that no entry is lost. `allows_loss`: the owner allowed
+    loss.
     """
 
     journal: Journal
@@ -151,7 +152,7 @@ class PageWriter(Struct, frozen=True):
     summaries: PageSummaries | None = None
 
     async def write(self, states: Sequence[PageState], run: str, *, is_dry: bool) -> WrittenPages:
-        """Write what differs; a page that cannot be written is left as it is and reported."""
+        """Write pages that differ. A page that cannot be written is left unchanged and reported."""
         written: list[str] = []
         refusals: list[PageRefusal] = []
         unchanged = 0
@@ -167,26 +168,26 @@ class PageWriter(Struct, frozen=True):
         return WrittenPages(tuple(written), unchanged, tuple(refusals))
 
     async def _write(self, page: GeneratedPage, text: str | None, run: str, *, is_dry: bool) -> bool:
-        # a page of many entries takes longer than the loop may be held
-        made = await asyncio.to_thread(self._made, page, text, "")
-        if made is None:
+        # in a thread: a page with many entries would block the event loop
+        new_text = await asyncio.to_thread(self._new_text, page, text, "")
+        if new_text is None:
             return False
         summary = "" if self.summaries is None or is_dry else await self.summaries.of(page)
         if is_dry:
             return True
         change = await self.journal.change(
-            page.path, lambda now: self._made(page, now, summary), by=WrittenBy.REFLECT, why=WHY, run=run
+            page.path, lambda now: self._new_text(page, now, summary), by=WrittenBy.REFLECT, why=WHY, run=run
         )
         return change.is_written
 
-    def _made(self, page: GeneratedPage, text: str | None, summary: str) -> str | None:
-        """Return what the text of a page is to become, None if it says so already; raises ValueError."""
+    def _new_text(self, page: GeneratedPage, text: str | None, summary: str) -> str | None:
+        """Return the new text of a page, None if it is up to date; raises ValueError."""
         if text is None:
             return with_block(None, page, block_of(page, summary)) if page.sections else None
         block, current = block_of(page), block_in(text)
         with_block(text, page, block)
         if current is not None and without_summary(current) == block:
-            # a summary of the same facts stays, so that a second run changes nothing
+            # a summary of the same facts is kept, so that a second run changes nothing
             return None
         why = "" if current is None or self.allows_loss else why_refused(current, page, self.stated, self.files)
         if why:
@@ -195,47 +196,47 @@ class PageWriter(Struct, frozen=True):
 
 
 async def cited_files(journal: Journal, states: Collection[PageState], known: Collection[str]) -> CitedFiles:
-    """Look for the files that blocks cite and the index does not have."""
+    """Find files that blocks cite and the index does not have: missing ones, and private ones."""
     texts = [text for _, text in states if text is not None]
     blocks = await asyncio.to_thread(lambda: [citations_in(block_in(text) or "") for text in texts])
     cited = {path for block in blocks for _, path in block}
-    gone: set[str] = set()
+    missing: set[str] = set()
     private: set[str] = set()
     for path in sorted(cited.difference(known)):
         try:
-            is_there = (await journal.read(RelativePath(path))).text is not None
+            is_private = (await journal.read(RelativePath(path))).text is not None
         except InvalidRequest:
-            # what may not be read any more
-            is_there = True
+            # the file exists, and may not be read any longer
+            is_private = True
         except MemorydError:
-            is_there = False
-        (private if is_there else gone).add(path)
-    return CitedFiles(frozenset(gone), frozenset(private))
+            is_private = False
+        (private if is_private else missing).add(path)
+    return CitedFiles(frozenset(missing), frozenset(private))
 
 
-MAX_ASKED = 20
-"""Pairs that a text model is asked about in one run, the oldest first."""
+MAX_LABELLED = 20
+"""Maximum number of pairs that a text model labels in one run, the oldest first."""
 MAX_LEFT = 20
-"""Pages that a run left as they were and that are kept for status."""
+"""Maximum number of unchanged pages, with reasons, stored for status."""
 _LEFT = "left"
 MAX_ROUNDS = 3
-"""Of writing pages in one run."""
-Tell = Callable[[str, int], None]
-"""Hears what a run does now, and how much of it there is."""
+"""Maximum number of rounds of writing pages in one run."""
+ReportProgress = Callable[[str, int], None]
+"""Called with the current step of a run and its number of items."""
 
 
 class OpinionMoves(Struct, frozen=True):
-    """The steps of a run, the states of opinions after them, and what only a person can decide."""
+    """The steps of a run, the states of opinions after them, and the contradictions that only a person can decide."""
 
     steps: tuple[Step, ...]
-    standings: Mapping[MemoryId, OpinionState]
+    states: Mapping[MemoryId, OpinionState]
     doubted: tuple[DoubtedOpinion, ...]
 
 
 async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: Labeller | None) -> OpinionMoves:
-    """Plan the steps of all evidence that no step has counted, however old; nothing is recorded. Raises StoreError.
+    """Plan steps for all evidence that no step has counted, of any age; nothing is recorded. Raises StoreError.
 
-    There is no window: what a run leaves out because of its age no later run would count.
+    There is no age limit: evidence left out by this run would never be counted.
     """
     recorded = await opinions.steps.all()
     labels = OpinionLabels(book)
@@ -246,8 +247,8 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
         steps = plan_steps(book, (*stated, *by_model), recorded, run=run)
         steps_of = by_opinion((*recorded, *steps))
         beliefs = (memory for memory in book.memories.values() if is_belief(memory.kind))
-        standings = {one.id: opinion_state_of(one, steps_of.get(one.id, ())) for one in beliefs}
-        return OpinionMoves(steps, standings, labels.doubted)
+        states = {memory.id: opinion_state_of(memory, steps_of.get(memory.id, ())) for memory in beliefs}
+        return OpinionMoves(steps, states, labels.doubted)
 
     return await asyncio.to_thread(plan)
 
@@ -255,26 +256,26 @@ async def opinion_moves(book: Book, opinions: OpinionStore, run: str, labeller: 
 async def _labels_of_model(
     book: Book, labels: OpinionLabels, recorded: Sequence[Step], labeller: Labeller
 ) -> list[LabelledEvidence]:
-    """Return what a text model says of pairs that no line labels; where it says nothing, nothing is moved."""
+    """Return the labels of a text model for pairs that no line labels; without an answer there is no label."""
     pairs = await asyncio.to_thread(lambda: labels.unlabelled(recorded))
-    found: list[LabelledEvidence] = []
-    for pair in pairs[:MAX_ASKED]:
+    labelled: list[LabelledEvidence] = []
+    for pair in pairs[:MAX_LABELLED]:
         opinion, evidence = book.memories[pair.opinion], book.memories[pair.evidence]
         try:
             label = await labeller.label(opinion.text, evidence.text)
         except TextModelUnavailable as exc:
-            # one that is away is not waited for again and again
+            # do not wait again for a model that cannot be reached
             log.info("no labels from the text model", reason=str(exc))
             break
         if label is not None:
-            found.append(labels.by_model(pair, Label(label), labeller.identity))
-    return found
+            labelled.append(labels.by_model(pair, Label(label), labeller.identity))
+    return labelled
 
 
 class Reflecting(Struct, kw_only=True, eq=False):
     """Reflects over one workspace, one run at a time.
 
-    `book` gives all memories as the disk has them now, `known` the paths of all documents.
+    `book` returns all memories as on disk now, `known` the paths of all documents.
     """
 
     book: Callable[[], Awaitable[Book]]
@@ -287,20 +288,21 @@ class Reflecting(Struct, kw_only=True, eq=False):
     core_chars: int
     labeller: Labeller | None = None
     summaries: PageSummaries | None = None
-    tell: Tell = lambda _what, _count: None
+    tell: ReportProgress = lambda _what, _count: None
     clock: Callable[[], float] = time.time
     _refusals: tuple[str, ...] = ()
 
     @property
     def trouble(self) -> str:
-        """Which pages the last run left as they were, and why; empty if none, but for those without markers."""
+        """Pages that the last run left unchanged, and why; empty if none. Pages without markers are not reported."""
         others = f" (and {len(self._refusals) - 1} more pages)" if len(self._refusals) > 1 else ""
         return f"reflect left {self._refusals[0]}{others}" if self._refusals else ""
 
     async def run(self, options: ReflectOptions) -> ReflectReply:
-        """Reflect, or tell what that would do; a run that goes on is waited for.
+        """Reflect, or with `is_dry` return what would be done. Waits for a running reflect or forgetting.
 
-        Raises Denied where nothing may be written, NotNow while the index or another run is in the way, StoreError.
+        Raises Denied if the memory is read-only, NotNow while the index is incomplete or another run is in the way,
+        StoreError.
         """
         if not options.is_dry:
             self.journal.check_writable()
@@ -309,7 +311,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
 
     async def _run(self, options: ReflectOptions) -> ReflectReply:
         run, began = uuid4().hex[:12], time.monotonic()
-        # first, for what is refused as long as the index does not have all notes is no run
+        # first: a call that is refused because the index is incomplete does not count as a run
         book = await self.book()
         if not options.is_dry:
             await self.runs.begin(run, options.since, self._now())
@@ -322,7 +324,9 @@ class Reflecting(Struct, kw_only=True, eq=False):
         book, shared, states, pages = await self._write_pages(book, moves, options, run)
         ground = await asyncio.to_thread(ground_of, book, shared, options.since, moves.doubted, self.known())
         proposals, left_out = await self._propose(ground, states, options, run)
-        refusals = await self._new_refusals(pages.refusals, run)
+        # a page without markers is reported once: not if an earlier run proposed markers for it
+        proposed = await self.queue.pages_wanting_markers(run)
+        refusals = [page for page in pages.refusals if not (page.lacks_markers and page.path in proposed)]
         result = ReflectReply(
             run=run,
             since=options.since.isoformat(),
@@ -331,9 +335,10 @@ class Reflecting(Struct, kw_only=True, eq=False):
             steps=len(moves.steps),
             pages=list(pages.written),
             unchanged=pages.unchanged,
-            refusals=[PageRefusalReply(path=one.path, why=one.why) for one in refusals],
+            refusals=[PageRefusalReply(path=refusal.path, why=refusal.why) for refusal in refusals],
             proposals=[
-                ProposalSummaryReply(id=one.id, kind=one.kind.value, path=one.path, why=one.why) for one in proposals
+                ProposalSummaryReply(id=proposal.id, kind=proposal.kind.value, path=proposal.path, why=proposal.why)
+                for proposal in proposals
             ],
             copies=await asyncio.to_thread(near_copies, shared.memories.values()),
             acrossScopes=await asyncio.to_thread(copies_across_scopes, book.memories.values()),
@@ -348,10 +353,10 @@ class Reflecting(Struct, kw_only=True, eq=False):
     async def _write_pages(
         self, book: Book, moves: OpinionMoves, options: ReflectOptions, run: str
     ) -> tuple[Book, SharedMemories, Sequence[PageState], WrittenPages]:
-        """Write the pages; once more where that has moved lines that they cite, below the markers of the same file."""
+        """Write the pages; repeat if that moved cited lines below the markers of the same file."""
         written: dict[str, None] = {}
         for _ in range(MAX_ROUNDS):
-            shared = await asyncio.to_thread(shared_memories, book, moves.standings)
+            shared = await asyncio.to_thread(shared_memories, book, moves.states)
             pages = await asyncio.to_thread(pages_of, book, shared)
             texts = await self._read(page.path for page in pages)
             states = [(page, texts.get(page.path)) for page in pages]
@@ -370,7 +375,7 @@ class Reflecting(Struct, kw_only=True, eq=False):
     async def _propose(
         self, ground: ProposalGround, states: Sequence[PageState], options: ReflectOptions, run: str
     ) -> tuple[tuple[ProposedChange, ...], int]:
-        """Put into the queue what is proposed; return it, and how many facts the core file has no room for."""
+        """Queue the proposals; return them, and the number of facts for which the core file has no room."""
         texts = await self._read(map(RelativePath, CORE_FILES))
         path = RelativePath(next(iter(texts), CORE_FILES[0]))
         core = CoreFile(path, texts.get(path, ""), self.core_chars)
@@ -386,39 +391,34 @@ class Reflecting(Struct, kw_only=True, eq=False):
         return chosen, left_out
 
     async def _read(self, paths: Iterable[RelativePath]) -> dict[str, str]:
-        """Return the texts of notes that are there and may be written."""
-        found: dict[str, str] = {}
+        """Return the texts of existing notes that may be written."""
+        texts: dict[str, str] = {}
         for path in paths:
             try:
                 text = (await self.journal.read(path)).text
             except MemorydError:
-                # writing it will say why it cannot be read
+                # writing it will report why it cannot be read
                 continue
             if text is not None:
-                found[path] = text
-        return found
+                texts[path] = text
+        return texts
 
     async def _note(self, result: ReflectReply, pages: WrittenPages) -> None:
-        """Note what came of it: counts, and the pages that were left as they were; no text of a memory."""
-        # a page without markers is its owner's choice, of which a proposal tells
-        reported = [one for one in pages.refusals if not one.lacks_markers]
-        self._refusals = tuple(f"{one.path} as it was: {one.why}" for one in reported)
+        """Note the result: counts, and the pages that were left unchanged; no text of a memory."""
+        # a page without markers is its owner's choice, and a proposal reports it
+        reported = [refusal for refusal in pages.refusals if not refusal.lacks_markers]
+        self._refusals = tuple(f"{refusal.path} as it was: {refusal.why}" for refusal in reported)
         counts = {
             "pages": len(result["pages"]),
             "steps": result["steps"],
             "proposals": len(result["proposals"]),
-            "refused": sorted(one.path for one in pages.refusals),
+            "refused": sorted(refusal.path for refusal in pages.refusals),
             _LEFT: self._refusals[:MAX_LEFT],
         }
         await self.runs.end(result["run"], counts, self._now())
 
-    async def _new_refusals(self, refusals: Iterable[PageRefusal], run: str) -> list[PageRefusal]:
-        """Leave out pages without markers of which an earlier run has made a proposal: once is enough."""
-        asked = await self.queue.pages_wanting_markers(run)
-        return [one for one in refusals if not (one.lacks_markers and one.path in asked)]
-
     async def remember(self) -> None:
-        """Take up what the last run left, as it stands in the ledger; raises StoreError."""
+        """Load the unchanged pages of the last run from the ledger; raises StoreError."""
         last = await self.runs.last(self._now())
         left = () if last is None else last[1].get(_LEFT, ())
         if isinstance(left, list) and not self._refusals:

@@ -1,4 +1,4 @@
-"""The conversations of an index: their parts are documents, and one row says how far the source was read."""
+"""The conversations of an index: their parts are documents, and a row stores how far the source was read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -15,9 +15,11 @@ from memoryd.store.index.vectors import IndexTable
 
 
 class ConversationRow(Struct, frozen=True):
-    """How far a conversation was read: `stamp` and `tail` are what its source says, the first empty if there is more.
+    """How far a conversation was read.
 
-    `problem` says why nothing of it is read.
+    `stamp` and `tail` describe its source; `stamp` is empty if there is more to read.
+
+    `problem` is the reason why it cannot be read.
     """
 
     path: RelativePath
@@ -25,12 +27,12 @@ class ConversationRow(Struct, frozen=True):
     tail: str
     chunker: str
     open_part: ConversationPart | None = None
-    """The one that grows with what is said next; it is indexed as the others are."""
+    """The part that grows with the next messages; it is indexed like the others."""
     problem: str = ""
 
 
 class KnownConversation(NamedTuple):
-    """What the index says of a conversation without a look at what was said."""
+    """The row of a conversation without its text."""
 
     stamp: str
     chunker: str
@@ -38,25 +40,23 @@ class KnownConversation(NamedTuple):
 
 
 class ConversationCounts(Struct, frozen=True):
-    """How many conversations the index holds, in how many parts and chunks."""
+    """Numbers of conversations, parts and chunks in the index."""
 
     conversations: int = 0
     parts: int = 0
     chunks: int = 0
     unknown: int = 0
-    """Those of which nothing is read."""
+    """Conversations that could not be read."""
 
 
 class ConversationExtent(Struct, frozen=True):
-    """How far a conversation goes in the index: its last line that says something, and when that was said, in ns."""
+    """The end of a conversation in the index: its last line with text, and the time of that in ns."""
 
     last_line: int
     last_ns: int
 
 
 _LAST_LINE = 1 << 31
-_SELECT_EXTENTS = "SELECT path, lines, mtime_ns FROM files"
-_SELECT_KNOWN = "SELECT path, stamp, chunker, problem FROM conversations"
 _SELECT_ROW = """
 SELECT stamp, tail, chunker, problem, first_line, text, spoken, last_ns FROM conversations
 WHERE path = ?
@@ -68,7 +68,7 @@ ON CONFLICT (path) DO UPDATE SET
     stamp = excluded.stamp, tail = excluded.tail, chunker = excluded.chunker, problem = excluded.problem,
     first_line = excluded.first_line, text = excluded.text, spoken = excluded.spoken, last_ns = excluded.last_ns
 """
-# of all names that begin so, one character more is the last
+# all names with this prefix and an @ sort before the name with an A
 _SELECT_PARTS = "SELECT path FROM files WHERE path >= ? || '@' AND path < ? || 'A'"
 _SELECT_CHUNKS = """
 SELECT c.start_line, c.text, (SELECT group_concat(p.start || '-' || p.stop, ' ' ORDER BY p.start)
@@ -83,23 +83,23 @@ SELECT (SELECT count(*) FROM conversations WHERE problem = ''), (SELECT count(*)
 
 
 def put_parts(db: apsw.Connection, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
-    """Make the index hold these parts, and note how far the source was read.
+    """Replace these parts, and store how far the source was read.
 
-    `is_afresh`: parts that are not among these go, with the vectors that only they used.
+    `is_afresh`: other parts are removed, with vectors that only they used.
     """
     put_files(db, parts)
     if is_afresh:
-        kept = {content.row.path for content in parts}
-        purge_files(db, [path for path in part_paths(db, row.path) if path not in kept])
+        new_paths = {content.row.path for content in parts}
+        purge_files(db, [path for path in part_paths(db, row.path) if path not in new_paths])
     part = row.open_part
-    grows = (None, "", 0, 0) if part is None else (part.first_line, part.text, part.spoken, part.last_ns)
-    db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *grows))
+    open_part = (None, "", 0, 0) if part is None else (part.first_line, part.text, part.spoken, part.last_ns)
+    db.execute(_UPSERT, (row.path, row.stamp, row.tail, row.chunker, row.problem, *open_part))
 
 
 def part_paths(db: apsw.Connection, path: RelativePath) -> list[RelativePath]:
-    """Return the parts of a conversation, in its order."""
-    found = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if conversation_path(row[0]) == path]
-    return sorted(found, key=_first_line)
+    """Return the parts of a conversation, in order."""
+    parts = [row[0] for row in db.execute(_SELECT_PARTS, (path, path)) if conversation_path(row[0]) == path]
+    return sorted(parts, key=_first_line)
 
 
 def _first_line(part: str) -> int:
@@ -107,7 +107,7 @@ def _first_line(part: str) -> int:
 
 
 def _pieces(db: apsw.Connection, path: RelativePath, first: int, last: int) -> Iterator[tuple[int, str]]:
-    """Yield what each chunk that has some of these lines holds for itself, by line and its number."""
+    """Yield, by line number, the text that each chunk with some of these lines has of its own."""
     for part in part_paths(db, path):
         if _first_line(part) > last:
             break
@@ -118,12 +118,15 @@ def _pieces(db: apsw.Connection, path: RelativePath, first: int, last: int) -> I
 
 
 class Conversations(IndexTable):
-    """What was read of each conversation; its parts are documents of the same index."""
+    """How far each conversation was read; its parts are documents of the same index."""
 
     @reads
     def known(self, db: apsw.Connection) -> dict[RelativePath, KnownConversation]:
-        """Return every conversation that was read."""
-        return {row[0]: KnownConversation(*row[1:]) for row in db.execute(_SELECT_KNOWN)}
+        """Return all conversations that were read."""
+        return {
+            row[0]: KnownConversation(*row[1:])
+            for row in db.execute("SELECT path, stamp, chunker, problem FROM conversations")
+        }
 
     @reads
     def row(self, db: apsw.Connection, path: RelativePath) -> ConversationRow | None:
@@ -136,22 +139,22 @@ class Conversations(IndexTable):
         return ConversationRow(path, stamp, tail, chunker, part, problem)
 
     async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
-        """Make the index hold these parts and note how far the source was read: after a kill, both or neither.
+        """Replace these parts, and store how far the source was read: after a kill, both or neither is done.
 
-        `is_afresh`: they are all that is left of it.
+        `is_afresh`: these are all parts that remain.
         """
         with self._purges.counted() if is_afresh else nullcontext():
             await self._database.write(lambda db: put_parts(db, row, parts, is_afresh=is_afresh))
 
     @writes
     def distrust(self, db: apsw.Connection) -> None:
-        """Have every conversation count as cut by nobody's rules: it is read anew, and what is held stays so long."""
+        """Mark every conversation as cut by unknown rules: it is read again, and its parts are kept until then."""
         db.execute("UPDATE conversations SET chunker = ''")
 
     async def purge(self, paths: Sequence[RelativePath]) -> int:
-        """Drop conversations with the vectors that only they used, as `Documents.remove` does what is purged.
+        """Remove conversations with vectors that only they used, like purged files in `Documents.remove`.
 
-        Return how many parts there were.
+        Return the number of parts.
         """
 
         def step(db: apsw.Connection) -> int:
@@ -164,9 +167,9 @@ class Conversations(IndexTable):
 
     @reads
     def lines(self, db: apsw.Connection, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return what the index holds of these lines, by number; those that say nothing are left out.
+        """Return the indexed text of these lines, by number; lines without text are left out.
 
-        They are put together from what each chunk has for itself.
+        It is joined from the chunks' own text.
         """
         texts: dict[int, str] = {}
         for at, piece in _pieces(db, path, first, last):
@@ -175,7 +178,7 @@ class Conversations(IndexTable):
 
     @reads
     def next_line(self, db: apsw.Connection, path: RelativePath, after: int) -> int | None:
-        """Return the first line behind another that says something, None if there is none."""
+        """Return the first line after this one that has text, None if there is none."""
         pieces = _pieces(db, path, after + 1, _LAST_LINE)
         return next((at for at, piece in pieces if at > after and piece.strip()), None)
 
@@ -186,14 +189,14 @@ class Conversations(IndexTable):
 
     @reads
     def extents(self, db: apsw.Connection) -> Mapping[RelativePath, ConversationExtent]:
-        """Return how far each conversation goes."""
-        found: dict[RelativePath, ConversationExtent] = {}
-        for part, lines, last_ns in db.execute(_SELECT_EXTENTS):
+        """Return the end of each conversation."""
+        by_path: dict[RelativePath, ConversationExtent] = {}
+        for part, lines, last_ns in db.execute("SELECT path, lines, mtime_ns FROM files"):
             path = conversation_path(part)
-            before = found.get(path, ConversationExtent(0, 0))
-            # the lines of a part are counted from the first of its conversation
-            found[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))
-        return found
+            before = by_path.get(path, ConversationExtent(0, 0))
+            # line numbers of a part count from the start of its conversation
+            by_path[path] = ConversationExtent(max(before.last_line, lines), max(before.last_ns, last_ns))
+        return by_path
 
     @reads
     def counts(self, db: apsw.Connection) -> ConversationCounts:

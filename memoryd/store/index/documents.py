@@ -1,4 +1,4 @@
-"""The documents of an index, each written as one unit, and its memories: retained lines, and the pages of entities."""
+"""The documents of an index, each written as a unit, and its memories: retained lines, and entity pages."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from memoryd.domain.ranking.filters import Filters
 from memoryd.domain.syncplan import Known
 from memoryd.domain.text.sanitizing import path_flags
 from memoryd.domain.text.standing import without_standing
-from memoryd.store.connection import at_one_moment
+from memoryd.store.connection import hex_array, in_snapshot, json_array
 from memoryd.store.database_file import Table, file_stat_of, reads, stored_stat, writes
 from memoryd.store.index.passages import ChunkRow, Counts, FreshChunks, PassageRow
 from memoryd.store.index.schema import drop_deleted_words
@@ -26,7 +26,7 @@ from memoryd.store.index.vectors import IndexTable, drop_unused
 
 
 class FileRow(Struct, frozen=True):
-    """A document as it was read: where, when, what bytes, and how it was cut."""
+    """A document as it was read: path, stat, digest, and how it was cut."""
 
     path: RelativePath
     source: Source
@@ -37,7 +37,7 @@ class FileRow(Struct, frozen=True):
 
 
 class Indexed(Struct, frozen=True):
-    """What a commit did: chunks kept as they were, added and removed."""
+    """Result of a commit: number of chunks that were unchanged, added and removed."""
 
     kept: int
     added: int
@@ -45,7 +45,7 @@ class Indexed(Struct, frozen=True):
 
 
 class Entries(Protocol):
-    """The chunks of a document in their order; they may lie elsewhere than in memory."""
+    """The chunks of a document in order; they may be stored outside memory."""
 
     def __len__(self) -> int: ...
 
@@ -53,7 +53,7 @@ class Entries(Protocol):
 
 
 class FileContent(Struct, frozen=True):
-    """What the index is to hold of a document. `is_afresh`: no chunk is taken for one that stays."""
+    """The new content of a document in the index. `is_afresh`: all chunks are replaced, even equal ones."""
 
     row: FileRow
     chunks: Entries
@@ -62,10 +62,9 @@ class FileContent(Struct, frozen=True):
 
 
 class Rename(Struct, frozen=True):
-    """A new path for an indexed file, and as what it was read; one that is stale is to be cut anew.
+    """A new path for an indexed file, and its state; a stale file must be cut again.
 
-    What it states as memories, and as the page of an entity, stays as it was; where its new path says otherwise, it is
-    stale.
+    Its memories, and its entity page, are kept; if the new path requires other ones, the file is stale.
     """
 
     old: RelativePath
@@ -83,7 +82,6 @@ ON CONFLICT (path) DO UPDATE SET
     sha256 = excluded.sha256, lines = excluded.lines, chunks = excluded.chunks, chunker = excluded.chunker,
     flags = excluded.flags
 """
-_FILE_ID = "SELECT id FROM files WHERE path = ?"
 _SELECT_KNOWN = """
 SELECT path, device, inode, size, mtime_ns, ctime_ns, read_at_ns, sha256, chunker NOT IN (?, ?) FROM files
 """
@@ -99,10 +97,8 @@ SELECT c.hash, m.memory, coalesce(s.scope, ''), c.id, c.ordinal, c.start_line, c
 FROM chunks c LEFT JOIN memory_chunks m ON m.chunk_id = c.id LEFT JOIN scoped_chunks s ON s.chunk_id = c.id
 WHERE c.file_id = ? ORDER BY c.ordinal
 """
-_MOVE_CHUNK = "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?"
 _DELETE_WORDS = "DELETE FROM chunk_words WHERE rowid IN (SELECT value FROM json_each(?))"
-_DELETE_CHUNKS = "DELETE FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-# the spaces are named so that the (space_id, hash) index serves
+# the spaces are listed so that the (space_id, hash) index is used
 _NOTE_LAST_USE = """
 UPDATE vectors SET used_at = unixepoch('subsec') WHERE space_id IN (SELECT id FROM spaces)
 AND hash IN (SELECT hash FROM passages WHERE chunk_id IN (SELECT value FROM json_each(?)))
@@ -110,7 +106,6 @@ AND hash IN (SELECT hash FROM passages WHERE chunk_id IN (SELECT value FROM json
 _CHUNKS_OF_FILES = """
 SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path IN (SELECT value FROM json_each(?))
 """
-_DELETE_FILES = "DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))"
 _SELECT_HASHES = """
 SELECT DISTINCT p.hash FROM passages p JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
 WHERE f.path IN (SELECT value FROM json_each(?))
@@ -124,7 +119,6 @@ SELECT c.id, f.path, f.source, c.start_line, c.end_line, c.heading, c.text,
        f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, f.read_at_ns, f.sha256, f.chunker, f.flags
 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
-_SELECT_CHUNKS = "SELECT c.id, c.heading, c.text FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?"
 _SELECT_PATHS = """
 SELECT c.id, f.path FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id IN (SELECT value FROM json_each(?))
 """
@@ -138,16 +132,15 @@ SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT coun
 
 
 def known_files(db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
-    """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
+    """Return every indexed file with its state; files cut by another chunker are stale."""
     rows = db.execute(_SELECT_KNOWN, (chunker, MEDIA_CHUNKER))
     return {row[0]: Known(file_stat_of(*row[1:6]), row[6], row[7], bool(row[8])) for row in rows}
 
 
 def put_files(db: apsw.Connection, files: Sequence[FileContent]) -> list[Indexed]:
-    """Make the index hold these files, each once, with these chunks. A chunk whose hash stays keeps its row and words.
+    """Replace the chunks of these files, each given once. A chunk with an unchanged hash keeps its row and words.
 
-    Not so one that states a memory now, or none any more, or another one, or stands under another scope: the same words
-    may do so by their place.
+    Except if its memory or scope changed: these depend on its place, too, not only on its text.
     """
     fresh = FreshChunks(db)
     done = [_put_file(db, file, fresh) for file in files]
@@ -161,44 +154,58 @@ def _put_file(db: apsw.Connection, file: FileContent, fresh: FreshChunks) -> Ind
         remove_files(db, [row.path])
     read = (*stored_stat(row.known.stat), row.known.read_at_ns, row.known.digest)
     values = (row.path, row.source, *read, row.lines, len(chunks), row.chunker, row.flags)
-    # not RETURNING: SQLite makes a table of its own for that, which takes as long as the file's chunks
-    known: int | None = db.execute(_FILE_ID, (row.path,)).get
+    # not RETURNING: SQLite creates a temporary table for it, which takes as long as writing the file's chunks
+    known: int | None = db.execute("SELECT id FROM files WHERE path = ?", (row.path,)).get
     db.execute(_UPSERT_FILE, values)
     file_id = db.last_insert_rowid() if known is None else known
     old: dict[tuple[bytes, str | None, str], list[tuple[int, ...]]] = {}
-    for chunk_hash, memory, scope, *held in () if known is None else db.execute(_SELECT_PENDING, (file_id,)):
-        old.setdefault((chunk_hash, memory, scope), []).append(tuple(held))
-    kept = added = memories = 0
+    for chunk_hash, memory, scope, *place in () if known is None else db.execute(_SELECT_PENDING, (file_id,)):
+        old.setdefault((chunk_hash, memory, scope), []).append(tuple(place))
+    unchanged = added = memories = 0
     for ordinal, entry in enumerate(chunks):
         memories += bool(entry.memory)
         if same := old.get((entry.hash, entry.memory, entry.scope)):
             chunk_id, *place = same.pop(0)
-            # the row holds the text: to write it where nothing moved costs as much as the note is large
+            # the row contains the text: rewriting unmoved chunks would cost as much as the note is large
             if place != [ordinal, entry.start_line, entry.end_line]:
-                db.execute(_MOVE_CHUNK, (ordinal, entry.start_line, entry.end_line, chunk_id))
-            kept += 1
+                db.execute(
+                    "UPDATE chunks SET ordinal = ?, start_line = ?, end_line = ? WHERE id = ?",
+                    (ordinal, entry.start_line, entry.end_line, chunk_id),
+                )
+            unchanged += 1
         else:
             fresh.add(row.path, file_id, ordinal, entry)
             added += 1
-    gone = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
-    _delete_chunks(db, gone)
-    put_memories(db, file_id, memories, file.page)
-    return Indexed(kept, added, len(gone))
+    removed = [chunk_id for rows in old.values() for chunk_id, *_ in rows]
+    _delete_chunks(db, removed)
+    db.execute("UPDATE files SET memories = ?1 WHERE id = ?2 AND memories <> ?1", (memories, file_id))
+    db.execute("DELETE FROM entity_pages WHERE file_id = ?", (file_id,))
+    if file.page is not None:
+        names = json.dumps(file.page.aliases, ensure_ascii=False)
+        db.execute(
+            "INSERT INTO entity_pages (file_id, name, aliases) VALUES (?, ?, ?)", (file_id, file.page.name, names)
+        )
+    return Indexed(unchanged, added, len(removed))
 
 
 def rename_file(db: apsw.Connection, rename: Rename) -> None:
-    """Give an indexed file its new path; chunks, passages and vectors stay."""
+    """Change the path of an indexed file; chunks, passages and vectors are kept."""
     new, known = rename.new, rename.known
     remove_files(db, [new])
-    # a file that is to be cut anew has no chunker that anybody asks for, so that it stays stale after a crash
+    # a file to be cut again gets an unknown chunker, so that it stays stale after a crash
     db.execute(
         "UPDATE files SET path = ?, chunker = iif(?, '', chunker) WHERE path = ?",
         (new, known.is_stale, rename.old),
     )
     _touch(db, new, known)
-    # the words of a chunk hold its path, too
-    chunks = [ChunkText(number, heading, text, new) for number, heading, text in db.execute(_SELECT_CHUNKS, (new,))]
-    db.execute(_DELETE_WORDS, (json.dumps([chunk.id for chunk in chunks]),))
+    # the word index of a chunk includes its path
+    chunks = [
+        ChunkText(number, heading, text, new)
+        for number, heading, text in db.execute(
+            "SELECT c.id, c.heading, c.text FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.path = ?", (new,)
+        )
+    ]
+    db.execute(_DELETE_WORDS, (json_array([chunk.id for chunk in chunks]),))
     insert_words(db, chunks)
 
 
@@ -207,12 +214,12 @@ def _touch(db: apsw.Connection, path: RelativePath, known: Known) -> None:
 
 
 def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
-    """Drop files as `remove_files` does, with the vectors that only they used; return how many there were.
+    """Remove files as `remove_files` does, with vectors that only they used; return the number of files.
 
-    Their words are only marked as deleted until `drop_deleted_words`, which is to follow once for many files.
+    Their words are only marked as deleted until `drop_deleted_words`, which must follow, once for many files.
     """
-    names = json.dumps(list(paths))
-    hashes = json.dumps([row[0].hex() for row in db.execute(_SELECT_HASHES, (names,))])
+    names = json_array(paths)
+    hashes = hex_array(row[0] for row in db.execute(_SELECT_HASHES, (names,)))
     removed = remove_files(db, paths)
     for table in ("vectors", "rejected"):
         db.execute(_DELETE_UNUSED.format(table=table), (hashes,))
@@ -220,19 +227,19 @@ def purge_files(db: apsw.Connection, paths: Sequence[RelativePath]) -> int:
 
 
 def remove_files(db: apsw.Connection, paths: Iterable[RelativePath]) -> int:
-    """Drop files and everything that hangs on them, save vectors; return how many there were."""
-    names = json.dumps(list(paths))
+    """Remove files and all that depends on them, except vectors; return the number of files."""
+    names = json_array(paths)
     _delete_chunks(db, [row[0] for row in db.execute(_CHUNKS_OF_FILES, (names,))])
-    db.execute(_DELETE_FILES, (names,))
+    db.execute("DELETE FROM files WHERE path IN (SELECT value FROM json_each(?))", (names,))
     return db.changes()
 
 
 def _delete_chunks(db: apsw.Connection, chunk_ids: Sequence[int]) -> None:
     if not chunk_ids:
         return
-    # all at once: between statements the word index writes down what it has, and merges what has lost a tenth
-    ids = json.dumps(list(chunk_ids))
-    for statement in (_DELETE_WORDS, _NOTE_LAST_USE, _DELETE_CHUNKS):
+    # all at once: between statements the word index flushes, and merges segments that lost a tenth
+    ids = json_array(chunk_ids)
+    for statement in (_DELETE_WORDS, _NOTE_LAST_USE, "DELETE FROM chunks WHERE id IN (SELECT value FROM json_each(?))"):
         db.execute(statement, (ids,))
 
 
@@ -246,57 +253,57 @@ def _chunk_row(row: Sequence[Any]) -> ChunkRow:
 
 
 def chunk_rows(db: apsw.Connection, ids: Iterable[int]) -> dict[int, ChunkRow]:
-    """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
-    rows = db.execute(_SELECT_ROWS, (json.dumps(list(ids)),))
+    """Return the existing chunks with these ids, each with its document, from one snapshot."""
+    rows = db.execute(_SELECT_ROWS, (json_array(ids),))
     return {row[0]: _chunk_row(row) for row in rows}
 
 
 def chunk_paths(db: apsw.Connection, ids: Iterable[int]) -> dict[int, RelativePath]:
-    """Return the documents of the chunks of these ids that still exist, as they are told."""
-    return {chunk: conversation_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json.dumps(list(ids)),))}
+    """Return the documents of the existing chunks with these ids, as paths to show."""
+    return {chunk: conversation_path(path) for chunk, path in db.execute(_SELECT_PATHS, (json_array(ids),))}
 
 
 def passages_of_hashes(db: apsw.Connection, hashes: Iterable[bytes]) -> list[PassageRow]:
-    """Return every passage that has one of the hashes."""
-    asked = json.dumps([key.hex() for key in hashes])
-    return [PassageRow._make(row) for row in db.execute(_SELECT_PASSAGES, (asked,))]
+    """Return all passages with one of the hashes."""
+    keys = hex_array(hashes)
+    return [PassageRow._make(row) for row in db.execute(_SELECT_PASSAGES, (keys,))]
 
 
 class Documents(IndexTable):
-    """Files and the chunks that they are cut into.
+    """Files and the chunks they are cut into.
 
-    What is written of a whole file is rolled back when its writer is cancelled, for that may take minutes.
+    A write of a complete file is rolled back if its caller is cancelled, because it may take minutes.
     """
 
     @reads
     def known(self, db: apsw.Connection, chunker: str) -> dict[RelativePath, Known]:
-        """Return every indexed file with the stat it was read at; stale is what another chunker cut."""
+        """Return every indexed file with its state; files cut by another chunker are stale."""
         return known_files(db, chunker)
 
     @reads
     def is_indexed(self, db: apsw.Connection, path: str) -> bool:
-        """Tell whether the index holds this very path."""
+        """Return whether the index has exactly this path."""
         return bool(db.execute("SELECT EXISTS (SELECT 1 FROM files WHERE path = ?)", (path,)).get)
 
     @reads
     def flagged(self, db: apsw.Connection, limit: int) -> list[tuple[str, str]]:
-        """Return path and flags of the first files that were not read as they are, or are copies of a conflict."""
+        """Return path and flags of the first files that were read with changes, or are conflict copies."""
         rows = db.execute(_SELECT_FLAGGED, (CONFLICT_MARK,))
         named = (
             (path, ", ".join(dict.fromkeys(filter(None, (without_standing(flags), *path_flags(path))))))
             for path, flags in rows
         )
-        return list(islice((one for one in named if one[1]), limit))
+        return list(islice((file for file in named if file[1]), limit))
 
     @reads
     def matching(self, db: apsw.Connection, filters: Filters) -> list[int]:
-        """Return the ids of the files that may answer."""
+        """Return the ids of the files that the filters admit."""
         rows = db.execute("SELECT id, path, source, mtime_ns FROM files")
         return [row[0] for row in rows if filters.admits(conversation_path(row[1]), row[2], row[3])]
 
     @reads
     def chunks(self, db: apsw.Connection, ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return the chunks of these ids that still exist, each with its document as it was read, in one look."""
+        """Return the existing chunks with these ids, each with its document, from one snapshot."""
         return chunk_rows(db, ids)
 
     @reads
@@ -305,36 +312,36 @@ class Documents(IndexTable):
         return Counts(*db.execute(_COUNTS).get)
 
     async def put(self, files: Sequence[FileContent]) -> list[Indexed]:
-        """Make the index hold these files with these chunks, all or none; what is alike costs a third of many puts."""
+        """Replace the chunks of these files, all or none; one call takes a third of the time of many calls."""
         return await self._database.write(lambda db: put_files(db, files), is_interruptible=True)
 
     @writes
     def touch(self, db: apsw.Connection, path: RelativePath, known: Known) -> None:
-        """Note that the content was found unchanged at this stat."""
+        """Record the new stat of a file whose content is unchanged."""
         _touch(db, path, known)
 
     @writes
     def rename(self, db: apsw.Connection, renames: Sequence[Rename]) -> None:
-        """Give indexed files their new paths, in this order; chunks, passages and vectors stay."""
+        """Change the paths of indexed files, in this order; chunks, passages and vectors are kept."""
         for rename in renames:
             rename_file(db, rename)
 
-    async def remove(self, gone: Sequence[RelativePath], *, purged: Sequence[RelativePath] = ()) -> int:
-        """Drop files and everything that hangs on them, save vectors; return how many there were.
+    async def remove(self, removed: Sequence[RelativePath], *, purged: Sequence[RelativePath] = ()) -> int:
+        """Remove files and all that depends on them, except vectors; return the number of files.
 
-        Of the `purged` ones the vectors that only they used go, too.
-        The words of those are only marked as deleted until `drop_remains`, which is to follow once for many files.
+        For `purged` files, vectors that only they used are removed, too. Their words are only marked as deleted until
+        `drop_remains`, which must follow, once for many files.
         """
         with self._purges.counted() if purged else nullcontext():
             return await self._database.write(
-                lambda db: purge_files(db, purged) + remove_files(db, gone), is_interruptible=True
+                lambda db: purge_files(db, purged) + remove_files(db, removed), is_interruptible=True
             )
 
     async def drop_remains(self) -> None:
-        """Drop what purged files left: words that are only marked as deleted, and what no passage uses any more.
+        """Erase what purged files left: words marked as deleted, and vectors and rejections that no passage uses.
 
-        Of the vectors and rejections more than `purge_files` finds: they may be of an earlier version of what is
-        private now.
+        This includes vectors that `purge_files` does not find, because they may be of an earlier version of a file that
+        is private now.
         """
 
         def step(db: apsw.Connection) -> None:
@@ -346,7 +353,7 @@ class Documents(IndexTable):
 
 
 class FileVersion(NamedTuple):
-    """One state of an indexed file: while it is equal, the index holds the same chunks of it."""
+    """One state of an indexed file: equal states have equal chunks."""
 
     id: int
     path: RelativePath
@@ -358,7 +365,7 @@ class FileVersion(NamedTuple):
 
 
 class MemoryLine(NamedTuple):
-    """A retained line as the index holds it: `text` is an exact slice of its file, lines from 1, both inclusive."""
+    """A retained line in the index: `text` is an exact slice of its file, lines from 1, both inclusive."""
 
     chunk: int
     memory: MemoryId
@@ -368,27 +375,23 @@ class MemoryLine(NamedTuple):
 
 
 class MemoryFiles(Struct, frozen=True):
-    """All files that state memories or are pages of entities, as of one moment, and what some of them say."""
+    """All files that state memories or are entity pages, from one snapshot, with the lines of some of them."""
 
     versions: tuple[FileVersion, ...]
     lines: Mapping[int, tuple[MemoryLine, ...]]
-    """By the ids of those files that were asked for, in the order of their lines."""
+    """By id of the requested files, in line order."""
     pages: tuple[EntityPage, ...]
-    """All there are, in the order of their paths."""
+    """All pages, in path order."""
 
 
 class MemoryCounts(Struct, frozen=True):
-    """How many memories the index holds, by how many lines they are stated, and how many entities have a page."""
+    """Numbers of memories, of lines that state them, and of entities with a page."""
 
     memories: int = 0
     lines: int = 0
     pages: int = 0
 
 
-_SCOPED = "SELECT chunk_id, scope FROM scoped_chunks"
-_COUNT_OF_FILE = "UPDATE files SET memories = ?1 WHERE id = ?2 AND memories <> ?1"
-_DROP_PAGE = "DELETE FROM entity_pages WHERE file_id = ?"
-_PUT_PAGE = "INSERT INTO entity_pages (file_id, name, aliases) VALUES (?, ?, ?)"
 _VERSIONS = "SELECT id, path, sha256, chunker, read_at_ns, mtime_ns, flags FROM files WHERE memories > 0 ORDER BY id"
 _LINES = """
 SELECT c.id, m.memory, c.start_line, c.end_line, c.text
@@ -401,34 +404,26 @@ SELECT (SELECT count(DISTINCT memory) FROM memory_chunks), (SELECT count(*) FROM
 """
 
 
-def put_memories(db: apsw.Connection, file: int, memories: int, page: EntityPage | None) -> None:
-    """Note how many chunks of a file state a memory, and whose page it is."""
-    db.execute(_COUNT_OF_FILE, (memories, file))
-    db.execute(_DROP_PAGE, (file,))
-    if page is not None:
-        db.execute(_PUT_PAGE, (file, page.name, json.dumps(page.aliases, ensure_ascii=False)))
-
-
 class MemoryTable(Table):
-    """Which documents state memories, by which lines, and which are pages of entities."""
+    """Documents that state memories, their lines, and entity pages."""
 
     @reads
     def files(self, db: apsw.Connection, known: Collection[FileVersion] = ()) -> MemoryFiles:
-        """Return all files that state memories, with the lines of those whose version is not among the `known`."""
-        # one moment of the index: lines of another version would be told of this one
-        with at_one_moment(db):
+        """Return all files that state memories, with the lines of those whose version is not in `known`."""
+        # one snapshot: otherwise lines of another version could be returned for this one
+        with in_snapshot(db):
             versions = tuple(FileVersion._make(row) for row in db.execute(_VERSIONS))
-            fresh = (one.id for one in versions if one not in known)
+            fresh = (version.id for version in versions if version not in known)
             lines = {file: tuple(MemoryLine._make(row) for row in db.execute(_LINES, (file,))) for file in fresh}
             pages = tuple(EntityPage(path, name, tuple(json.loads(names))) for path, name, names in db.execute(_PAGES))
         return MemoryFiles(versions, lines, pages)
 
     @reads
     def scoped(self, db: apsw.Connection) -> Mapping[int, str]:
-        """Return the chunks that stand under a scope and state no memory, with it."""
-        return dict(db.execute(_SCOPED))
+        """Return the chunks that have a scope and state no memory, with the scope."""
+        return dict(db.execute("SELECT chunk_id, scope FROM scoped_chunks"))
 
     @reads
     def counts(self, db: apsw.Connection) -> MemoryCounts:
-        """Count memories, the lines that state them, and pages of entities."""
+        """Count memories, the lines that state them, and entity pages."""
         return MemoryCounts(*db.execute(_COUNT_MEMORIES).get)

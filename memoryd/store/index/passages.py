@@ -1,4 +1,4 @@
-"""Rows of chunks and of passages, and of those passages that have no vector yet, or were refused one."""
+"""Rows of chunks and passages, and of passages without a vector: pending or rejected ones."""
 
 from typing import NamedTuple
 
@@ -14,29 +14,29 @@ from memoryd.store.index.stems import ChunkText, insert_words
 
 
 class ChunkRow(Struct, frozen=True):
-    """A chunk with the document it is cut from."""
+    """A chunk with its document."""
 
     id: int
     path: RelativePath
-    """As it is told: that of the conversation where it is of a part of one."""
+    """The path to show: for a part of a conversation, that of the conversation."""
     source: Source
     start_line: int
     end_line: int
     heading: str
-    """All headings that it stands under, as `Travel > Lisbon`, its own included."""
+    """All headings above it, as `Travel > Lisbon`, including its own."""
     text: str
     mtime_ns: int = 0
-    """When its document was changed."""
+    """When its document was modified."""
     known: Known | None = None
-    """What its document was when this was read of it; None: nobody kept that."""
+    """The state of its document when the chunk was read; None if it is not stored."""
     chunker: str | None = None
-    """By which rules that was cut, and found to be public; None: by those of today."""
+    """The rules by which its document was cut, and found to be public; None: the current ones."""
     flags: str = ""
-    """The marks of its document: how it was read, and whether it says that it holds."""
+    """The flags of its document: how it was read, and whether it says it is still valid."""
 
 
 class PassageRow(NamedTuple):
-    """A passage of a chunk: a span of its text in characters, `stop` excluded, and the hash of what stands there."""
+    """A passage of a chunk: a span of its text in characters, `stop` excluded, and the hash of the span."""
 
     chunk: int
     hash: bytes
@@ -45,7 +45,7 @@ class PassageRow(NamedTuple):
 
 
 class Counts(Struct, frozen=True):
-    """How much the index holds."""
+    """Sizes of the index."""
 
     files: int = 0
     chunks: int = 0
@@ -55,7 +55,7 @@ class Counts(Struct, frozen=True):
 
 
 class PendingFile(Struct, frozen=True):
-    """A picture or sound as the index has it: where it lies, and the SHA-256 and number of its bytes."""
+    """An indexed picture or sound: its path, and the SHA-256 and size of its bytes."""
 
     path: RelativePath
     sha256: bytes
@@ -63,7 +63,7 @@ class PendingFile(Struct, frozen=True):
 
 
 class PendingPassage(Struct, frozen=True):
-    """A text without a vector in a space, named by its hash; or a whole `file`, of which the text says the name."""
+    """A text without a vector in a space, identified by its hash; or a complete `file`, whose name is the text."""
 
     hash: bytes
     title: str
@@ -72,12 +72,12 @@ class PendingPassage(Struct, frozen=True):
 
     @property
     def language(self) -> str:
-        """As `language_of` has it; of a file nobody knows."""
+        """The language according to `language_of`; empty for a file."""
         return "" if self.file else language_of(self.text)
 
 
 class RejectedPassage(Struct, frozen=True):
-    """A passage that gets no vector: the lines of its chunk, or a whole picture or sound, and why."""
+    """A passage that gets no vector, and why: the lines of its chunk, or a complete picture or sound."""
 
     path: RelativePath
     start_line: int
@@ -86,42 +86,47 @@ class RejectedPassage(Struct, frozen=True):
     reason: str
 
 
-# no number a second time: SQLite would give the highest one anew once its row is gone
+# ids are never reused: SQLite alone would reuse the highest id once its row is deleted
 _LAST_CHUNK = "SELECT max((SELECT ifnull(max(id), 0) FROM chunks), (SELECT id FROM last_chunk))"
-_INSERT_CHUNKS = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, heading, text, hash)"
-_INSERT_PASSAGES = "INSERT INTO passages (chunk_id, start, stop, hash)"
-_INSERT_MEMORIES = "INSERT INTO memory_chunks (chunk_id, memory)"
-_INSERT_SCOPES = "INSERT INTO scoped_chunks (chunk_id, scope)"
-_CHUNKS_AT_ONCE = 256
-"""So many are held until they are written; a large note has many times as many."""
+_CHUNKS_PER_WRITE = 256
+"""Number of chunks buffered before they are written; a large note has many times as many."""
 
 
 class FreshChunks:
-    """The chunks that a transaction adds; the last ones are in the index once `write` was called."""
+    """Writes the chunks that a transaction adds; call `write` at the end for the last ones."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
         self._last: int = db.execute(_LAST_CHUNK).get
-        self._held: list[tuple[int, RelativePath, int, int, ChunkEntry]] = []
+        self._buffered: list[tuple[int, RelativePath, int, int, ChunkEntry]] = []
 
     def add(self, path: RelativePath, file: int, ordinal: int, entry: ChunkEntry) -> None:
-        """Add the chunk of this number in its document, whose row is there."""
+        """Add a chunk with its ordinal in its document, whose row must exist."""
         self._last += 1
-        self._held.append((self._last, path, file, ordinal, entry))
-        if len(self._held) == _CHUNKS_AT_ONCE:
+        self._buffered.append((self._last, path, file, ordinal, entry))
+        if len(self._buffered) == _CHUNKS_PER_WRITE:
             self.write()
 
     def write(self) -> None:
-        """Write what is held, the words last: FTS5 writes out what it has, and merges, where others go or are read."""
-        db, held = self._db, [(chunk, entry) for chunk, _, _, _, entry in self._held]
+        """Write the buffered chunks, words last: FTS5 flushes and merges when it deletes or is read in between."""
+        db, chunks = self._db, [(chunk, entry) for chunk, _, _, _, entry in self._buffered]
         rows = [
-            (chunk, file, ordinal, one.start_line, one.end_line, one.heading, one.text, one.hash)
-            for chunk, _, file, ordinal, one in self._held
+            (chunk, file, ordinal, entry.start_line, entry.end_line, entry.heading, entry.text, entry.hash)
+            for chunk, _, file, ordinal, entry in self._buffered
         ]
-        insert_rows(db, _INSERT_CHUNKS, rows)
-        spans = [(chunk, one.start, one.stop, one.hash) for chunk, entry in held for one in entry.passages]
-        insert_rows(db, _INSERT_PASSAGES, spans)
-        insert_rows(db, _INSERT_MEMORIES, [(chunk, entry.memory) for chunk, entry in held if entry.memory])
-        insert_rows(db, _INSERT_SCOPES, [(chunk, entry.scope) for chunk, entry in held if entry.scope])
-        insert_words(db, [ChunkText(chunk, one.heading, one.text, path) for chunk, path, _, _, one in self._held])
-        self._held.clear()
+        insert_rows(db, "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, heading, text, hash)", rows)
+        passages = [(chunk, span.start, span.stop, span.hash) for chunk, entry in chunks for span in entry.passages]
+        insert_rows(db, "INSERT INTO passages (chunk_id, start, stop, hash)", passages)
+        insert_rows(
+            db,
+            "INSERT INTO memory_chunks (chunk_id, memory)",
+            [(chunk, entry.memory) for chunk, entry in chunks if entry.memory],
+        )
+        insert_rows(
+            db,
+            "INSERT INTO scoped_chunks (chunk_id, scope)",
+            [(chunk, entry.scope) for chunk, entry in chunks if entry.scope],
+        )
+        texts = [ChunkText(chunk, entry.heading, entry.text, path) for chunk, path, _, _, entry in self._buffered]
+        insert_words(db, texts)
+        self._buffered.clear()

@@ -1,4 +1,4 @@
-"""An index file and its tables: recognised, made, compared with this version's, checked, set aside."""
+"""An index file and its tables: recognise, create, upgrade, check, set aside."""
 
 import glob
 import os
@@ -24,30 +24,30 @@ from memoryd.domain.memories.sections import as_shared
 from memoryd.domain.text.languages import language_of
 from memoryd.domain.vector import packed
 from memoryd.errors import DamagedDatabase
-from memoryd.store.connection import at_one_moment, broken_parts
+from memoryd.store.connection import broken_parts, in_snapshot
 from memoryd.store.index.stems import rewrite_words
 from memoryd.store.opening import read_header, version_of
 
 NEEDED_BYTES = 256 * 1024
-"""What must fit beside the file before it is opened for writing."""
+"""Free space that must exist beside the file before it is opened for writing."""
 
 
 class FileKind(StrEnum):
-    """What lies at the path of an index."""
+    """What is at the path of an index."""
 
     ABSENT = "absent"
     OURS = "ours"
     EARLIER = "earlier version"
-    """Of a version that is brought to this one when it is opened to write."""
+    """Of a version that is upgraded when it is opened for writing."""
     OTHER_VERSION = "other version"
     FOREIGN = "foreign"
     DAMAGED = "damaged"
 
 
 def recognise(path: Path) -> FileKind:
-    """Look at the header of the file, and at nothing else. Only while no connection to it is open.
+    """Return the kind of a file from its header only. Call it only while no connection to the file is open.
 
-    Something that is no SQLite file counts as DAMAGED; whether it may be set aside is the caller's to know.
+    A file that is no SQLite database counts as DAMAGED; the caller decides whether it may be set aside.
     """
     try:
         header = read_header(path)
@@ -65,7 +65,7 @@ def recognise(path: Path) -> FileKind:
 
 
 def is_writable(path: Path) -> bool:
-    """Try what opening the file for writing takes: the file, and room for others beside it."""
+    """Test what opening for writing needs: write access to the file, and space beside it."""
     try:
         with tempfile.TemporaryFile(dir=path.parent) as trial:
             trial.write(bytes(NEEDED_BYTES))
@@ -75,30 +75,30 @@ def is_writable(path: Path) -> bool:
 
 
 def delete_set_aside(path: Path) -> None:
-    """Delete what `set_aside` has moved out of the way; raises OSError."""
+    """Delete the files that `set_aside` moved; raises OSError."""
     for old in path.parent.glob(f"{glob.escape(path.name)}.corrupt-*"):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
 
 def discard(path: Path) -> None:
-    """Delete an index of ours that nobody wants any more, with its log and what was set aside of it; raises OSError."""
+    """Delete an index of memoryd that is no longer used, with its log and files set aside; raises OSError."""
     if recognise(path) in (FileKind.OURS, FileKind.EARLIER, FileKind.OTHER_VERSION):
         delete_set_aside(path)
-        # the file first: SQLite takes a log without a file for nothing
+        # the file first: SQLite ignores a log without its file
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def set_aside(path: Path) -> None:
-    """Move a file, with its log, out of the way as `NAME.corrupt-…`, for as long as there is nothing better.
+    """Rename a file, with its log, to `NAME.corrupt-…`, until a new index is complete.
 
     Raises OSError.
     """
-    # one at most: each may hold what has become private since
+    # one at most, because each may contain text that has become private
     delete_set_aside(path)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    # The file before its log: after a kill in between, SQLite deletes a log that has no file beside it, but would take
-    # a file without its log for an index, an older one that lacks the last removals.
+    # The file before its log: after a kill in between, SQLite deletes a log without a file; but it would accept a file
+    # without its log as an index, in an older state that lacks the last removals.
     for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():
@@ -106,15 +106,15 @@ def set_aside(path: Path) -> None:
 
 
 APPLICATION_ID = 0x6D656D64
-"""`memd`, in the SQLite header of every database of ours."""
+"""`memd`, the application id of every index."""
 INDEX_VERSION = 8
 ENGLISH_VERSION = 7
-"""The version before, whose words are all stemmed as English ones, and whose vectors say no language."""
+"""The previous version: all words are stemmed as English, and vectors have no language."""
 FLOAT_VERSION = 6
-"""The one before it, whose vectors are float32, too."""
+"""The version before that, which also has float32 vectors."""
 
 _TABLES = "SELECT type, name, iif(name GLOB 'chunk_words_*', NULL, sql) FROM sqlite_schema"
-"""What SQLite makes for the word index is known by its names: another release may word it in another way."""
+"""Tables that SQLite creates for the word index are compared by name only: another release may use different SQL."""
 _BY_HASH = "CREATE INDEX {}passages_by_hash ON passages (hash, chunk_id)"
 _MADE_LATER = {("index", "passages_by_hash", _BY_HASH.format(""))}
 _ORPHANS = {
@@ -150,7 +150,7 @@ FROM chunks c
 _TABLES_SQL, _WORDS_SQL = (
     (files("memoryd.store") / "schema" / name).read_text() for name in ("index.sql", "words.sql")
 )
-"""Read with the module: a program that was replaced since has other tables."""
+"""Read at import: a program that was upgraded since may have other tables."""
 _TABLE_OF_VECTORS = re.compile(r"CREATE TABLE vectors \(.*?\) STRICT", re.DOTALL)
 _REWRITE_VECTORS = """
 INSERT INTO vectors SELECT v.id, v.space_id, v.hash, {vector}, ifnull((
@@ -161,7 +161,7 @@ FROM earlier_vectors v JOIN spaces s ON s.id = v.space_id WHERE length(v.vector)
 """
 _FLOATS = {"vector": "packed(v.vector)", "length": "4 * s.dimensions"}
 _PACKED = {"vector": "v.vector", "length": "4 + s.dimensions + (s.dimensions + 1) / 2"}
-# of this connection, which alone writes: a question that has the number of a chunk must not read another one by it
+# in this connection, the only writer: a query that has a chunk id must not read another chunk by it
 _NOTE_LAST_CHUNK = """
 CREATE TEMP TABLE last_chunk (id INTEGER NOT NULL);
 INSERT INTO last_chunk VALUES (0);
@@ -173,9 +173,9 @@ SELECT c.text, f.path, m.memory FROM memory_chunks m JOIN chunks c ON c.id = m.c
 
 
 def prepare_index(connection: apsw.Connection) -> None:
-    """Make the tables if the file is new; raises DamagedDatabase if they are not those of this version."""
+    """Create the tables in a new file; raises DamagedDatabase if existing tables are not those of this version."""
     if connection.pragma("application_id") == APPLICATION_ID:
-        _bring_here(connection, version_of(connection.pragma("user_version")))
+        _upgrade(connection, version_of(connection.pragma("user_version")))
         check_tables(connection)
     else:
         with connection:
@@ -185,8 +185,8 @@ def prepare_index(connection: apsw.Connection) -> None:
     connection.execute(_NOTE_LAST_CHUNK)
 
 
-def _bring_here(connection: apsw.Connection, version: int) -> None:
-    """Bring an index of an earlier version to this one: to make its vectors anew costs hours, or money."""
+def _upgrade(connection: apsw.Connection, version: int) -> None:
+    """Upgrade an index of an earlier version: recomputing its vectors would take hours, or money."""
     if version not in (FLOAT_VERSION, ENGLISH_VERSION):
         return
     with connection:
@@ -195,13 +195,13 @@ def _bring_here(connection: apsw.Connection, version: int) -> None:
         connection.execute(_WORDS_SQL)
         rewrite_words(connection)
         connection.pragma("user_version", connection.pragma("user_version") + INDEX_VERSION - version)
-    # what that takes less on the disk; without the room for it the pages are used by what comes
+    # release the space that was saved; without room for that, the pages are reused later
     with suppress(apsw.Error):
         connection.execute("VACUUM")
 
 
 def _rewrite_vectors(connection: apsw.Connection, columns: dict[str, str]) -> None:
-    """Write the vectors anew, packed, and with the languages of their texts."""
+    """Rewrite the vectors in packed form, with the languages of their texts."""
     table = _TABLE_OF_VECTORS.search(_TABLES_SQL)
     assert table is not None
 
@@ -220,44 +220,42 @@ def _rewrite_vectors(connection: apsw.Connection, columns: dict[str, str]) -> No
 
 
 def check_tables(connection: apsw.Connection) -> None:
-    """Compare tables and indexes with those that we make: one may lack behind pages that are sound."""
+    """Compare tables and indexes with the expected ones: one may be missing although all pages are sound."""
     if version_of(connection.pragma("user_version")) != INDEX_VERSION:
         raise DamagedDatabase("the index is of another version")
-    found = frozenset(connection.execute(_TABLES))
-    if differing := (found ^ _tables_we_make()) - _MADE_LATER:
+    objects = frozenset(connection.execute(_TABLES))
+    if differing := (objects ^ _expected_tables()) - _MADE_LATER:
         names = ", ".join(sorted({row[1] for row in differing}))
         raise DamagedDatabase(f"the index lacks its tables, or has others: {names}")
 
 
 def index_hashes(connection: apsw.Connection) -> None:
-    """Make the index of passages by hash if it is lacking: nobody but vectors needs it.
+    """Create the index of passages by hash if it is missing; only vectors need it.
 
-    Hashes come in no order, so that each one that is added to many writes a page of its own: with a million chunks that
-    takes most of what it takes to write them, and 20 times as much of the disk.
+    Hashes are random, so each one added to a large index writes a page of its own: with a million chunks, that takes
+    most of the time of writing them, and 20 times the disk space.
     """
     connection.execute(_BY_HASH.format("IF NOT EXISTS "))
 
 
 @cache
-def _tables_we_make() -> frozenset[tuple[str, str, str | None]]:
+def _expected_tables() -> frozenset[tuple[str, str, str | None]]:
     with closing(apsw.Connection("")) as connection:
         prepare_index(connection)
         return frozenset(connection.execute(_TABLES))
 
 
 def problems(connection: apsw.Connection, *, is_whole: bool = False) -> list[str]:
-    """Return what is wrong inside the file: broken pages, or rows that lack their counterpart.
+    """Return the problems in the file: broken pages, or rows without their counterpart.
 
-    `is_whole` has every entry of every index looked up in its table, too, which takes several times as long.
+    `is_whole` also looks up every index entry in its table, which takes several times as long.
     """
-    found: list[str] = []
-    # one moment of the file for all checks: what is committed meanwhile would look like loss
-    with at_one_moment(connection):
-        # FTS5 keeps what an earlier question read of its structure, and quick_check would hold newer pages against
-        # that; a cursor has it read anew
+    # one snapshot for all checks: commits in between would look like missing rows
+    with in_snapshot(connection):
+        # FTS5 caches its structure from earlier queries, and quick_check would compare it with newer pages; opening a
+        # cursor reloads it
         connection.execute("SELECT rowid FROM chunk_words LIMIT 1").fetchall()
-        found += _problems(connection, "integrity_check(5)" if is_whole else "quick_check(5)")
-    return found
+        return _problems(connection, "integrity_check(5)" if is_whole else "quick_check(5)")
 
 
 def _problems(connection: apsw.Connection, check: str) -> list[str]:
@@ -275,7 +273,7 @@ def _problems(connection: apsw.Connection, check: str) -> list[str]:
 
 
 def _states(text: str, path: str, memory: str) -> bool:
-    # what kind a page gives to its lines is no part of their ids, and whose they are is
+    # the default kind of a page's lines is not part of their ids, but the person who shares them is
     line = parse_line(text, default_kind=Kind.WORLD)
     if not isinstance(line, RetainedLine):
         return False
@@ -283,7 +281,7 @@ def _states(text: str, path: str, memory: str) -> bool:
 
 
 def drop_deleted_words(connection: apsw.Connection) -> None:
-    """Write the keyword index anew without the words of deleted rows, which are only marked until then.
+    """Rewrite the word index without the words of deleted rows, which are only marked as deleted before.
 
     Takes half a second for 10 MB of notes.
     """
@@ -291,5 +289,5 @@ def drop_deleted_words(connection: apsw.Connection) -> None:
 
 
 def check_words(connection: apsw.Connection) -> None:
-    """Let FTS5 check its own structures; raises apsw.CorruptError when they are broken."""
+    """Run the integrity check of FTS5; raises apsw.CorruptError if it is broken."""
     connection.execute("INSERT INTO chunk_words(chunk_words) VALUES ('integrity-check')")

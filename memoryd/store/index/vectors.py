@@ -1,11 +1,10 @@
-"""The vectors of an index by content: one row for each (vector space, text hash), whichever chunks hold that text.
+"""The vectors of an index by content: one row per vector space and text hash, for all chunks with that text.
 
-A space belongs to one fingerprint of an embedder. Its number, from `find_space` and `open_space`, holds until the file
-is opened anew. The count of purges tells what was read before one from what was read since.
+A space belongs to one fingerprint of an embedder. Its id, from `find_space` and `open_space`, is valid until the file
+is reopened. A purge counter shows whether a text was read before or after a purge.
 """
 
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +17,7 @@ from memoryd.domain.media import modality_of, token_estimate
 from memoryd.domain.text.tokens import estimate
 from memoryd.domain.vector import Matrix, Vector, packed, unpacked
 from memoryd.replies.models import OutstandingReply
-from memoryd.store.connection import at_one_moment
+from memoryd.store.connection import hex_array, in_snapshot, json_array
 from memoryd.store.database_file import DatabaseFile, Table, reads, writes
 from memoryd.store.index.passages import PendingFile, PendingPassage, RejectedPassage
 from memoryd.store.index.schema import index_hashes
@@ -28,30 +27,30 @@ from memoryd.store.pool import Returned
 
 
 class Purges:
-    """A count that rises as a purge begins, before its transaction can run; and whether one is under way."""
+    """A counter that increases when a purge begins, before its transaction can run; and whether one is running."""
 
     def __init__(self) -> None:
         self._begun = 0
-        self._under_way = 0
+        self._running = 0
 
     @property
     def mark(self) -> int | None:
-        """What to compare later; None while one is under way, of which nobody knows what it will leave."""
-        return None if self._under_way else self._begun
+        """The value to compare later; None while a purge is running, whose effect is not known yet."""
+        return None if self._running else self._begun
 
     def has_none_since(self, mark: int | None) -> bool:
-        """Tell whether none began since a mark was taken; of None nobody can say."""
+        """Return whether no purge began since a mark; False for None."""
         return mark is not None and mark == self._begun
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count a purge, which is the block."""
+        """Count the block as a purge."""
         self._begun += 1
-        self._under_way += 1
+        self._running += 1
         try:
             yield
         finally:
-            self._under_way -= 1
+            self._running -= 1
 
 
 class IndexTable(Table):
@@ -65,7 +64,7 @@ class IndexTable(Table):
 
 Hashes = NDArray[np.void]
 HASH = np.dtype("V16")
-"""The hash that names a text, as `domain.entries` makes it."""
+"""The hash of a text, as `domain.entries` computes it."""
 
 
 EmbeddedText = tuple[bytes, Vector, str]
@@ -73,7 +72,7 @@ EmbeddedText = tuple[bytes, Vector, str]
 
 
 class VectorBatch(Struct, frozen=True):
-    """Rows in the order of their ids: ids and hashes of shape (n,), vectors of shape (n, dimensions), n languages."""
+    """Rows in id order: ids and hashes of shape (n,), vectors of shape (n, dimensions), n languages."""
 
     ids: NDArray[np.int64]
     hashes: Hashes
@@ -85,15 +84,14 @@ _PUT_VECTOR = """
 INSERT INTO vectors (space_id, hash, vector, language, used_at) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (space_id, hash) DO NOTHING
 """
-# the plus keeps SQLite off the (space_id, hash) index: by id only what is new is read
+# the plus keeps SQLite off the (space_id, hash) index, so that only new rows are read, by id
 _SELECT_AFTER = "SELECT id, hash, vector, language FROM vectors WHERE +space_id = ? AND id > ? ORDER BY id LIMIT ?"
-# the space, too: the id of a vector that is gone may be another's by now
+# the space is compared, too: the id of a deleted vector may be reused
 _SELECT_BY_ID = """
 SELECT id, hash, vector, language FROM vectors WHERE +space_id = ? AND id IN (SELECT value FROM json_each(?))
 """
-# in the order of the hashes, which is one by chance, and stands in an index
+# in hash order, which is random, and available from an index
 _SELECT_ANY = "SELECT id, hash, vector, language FROM vectors WHERE space_id = ? ORDER BY hash LIMIT ?"
-_COUNT = "SELECT count(*) FROM vectors WHERE space_id = ?"
 _SELECT_BY_HASH = """
 SELECT hash, vector, dimensions FROM vectors v JOIN spaces s ON s.id = v.space_id
 WHERE s.fingerprint = ? AND v.hash IN (SELECT unhex(value) FROM json_each(?))
@@ -114,20 +112,20 @@ CROSS JOIN vectors v WHERE v.space_id = ? AND v.hash = p.hash ORDER BY v.id
 
 
 class Pending(Struct, frozen=True):
-    """How many distinct texts and files have no vector in a space; texts, the newest first, then files."""
+    """Number of distinct texts and files without a vector in a space, with the newest texts first, then files."""
 
     count: int
     passages: Sequence[PendingPassage]
 
 
 class PassageChanges(Struct, frozen=True):
-    """The lowest number of those that came, above all others where none did, and at most how many went."""
+    """Changes of passages: the lowest added id, or a value above all ids; and the maximum number of deleted ones."""
 
     first: int
     gone: int
 
 
-def _taken_changes(db: apsw.Connection) -> PassageChanges:
+def _take_changes(db: apsw.Connection) -> PassageChanges:
     changes = PassageChanges(*db.execute("SELECT first, gone FROM passage_changes").get)
     db.execute(_TAKE_CHANGES)
     return changes
@@ -138,14 +136,9 @@ def put_vectors(db: apsw.Connection, space: int, vectors: Sequence[EmbeddedText]
     db.executemany(_PUT_VECTOR, [(space, key, packed(vector), language, now) for key, vector, language in vectors])
 
 
-def vectors_after(db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
-    """Return the first `limit` vectors that were added after `last_id`."""
-    return _batch(list(db.execute(_SELECT_AFTER, (space, last_id, limit))), dimensions)
-
-
 def vectors_of_ids(db: apsw.Connection, space: int, ids: NDArray[np.int64], dimensions: int) -> VectorBatch:
-    """Return the vectors of these ids that still exist."""
-    return _batch(list(db.execute(_SELECT_BY_ID, (space, json.dumps(ids.tolist())))), dimensions)
+    """Return the existing vectors with these ids."""
+    return _batch(list(db.execute(_SELECT_BY_ID, (space, json_array(ids.tolist())))), dimensions)
 
 
 def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
@@ -155,13 +148,13 @@ def _batch(rows: Sequence[tuple[Any, ...]], dimensions: int) -> VectorBatch:
 
 
 NO_SPACE = 0
-"""A space that holds nothing: SQLite counts rows from 1."""
+"""A space without rows: SQLite numbers rows from 1."""
 
 UNKNOWN = 2**62
-"""More passages than there can be."""
+"""More passages than can exist."""
 
 _FIND_SPACE = "SELECT id FROM spaces WHERE fingerprint = ?"
-# the latest of its provider, though the clock was set back
+# it becomes the provider's latest space even if the clock was set back
 _INSERT_SPACE = """
 INSERT INTO spaces (fingerprint, provider, model, dimensions, created_at)
 VALUES (?1, ?2, ?3, ?4, ifnull(max(?5, ifnull((SELECT max(created_at) + 0.001 FROM spaces WHERE provider = ?2), 0)), 0))
@@ -177,7 +170,7 @@ FROM vectors v WHERE v.space_id NOT IN (SELECT value FROM json_each(:spaces))
   OR NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = v.hash)
 """
 _COUNT_UNUSED = f"SELECT count(*) {_UNUSED}"
-# what is unused is found in the index alone: the vectors themselves are many times as large
+# unused rows are found in the index alone, because the vectors are many times as large
 _DROP_UNUSED = """
 DELETE FROM {table} WHERE (space_id, hash) IN (
     SELECT t.space_id, t.hash FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.hash = t.hash))
@@ -189,12 +182,12 @@ _PENDING = """
 FROM passages p {which} AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.space_id = :space AND v.hash = p.hash)
   AND NOT EXISTS (SELECT 1 FROM rejected r WHERE r.space_id = :space AND r.hash = p.hash)
 """
-# all in the order of the hashes, as the vectors stand in their index; by number there are few to look at
+# in hash order, like the index of the vectors; since an id there are few passages to check
 _ALL = "WHERE true"
 _SINCE = """
 NOT INDEXED WHERE p.id >= :first AND NOT EXISTS (SELECT 1 FROM passages o WHERE o.hash = p.hash AND o.id < :first)
 """
-# which are to be told is found in the index by hash alone: to look at each passage takes several times as long
+# which rows to return is decided in the hash index alone: reading each passage takes several times as long
 _SELECT_PENDING = f"""
 SELECT p.hash, c.heading, iif(p.stop, substr(c.text, p.start + 1, p.stop - p.start), c.text),
        p.stop = 0, f.path, f.sha256, f.size
@@ -211,7 +204,8 @@ SELECT count(*) FROM passages p WHERE EXISTS (SELECT 1 FROM vectors v WHERE v.sp
 _SELECT_USED = """
 SELECT DISTINCT hash FROM passages WHERE hash IN (SELECT unhex(value) FROM json_each(?))
 """
-# the tables of one connection: a rollback undoes their changes, too. At first all passages are new, and any may be gone
+# temporary tables of one connection, whose changes a rollback undoes, too. At first all passages count as new, and any
+# number as deleted
 NOTE_CHANGES = f"""
 CREATE TEMP TABLE passage_changes (first INTEGER NOT NULL, gone INTEGER NOT NULL);
 INSERT INTO passage_changes VALUES (0, {UNKNOWN});
@@ -220,7 +214,6 @@ BEGIN UPDATE passage_changes SET first = min(first, new.id); END;
 CREATE TEMP TRIGGER passage_went AFTER DELETE ON main.passages BEGIN UPDATE passage_changes SET gone = gone + 1; END;
 """
 _TAKE_CHANGES = f"UPDATE passage_changes SET first = {UNKNOWN}, gone = 0"
-_PUT_REJECTED = "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _REJECTED = """
 SELECT f.path, c.start_line, c.end_line, p.stop = 0, r.reason FROM rejected r JOIN spaces s ON s.id = r.space_id
 JOIN passages p ON p.hash = r.hash JOIN chunks c ON c.id = p.chunk_id JOIN files f ON f.id = c.file_id
@@ -241,22 +234,22 @@ SELECT c.heading, iif(p.stop, substr(c.text, p.start + 1, p.stop - p.start), c.t
 
 
 def drop_unused(db: apsw.Connection) -> None:
-    """Drop every vector, and every refusal of a model, of a text that no document holds any more."""
+    """Delete all vectors and rejections of texts that no document contains any longer."""
     db.execute(_DROP_UNUSED.format(table="vectors"))
     db.execute(_DROP_UNUSED.format(table="rejected"))
 
 
 class Vectors(IndexTable):
-    """Vector spaces, the vectors in them by the hash of their text, and the passages that have none."""
+    """Vector spaces, their vectors by text hash, and passages without a vector."""
 
     @property
     def purge_mark(self) -> int | None:
-        """Tells `put` since when its texts are known; to be taken before they are read."""
+        """The purge mark to pass to `put`; take it before the texts are read."""
         return self._purges.mark
 
     @writes
     def index_hashes(self, db: apsw.Connection) -> None:
-        """Have passages found by hash, as all that concerns vectors wants it."""
+        """Create the index of passages by hash, which all work on vectors needs."""
         index_hashes(db)
 
     @reads
@@ -269,9 +262,9 @@ class Vectors(IndexTable):
     def open_space(
         self, db: apsw.Connection, *, fingerprint: str, provider: str, model: str, dimensions: int, now: float | None
     ) -> int:
-        """Return the vector space of this fingerprint, made if it is new, and note that its provider is at work in it.
+        """Return the vector space of this fingerprint, created if it is new, and note that its provider uses it now.
 
-        `now` is Unix time; None: the provider may never be.
+        `now` is Unix time; None: the provider may never use it.
         """
         index_hashes(db)
         space: int = db.execute(_INSERT_SPACE, (fingerprint, provider, model, dimensions, now)).get
@@ -279,35 +272,35 @@ class Vectors(IndexTable):
 
     @writes
     def drop_space(self, db: apsw.Connection, space: int) -> None:
-        """Forget every vector and every rejection of the space; the texts become pending again."""
+        """Delete all vectors and rejections of the space; its texts become pending again."""
         db.execute("DELETE FROM vectors WHERE space_id = ?", (space,))
         db.execute("DELETE FROM rejected WHERE space_id = ?", (space,))
 
     @reads
     def spaces_of(self, db: apsw.Connection, providers: Collection[str], unknown: Collection[str] = ()) -> set[int]:
-        """Return the space that each of these providers was last at work in, whether or not it can be asked now.
+        """Return the space that each of these providers used last, whether or not it is available now.
 
-        Of those in `unknown`, all that it ever worked in.
+        For providers in `unknown`, return all spaces that they ever used.
         """
-        given = (json.dumps(list(providers)), json.dumps(list(unknown)))
-        return {row[0] for row in db.execute(_SPACES_OF, given)}
+        arguments = (json_array(providers), json_array(unknown))
+        return {row[0] for row in db.execute(_SPACES_OF, arguments)}
 
     async def take_changes(self) -> PassageChanges:
-        """Return what became of the passages since this was asked last, or the file was opened."""
-        return await self._database.ask_writer(_taken_changes)
+        """Return the changes of passages since the last call, or since the file was opened."""
+        return await self._database.ask_writer(_take_changes)
 
     @reads
     def pending(
         self, db: apsw.Connection, space: int, limit: int, *, without: Collection[bytes] = (), first: int = 0
     ) -> Pending:
-        """Return what has no vector in the space yet, of what no passage before the number `first` holds.
+        """Return texts without a vector in the space, except texts that a passage with an id below `first` has.
 
-        Of the first ones up to `limit`, and those in `without` are left out. It costs a pass over the passages from
-        that number on.
+        At most `limit` passages are returned, without the hashes in `without`. Costs a pass over the passages from
+        `first` on.
         """
-        bound = {"space": space, "limit": limit, "without": _hex(without), "first": first}
+        bound = {"space": space, "limit": limit, "without": hex_array(without), "first": first}
         which = _SINCE if first else _ALL
-        with at_one_moment(db):
+        with in_snapshot(db):
             passages = [
                 PendingPassage(row[0], row[1], row[2], PendingFile(row[4], row[5], row[6]) if row[3] else None)
                 for row in db.execute(_SELECT_PENDING.format(which=which), bound)
@@ -324,13 +317,13 @@ class Vectors(IndexTable):
 
     @reads
     def count_embedded(self, db: apsw.Connection, fingerprint: str) -> int:
-        """Count the passages with a vector of this fingerprint: of equal ones, which share it, each."""
+        """Count the passages with a vector of this fingerprint; equal passages share a vector, and each is counted."""
         space = db.execute(_FIND_SPACE, (fingerprint,)).get
         return 0 if space is None else int(db.execute(_COUNT_EMBEDDED, (space,)).get)
 
     @reads
     def pending_cost(self, db: apsw.Connection, fingerprint: str) -> OutstandingReply:
-        """Count what has no vector of this fingerprint; of an unknown one, everything. Reads every such text once."""
+        """Count what has no vector of this fingerprint; everything for an unknown one. Reads every such text once."""
         files: int = db.execute(_COUNT_FILES, {"space": fingerprint}).get
         passages = tokens = media = media_bytes = 0
         for heading, text, path, size in db.execute(_SELECT_TEXTS, {"space": fingerprint}):
@@ -344,7 +337,7 @@ class Vectors(IndexTable):
 
     @reads
     def rejected(self, db: apsw.Connection, fingerprint: str) -> list[RejectedPassage]:
-        """Return the passages that the model of a fingerprint gives no vector for."""
+        """Return the passages for which the model of a fingerprint gives no vector."""
         rows = db.execute(_REJECTED, (fingerprint,))
         return [RejectedPassage(path, first, last, bool(is_file), why) for path, first, last, is_file, why in rows]
 
@@ -359,53 +352,55 @@ class Vectors(IndexTable):
         *,
         purge_mark: int | None = None,
     ) -> None:
-        """Store vectors, and why there is none, by the hash of their text.
+        """Store vectors, and reasons for missing ones, by the hash of their text.
 
-        After a purge since `purge_mark`, and without one, only what a passage still has: of a text that was purged
-        while it was embedded, not even a vector may stay. What was only edited away may come back, and is paid for.
+        After a purge since `purge_mark`, or without a mark, only texts that a passage still has are stored: of a text
+        purged while it was embedded, not even a vector may stay. A text that was merely edited may come back, and its
+        vector was paid for.
         """
-        # in the transaction that stores: between the two a purge could come
+        # in the storing transaction, so that no purge comes in between
         hashes = [*(key for key, *_ in vectors), *(key for key, _ in rejected)]
-        there = {row[0] for row in db.execute(_SELECT_USED, (_hex(hashes),))}
-        keeps_all = self._purges.has_none_since(purge_mark)
-        put_vectors(db, space, [one for one in vectors if keeps_all or one[0] in there], now)
-        db.executemany(_PUT_REJECTED, [(space, key, reason) for key, reason in rejected if key in there])
+        used = {row[0] for row in db.execute(_SELECT_USED, (hex_array(hashes),))}
+        stores_all = self._purges.has_none_since(purge_mark)
+        put_vectors(db, space, [vector for vector in vectors if stores_all or vector[0] in used], now)
+        db.executemany(
+            "INSERT INTO rejected (space_id, hash, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            [(space, key, reason) for key, reason in rejected if key in used],
+        )
 
     @reads
     def of(self, db: apsw.Connection, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Return the vectors that this file already holds for the given text hashes."""
-        rows = db.execute(_SELECT_BY_HASH, (fingerprint, _hex(hashes)))
+        """Return the stored vectors of these text hashes."""
+        rows = db.execute(_SELECT_BY_HASH, (fingerprint, hex_array(hashes)))
         return {key: unpacked([vector], dimensions)[0] for key, vector, dimensions in rows}
-
-    @reads
-    def after(self, db: apsw.Connection, space: int, last_id: int, dimensions: int, limit: int) -> VectorBatch:
-        """Return the first `limit` vectors that were added after `last_id`."""
-        return vectors_after(db, space, last_id, dimensions, limit)
 
     async def load(
         self, space: int, last_id: int, dimensions: int, limit: int, take: Callable[[VectorBatch], Returned]
     ) -> Returned:
-        """Hand `take` what `after` returns, and return what it returns.
+        """Call `take` with the first `limit` vectors after the id `last_id`, and return its result.
 
-        On the worker thread, since it may copy much; whoever gives up waits until it is done with the batch.
+        It runs on the worker thread, since it may copy much; a cancelled caller waits until it has finished.
         """
-        return await self._database.read(lambda db: take(vectors_after(db, space, last_id, dimensions, limit)))
+        return await self._database.read(
+            lambda db: take(_batch(list(db.execute(_SELECT_AFTER, (space, last_id, limit))), dimensions))
+        )
 
     @reads
     def count(self, db: apsw.Connection, space: int) -> int:
-        """Return how many vectors there are."""
-        found: int = db.execute(_COUNT, (space,)).get
-        return found
+        """Return the number of vectors of a space."""
+        count: int = db.execute("SELECT count(*) FROM vectors WHERE space_id = ?", (space,)).get
+        return count
 
     @reads
     def sample(self, db: apsw.Connection, space: int, dimensions: int, limit: int) -> VectorBatch:
-        """Return at most `limit` vectors, whichever documents they are of."""
+        """Return at most `limit` vectors, of any documents."""
         return _batch(list(db.execute(_SELECT_ANY, (space, limit))), dimensions)
 
     async def ids_within(self, space: int, admitted: CandidateFilter) -> NDArray[np.int64] | None:
         """Return the ids, ascending, of the vectors to compare with, None for all.
 
-        Only a first sieve: few chunks hold a phrase, so its vectors are looked up, but most lack a word.
+        This is only a coarse filter: few chunks contain a required phrase, so their vectors are looked up; but most
+        chunks lack a forbidden one.
         """
         return None if admitted.is_wide else await self._ids_within(space, admitted)
 
@@ -414,28 +409,24 @@ class Vectors(IndexTable):
         values: tuple[str | int, ...]
         if admitted.chunks is not None:
             statement = _IDS_OF_CHUNKS.format(chunks="json_each(?)", chunk="value")
-            values = json.dumps(list(admitted.chunks)), space
+            values = json_array(admitted.chunks), space
         elif admitted.only_memories:
             statement, values = _IDS_OF_CHUNKS.format(chunks="memory_chunks", chunk="chunk_id"), (space,)
         elif admitted.required:
             required = with_stems(all_phrases(admitted.required))
             statement, values = _IDS_OF_PHRASES, (space, required)
         else:
-            statement, values = _IDS_OF_FILES, (space, json.dumps(admitted.files))
+            statement, values = _IDS_OF_FILES, (space, json_array(admitted.files or ()))
         return np.fromiter((row[0] for row in db.execute(statement, values)), np.int64)
 
     @reads
     def count_unused(self, db: apsw.Connection, spaces: Collection[int]) -> int:
         """Count the vectors that no passage uses in these spaces."""
-        count: int = db.execute(_COUNT_UNUSED, {"spaces": json.dumps(list(spaces))}).get
+        count: int = db.execute(_COUNT_UNUSED, {"spaces": json_array(spaces)}).get
         return count
 
     @writes
     def evict_unused(self, db: apsw.Connection, spaces: Collection[int], keep: int) -> int:
-        """Drop all but the `keep` last used vectors that no passage uses in these spaces; return how many went."""
-        db.execute(_EVICT, {"spaces": json.dumps(list(spaces)), "keep": keep})
+        """Delete unused vectors of these spaces except the `keep` last used ones; return how many were deleted."""
+        db.execute(_EVICT, {"spaces": json_array(spaces), "keep": keep})
         return db.changes()
-
-
-def _hex(hashes: Iterable[bytes]) -> str:
-    return json.dumps([key.hex() for key in hashes])

@@ -1,6 +1,7 @@
-"""Conversations in the ledger: answers below the bar, kept for a week, and conversations that are not to be remembered.
+"""Conversations in the ledger: answers below the threshold, stored for a week, and conversations to exclude.
 
-All rows, and no clock; and what a damaged ledger still says of such conversations, which a new one takes over whole.
+Functions on rows, without a clock; and reading the exclusions of a damaged ledger, which a new one takes over
+completely.
 """
 
 from datetime import timedelta
@@ -23,8 +24,6 @@ INSERT INTO held_answers (agent, session, seq, answer, held_at, expires_at) VALU
 ON CONFLICT (agent, session, seq)
 DO UPDATE SET answer = excluded.answer, held_at = excluded.held_at, expires_at = excluded.expires_at
 """
-_EXPIRE = "DELETE FROM held_answers WHERE expires_at <= ?"
-_CUT = "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2"
 _DROP_OLDEST = """
 DELETE FROM held_answers WHERE id IN (
     SELECT id FROM held_answers WHERE agent = ?1 ORDER BY held_at, id
@@ -34,7 +33,7 @@ _FILE_BYTES = """
 SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
 # the newest first: as long as all of them together fit, they stay
-_DROP_BEYOND = """
+_DROP_OVER_LIMIT = """
 DELETE FROM held_answers WHERE id IN (
     SELECT id FROM (
         SELECT id, sum(octet_length(answer)) OVER (ORDER BY held_at DESC, id DESC) AS total
@@ -45,7 +44,10 @@ _COUNT = "SELECT count(*), ifnull(sum(octet_length(answer)), 0) FROM held_answer
 
 
 class HoldingLimits(Struct, frozen=True):
-    """How much may be held for one agent, the oldest going first; `answer_bytes` is the longest answer, in UTF-8."""
+    """Limits per agent; the oldest answers are deleted first.
+
+    `answer_bytes` is the maximum size of one answer in UTF-8.
+    """
 
     answers: int = 5_000
     total_bytes: int = 16 * 2**20
@@ -62,37 +64,40 @@ def hold(
     now: float,
     limits: HoldingLimits,
 ) -> None:
-    """Hold the answer of a turn for a week from `since` on, in the stead of one that is held for it.
+    """Store the answer of a turn for a week from `since`, replacing an earlier one.
 
-    What has expired or is too much is dropped.
+    Expired answers and those above the limits are deleted.
     """
-    # first: what expired takes nobody's place, nor does what a clock that was ahead has made the newest
+    # first, so that neither expired answers nor those dated in the future by a wrong clock displace others
     expire_pending_answers(db, now)
     db.execute(_HOLD, (agent, session, seq, answer, since, since + PENDING_FOR.total_seconds()))
     db.execute(_DROP_OLDEST, (agent, limits.answers))
-    # to add them up takes some milliseconds, and a file that is smaller holds no more
+    # summing takes milliseconds, and a smaller file cannot exceed the limit
     if db.execute(_FILE_BYTES).get > limits.total_bytes:
-        db.execute(_DROP_BEYOND, (agent, limits.total_bytes))
+        db.execute(_DROP_OVER_LIMIT, (agent, limits.total_bytes))
 
 
 def expire_pending_answers(db: apsw.Connection, now: float) -> int:
-    """Delete what has expired and return how many; no clock that was ahead makes the rest stay for more than a week."""
-    db.execute(_EXPIRE, (now,))
+    """Delete expired answers and return how many; limit the rest to a week, in case a clock was ahead."""
+    db.execute("DELETE FROM held_answers WHERE expires_at <= ?", (now,))
     expired = db.changes()
-    db.execute(_CUT, (now, now + PENDING_FOR.total_seconds()))
+    db.execute(
+        "UPDATE held_answers SET held_at = min(held_at, ?1), expires_at = ?2 WHERE expires_at > ?2",
+        (now, now + PENDING_FOR.total_seconds()),
+    )
     return expired
 
 
 def count_pending_answers(db: apsw.Connection, agent: str, now: float) -> tuple[int, int]:
-    """Return how many answers are held for an agent, and their bytes in UTF-8."""
+    """Return the number of stored answers of an agent, and their size in UTF-8."""
     counted: tuple[int, int] = db.execute(_COUNT, (agent, now)).get
     return counted
 
 
 MAX_KEYS = 10_000
-"""Session keys of one agent that its owner may have marked at once."""
+"""Maximum number of session keys of one agent that its owner may exclude."""
 MAX_AGENTS_KEYS = 100
-"""Session keys that the agent itself may have marked; they take no room of the owner's."""
+"""Maximum number of session keys that the agent itself may exclude; they do not count toward the owner's limit."""
 
 
 class WithheldKind(StrEnum):
@@ -100,9 +105,9 @@ class WithheldKind(StrEnum):
 
     TRANSCRIPT = "transcript"
     KEY = "key"
-    """A session key, by its keyed hash."""
+    """A session key, as a keyed hash."""
     AGENTS_KEY = "agents-key"
-    """A session key that the agent marked, and not its owner."""
+    """A session key excluded by the agent, not by its owner."""
     PENDING = "pending"
     """A conversation whose forgetting is not finished."""
 
@@ -110,8 +115,8 @@ class WithheldKind(StrEnum):
 class WithheldName(Struct, frozen=True):
     """A conversation that is not to be remembered; `since` is in seconds since 1970.
 
-    `is_forgotten`: somebody wanted it forgotten; else it is marked. A transcript is known under another name by the
-    keyed hash of its first `head_bytes` bytes.
+    `is_forgotten`: it was forgotten on request; otherwise it is only excluded. A renamed transcript is recognised by
+    the keyed hash of its first `head_bytes` bytes.
     """
 
     kind: WithheldKind
@@ -123,7 +128,7 @@ class WithheldName(Struct, frozen=True):
 
     @property
     def is_hashed(self) -> bool:
-        """Whether it holds a hash, which the key of its ledger belongs to."""
+        """True if it contains a hash, which depends on the key of its ledger."""
         return self.kind in _KEYS or self.head_bytes > 0
 
 
@@ -134,81 +139,97 @@ ON CONFLICT (agent, kind, name) DO UPDATE SET
     head_bytes = iif(excluded.head_bytes, excluded.head_bytes, head_bytes),
     head_hash = iif(excluded.head_bytes, excluded.head_hash, head_hash)
 """
-_ALL = "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?"
 _KEYS = (WithheldKind.KEY, WithheldKind.AGENTS_KEY)
-_COUNT_OTHERS = "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?"
-_DROP_EXCLUSION = "DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?"
 
 
-def withhold(db: apsw.Connection, agent: str, one: WithheldName, key: bytes) -> bool:
-    """Note a conversation, hashed with a key; return False where as many keys are marked as may be.
+def withhold(db: apsw.Connection, agent: str, conversation: WithheldName, key: bytes) -> bool:
+    """Store a conversation, hashed with a key; return False if the limit of keys is reached.
 
-    Raises StoreUnavailable where there are hashes that are keyed otherwise.
+    Raises StoreUnavailable if there are hashes with another key.
     """
-    most = {WithheldKind.KEY: MAX_KEYS, WithheldKind.AGENTS_KEY: MAX_AGENTS_KEYS}.get(one.kind)
-    if most is not None and db.execute(_COUNT_OTHERS, (agent, one.kind, one.name)).get >= most:
+    limit = {WithheldKind.KEY: MAX_KEYS, WithheldKind.AGENTS_KEY: MAX_AGENTS_KEYS}.get(conversation.kind)
+    if (
+        limit is not None
+        and db.execute(
+            "SELECT count(*) FROM withheld WHERE agent = ? AND kind = ? AND name <> ?",
+            (agent, conversation.kind, conversation.name),
+        ).get
+        >= limit
+    ):
         return False
     if hash_key(db) != key:
-        # the file was deleted, or begun anew, since the key was read from it
+        # the file was deleted, or started anew, since the key was read from it
         if has_hashes(db):
             raise StoreUnavailable("the ledger was replaced by another one", hint="restart memoryd")
         set_hash_key(db, key)
-    put_withheld(db, agent, one)
+    put_withheld(db, agent, conversation)
     return True
 
 
-def put_withheld(db: apsw.Connection, agent: str, one: WithheldName) -> None:
-    """Put a row; a mark does not make what was forgotten a mere mark."""
-    given = (agent, one.kind, one.name, one.is_forgotten, one.head_bytes, one.head_hash, one.since)
-    db.execute(_PUT, given)
+def put_withheld(db: apsw.Connection, agent: str, conversation: WithheldName) -> None:
+    """Store a row; excluding a forgotten conversation keeps it forgotten."""
+    values = (
+        agent,
+        conversation.kind,
+        conversation.name,
+        conversation.is_forgotten,
+        conversation.head_bytes,
+        conversation.head_hash,
+        conversation.since,
+    )
+    db.execute(_PUT, values)
 
 
 def release(db: apsw.Connection, agent: str, kind: WithheldKind, name: str) -> bool:
-    """Drop a row, and return whether there was one."""
-    db.execute(_DROP_EXCLUSION, (agent, kind, name))
+    """Delete a row, and return whether there was one."""
+    db.execute("DELETE FROM withheld WHERE agent = ? AND kind = ? AND name = ?", (agent, kind, name))
     return db.changes() > 0
 
 
 def all_withheld(db: apsw.Connection, agent: str) -> list[WithheldName]:
-    """Return all of an agent."""
-    return [struct_of(WithheldName, row) for row in db.execute(_ALL, (agent,))]
+    """Return all rows of an agent."""
+    return [
+        struct_of(WithheldName, row)
+        for row in db.execute(
+            "SELECT kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld WHERE agent = ?", (agent,)
+        )
+    ]
 
 
 def hash_key(db: apsw.Connection) -> bytes:
-    """Return what the hashes are keyed with."""
+    """Return the key of the hashes."""
     key: bytes = db.execute("SELECT bytes FROM hash_key").get
     return key
 
 
 def set_hash_key(db: apsw.Connection, key: bytes) -> None:
-    """Have the hashes be keyed with this; only where there are none."""
+    """Set the key of the hashes; only valid while there are none."""
     db.execute("UPDATE hash_key SET bytes = ?", (key,))
 
 
 def has_hashes(db: apsw.Connection) -> bool:
-    """Tell whether there is a row of any agent with a hash in it."""
-    found: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
-    return bool(found)
+    """Return whether any row of any agent contains a hash."""
+    exists: int = db.execute("SELECT EXISTS (SELECT 1 FROM withheld WHERE kind IN (?, ?) OR head_bytes)", _KEYS).get
+    return bool(exists)
 
 
 _WORDING = Wording("a ledger that was set aside", "delete it, or move it away")
 _FIRST_VERSION = 2
-"""Of the tables, with marks."""
+"""First version of the tables that has exclusions."""
 _KEY_BYTES = _HASH_BYTES = 32
-_ROWS = "SELECT agent, kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld ORDER BY id"
 
 
 class Marks(Struct, frozen=True):
-    """All rows of all agents, and what their hashes are keyed with: no bytes where there is none yet."""
+    """All rows of all agents, and the key of their hashes; empty if there is none yet."""
 
     key: bytes = b""
     rows: tuple[tuple[str, WithheldName], ...] = ()
 
 
 def read_marks(path: Path) -> Marks:
-    """Return the marks of a ledger that nobody has open, and write nothing. Blocks.
+    """Return the marks of a ledger that is not open, without writing. Blocks.
 
-    Raises DamagedDatabase or StoreUnavailable when they cannot all be read.
+    Raises DamagedDatabase or StoreUnavailable if not all of them can be read.
     """
     with mapped_errors(_WORDING):
         try:
@@ -220,59 +241,69 @@ def read_marks(path: Path) -> Marks:
 
 
 def take_over(db: apsw.Connection, name: str, marks: Marks) -> None:
-    """Add the marks of a ledger of that file name, and note that; raises StoreUnavailable if their hashes cannot be."""
+    """Add the marks of the ledger with this file name; raises StoreUnavailable if its hashes have another key."""
     if marks.key and hash_key(db) != marks.key:
         if not has_hashes(db):
             set_hash_key(db, marks.key)
-        elif any(one.is_hashed for _, one in marks.rows):
+        elif any(conversation.is_hashed for _, conversation in marks.rows):
             raise StoreUnavailable("other conversations were marked since, and hashed with another key")
-    for agent, one in marks.rows:
-        put_withheld(db, agent, one)
+    for agent, conversation in marks.rows:
+        put_withheld(db, agent, conversation)
     db.execute("INSERT INTO taken_over VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
 
 def taken_over(db: apsw.Connection) -> frozenset[str]:
-    """Return the file names of the ledgers whose marks are here."""
+    """Return the file names of the ledgers whose marks were taken over."""
     return frozenset(str(row[0]) for row in db.execute("SELECT name FROM taken_over"))
 
 
 def _read(path: Path) -> Marks:
     log = WriteAheadLog(path)
-    log.look()
+    log.inspect()
     if not path.stat().st_size:
         raise DamagedDatabase("it is empty")
-    connection = _connected(path)
+    connection = _connect(path)
     try:
         log.check(connection)
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         if version_of(connection.pragma("user_version")) < _FIRST_VERSION and "withheld" not in tables:
             return Marks()
         for table in ("withheld", "hash_key"):
-            # each index of it, too, and that they agree
-            if found := broken_parts(connection, f"integrity_check({table})"):
-                raise DamagedDatabase("; ".join(found[:3]))
+            # checks its indexes, too, and that they match
+            if problems := broken_parts(connection, f"integrity_check({table})"):
+                raise DamagedDatabase("; ".join(problems[:3]))
         (key,) = (row[0] for row in connection.execute("SELECT bytes FROM hash_key"))
         if len(key) != _KEY_BYTES:
             raise DamagedDatabase("what its hashes are keyed with is damaged")
-        return Marks(key, tuple(_mark(*row) for row in connection.execute(_ROWS)))
+        return Marks(
+            key,
+            tuple(
+                _mark(*row)
+                for row in connection.execute(
+                    "SELECT agent, kind, name, since, is_forgotten, head_bytes, head_hash FROM withheld ORDER BY id"
+                )
+            ),
+        )
     finally:
         connection.close()
 
 
-def _connected(path: Path) -> apsw.Connection:
+def _connect(path: Path) -> apsw.Connection:
     log = log_of(path)
-    # without a log no file is made beside it; with one, what stands in it counts
+    # without a log, `immutable` avoids creating files beside it; with one, the log must be read
     how = "" if log.exists() and log.stat().st_size else "&immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(f"file:{quote(str(path))}?mode=ro{how}", flags=flags)
-    # of a file that lost its end, or whose other tables are broken, what is left can be read only so
+    # needed to read the rest of a truncated file, or of one whose other tables are broken
     connection.execute("PRAGMA writable_schema = ON; PRAGMA trusted_schema = OFF; PRAGMA query_only = ON").fetchall()
     return connection
 
 
 def _mark(agent: str, *row: object) -> tuple[str, WithheldName]:
-    one = struct_of(WithheldName, row)
-    is_sound = one.head_bytes >= 0 and len(one.head_hash) == (_HASH_BYTES if one.head_bytes else 0)
-    if not (agent and one.name and is_sound):
+    conversation = struct_of(WithheldName, row)
+    is_sound = conversation.head_bytes >= 0 and len(conversation.head_hash) == (
+        _HASH_BYTES if conversation.head_bytes else 0
+    )
+    if not (agent and conversation.name and is_sound):
         raise DamagedDatabase("a row of it is damaged")
-    return agent, one
+    return agent, conversation

@@ -1,6 +1,6 @@
-"""A ledger file without a connection to it: copy it, count its rows, rename its workspace, carry marks into it.
+"""Operations on a ledger file without an open ledger: copy, count rows, rename a workspace, carry marks over.
 
-All of it blocks, and raises StoreError. A change needs a file that is not open elsewhere.
+All functions block, and raise StoreError. A file must not be open elsewhere while it is changed.
 """
 
 import contextlib
@@ -17,22 +17,21 @@ from memoryd.store.connection import Connector, Wording, broken_parts, make_priv
 from memoryd.store.ledger.conversations import read_marks, take_over
 from memoryd.store.ledger.database import LEDGER, SUFFIXES, refuse_foreign
 from memoryd.store.migrations import migrate, require_known, require_own_objects
-from memoryd.store.opening import seal_of, sealed, version_of
+from memoryd.store.opening import seal_of, version_of, with_seal
 
 LEDGER_ENDING = "ledger.sqlite"
-"""How the name of every ledger ends."""
+"""The end of every ledger's file name."""
 LOGS = SUFFIXES[1:]
-"""Of the files that SQLite keeps beside a ledger: they belong to it alone."""
+"""Suffixes of the files that SQLite stores beside a ledger."""
 _WORDING = Wording("the ledger", "memoryctl doctor says what to do")
 _TABLES = "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = ?"
-_TOMBSTONES = "SELECT workspace, hash, at FROM tombstones"
 _PUT_TOMBSTONE = "INSERT INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING"
 
 
 def copy_ledger(source: Path, target: Path) -> None:
-    """Copy a ledger as it is at one moment into a new file for its owner alone, durably, without its log.
+    """Copy a snapshot of a ledger into a new private file, durably, without its log.
 
-    Who writes meanwhile goes on. Raises ForeignDatabase, DamagedDatabase, StoreUnavailable.
+    Other processes can still write. Raises ForeignDatabase, DamagedDatabase, StoreUnavailable.
     """
     refuse_foreign(source, LEDGER, is_private=False)
     make_private_file(target)
@@ -44,31 +43,33 @@ def copy_ledger(source: Path, target: Path) -> None:
 
 
 def figures(path: Path, *, is_strict: bool = False) -> dict[str, int]:
-    """Return how many rows each workspace has in a ledger that nobody has open; all of it is looked at.
+    """Return the number of rows of each workspace in a ledger that is not open; the complete file is checked.
 
-    Raises ForeignDatabase for what is none, or is of a newer version, and if `is_strict` for one that has anything
-    that we do not make, DamagedDatabase for a broken one.
+    Raises ForeignDatabase for a file that is no ledger, or of a newer version, and with `is_strict` for one with
+    foreign objects; DamagedDatabase for a broken one.
     """
     refuse_foreign(path, LEDGER, is_private=False)
     with _reading(path) as reader:
         if is_strict:
             require_own_objects(reader, LEDGER)
-        if found := broken_parts(reader):
-            raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(found)}", hint=_WORDING.when_damaged)
+        if problems := broken_parts(reader):
+            raise DamagedDatabase(f"{path.name} is damaged: {'; '.join(problems)}", hint=_WORDING.when_damaged)
         return _rows(reader)
 
 
 def rows_of(path: Path) -> dict[str, int]:
-    """Return how many rows each workspace has in a ledger, also while it is used; raises StoreError."""
+    """Return the number of rows of each workspace in a ledger, which may be in use; raises StoreError."""
     refuse_foreign(path, LEDGER, is_private=False)
     with _reading(path) as reader:
         return _rows(reader)
 
 
 def rename_workspace(path: Path, old: str, new: str) -> int:
-    """Give all rows of a workspace another one, in one transaction, and return how many; nobody has the ledger open.
+    """Move all rows of a workspace to another name, in one transaction, and return how many.
 
-    A second time there are none. Raises StoreError, ForeignDatabase where the new one has rows of its own.
+    The ledger must not be open.
+
+    A repeated call finds no rows. Raises StoreError, ForeignDatabase if the new name has rows of its own.
     """
     refuse_foreign(path, LEDGER, is_private=False)
     with _writing(path) as db:
@@ -81,20 +82,20 @@ def rename_workspace(path: Path, old: str, new: str) -> int:
 
 
 def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
-    """Bring into a ledger what another one knows to be forgotten, or not to be remembered; return how many are new.
+    """Copy into a ledger which memories another ledger has as forgotten or excluded; return how many are new.
 
-    What was forgotten is noted as to be finished, so that the daemon takes out what came back of it. Without the same
-    key the hashes of memories mean nothing. Raises StoreError.
+    Forgotten memories are marked pending, so that the daemon removes reappeared lines. With a different key, hashes of
+    memories have no meaning and are skipped. Raises StoreError.
     """
     marks = read_marks(known)
     stones: Sequence[tuple[apsw.SQLiteValue, ...]] = ()
     if has_same_key:
         with _reading(known) as reader:
-            stones = reader.execute(_TOMBSTONES).fetchall()
-    # an older one has no place for all marks
+            stones = reader.execute("SELECT workspace, hash, at FROM tombstones").fetchall()
+    # an older version has no columns for all marks
     with mapped_errors(_WORDING), closing(Connector(restored, is_history=True).writer()) as db:
         require_ours(db, restored)
-        # what it was before lies where it was copied from
+        # no copy is needed: the old file still exists where it was copied from
         migrate(db, LEDGER, lambda _version: None)
         _close_log(db)
     with _writing(restored) as db:
@@ -107,12 +108,12 @@ def carry_marks(known: Path, restored: Path, *, has_same_key: bool) -> int:
 
 
 def is_ledger_name(name: str) -> bool:
-    """Tell whether a file of this name may be a ledger of ours."""
+    """Return whether a file with this name may be a ledger of memoryd."""
     return name == LEDGER_ENDING or name.endswith(f"-{LEDGER_ENDING}")
 
 
 def require_ours(connection: apsw.Connection, path: Path) -> None:
-    """Raise ForeignDatabase for what is another database, or a newer ledger, as its log has it."""
+    """Raise ForeignDatabase for another database, or a newer ledger, judged with its log."""
     if connection.pragma("application_id") != LEDGER.application:
         raise ForeignDatabase(f"{path} is another database than a ledger of memoryd")
     require_known(LEDGER, version_of(connection.pragma("user_version")), path.name)
@@ -120,16 +121,16 @@ def require_ours(connection: apsw.Connection, path: Path) -> None:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[apsw.Connection]:
-    """Give a connection that reads a ledger of ours, as its log has it."""
+    """Yield a read-only connection to a ledger of memoryd, including its log."""
     with mapped_errors(_WORDING), closing(Connector(path, is_history=True).reader()) as db:
-        # the first read finds a log that is there
+        # the first read loads an existing log
         require_ours(db, path)
         yield db
 
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[apsw.Connection]:
-    """Give a connection with a transaction, which is kept if the block ends well; the log is gone then."""
+    """Yield a connection in a transaction, which is committed if the block succeeds; the log is removed then."""
     with mapped_errors(_WORDING), closing(Connector(path, is_history=True).writer()) as db:
         with transaction(db):
             require_ours(db, path)
@@ -138,10 +139,10 @@ def _writing(path: Path) -> Iterator[apsw.Connection]:
 
 
 def _close_log(db: apsw.Connection) -> None:
-    """Have the file be whole by itself: an even seal says so, and no log lies beside it."""
+    """Make the file complete by itself: give it an even seal and remove the log."""
     number = db.pragma("user_version")
     if seal_of(number) % 2:
-        db.pragma("user_version", sealed(number, seal_of(number) + 1))
+        db.pragma("user_version", with_seal(number, seal_of(number) + 1))
     db.pragma("journal_mode", "delete")
 
 

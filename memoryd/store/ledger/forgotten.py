@@ -1,7 +1,7 @@
-"""Forgetting in the ledger: delete a memory's rows everywhere in one transaction, and keep keyed hashes of it.
+"""Forgetting in the ledger: erase a memory's rows everywhere in one transaction, and store keyed hashes of it.
 
-Also what is kept of the machines on one folder: which of them this is, and what is forgotten on all of them. No byte of
-the deleted rows is left, and no hash reveals what was said.
+Also the data about machines that share a folder: the id of this one, and what is forgotten on all of them. No bytes of
+erased rows remain, and no hash reveals a text.
 """
 
 from collections.abc import Collection, Container, Mapping, Sequence, Set
@@ -26,16 +26,16 @@ _OF_MEMORIES = (
     ("opinion_steps", "evidence"),
     ("usage", "memory"),
 )
-"""Tables and columns that name memories: an id is a hash of what was said, and is not keyed."""
+"""Tables and columns that name memories: an id is an unkeyed hash of a statement."""
 _EXPIRED = """
 SELECT id FROM changes WHERE workspace = ? AND writer = 'forget' AND hunks IS NOT NULL AND at < ?
 """
 _PROPOSALS = "SELECT id, memories, why, diff FROM proposals WHERE workspace = ?"
-"""These name memories, too: all that one rests on, by words in one column."""
+"""Proposals also name memories: all that a proposal rests on, separated by spaces in one column."""
 
 
 class PurgedRows(Struct, frozen=True):
-    """How many rows went, or lost their text; `changes` are those that cannot be undone any more."""
+    """Numbers of rows that were deleted or lost text; `changes` are those that can no longer be undone."""
 
     changes: int = 0
     proposals: int = 0
@@ -44,57 +44,57 @@ class PurgedRows(Struct, frozen=True):
 
 
 class ForgottenRows(WorkspaceRows):
-    """What of the rows is to be forgotten, in the `others` of the workspace, too, which other agents have."""
+    """Erases rows about forgotten memories, also in the `others` of the workspace, which belong to other agents."""
 
     def __init__(self, ledger: Ledger, workspace: str | Path, others: Sequence["ForgottenRows"] = ()) -> None:
         super().__init__(ledger, workspace)
         self._changes = ChangeLog(ledger, workspace)
-        self._told = ToldRows(ledger, workspace)
+        self._shown = ToldRows(ledger, workspace)
         self._others = others
 
-    async def purge(self, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
-        """Delete what names these memories, or tells what is forgotten; no byte of it is left in file, log or copies.
+    async def purge(self, memories: Set[MemoryId], forgotten: Forgotten) -> PurgedRows:
+        """Erase rows that name these memories or contain forgotten text; no bytes remain in file, log or copies.
 
         Changes keep their other lines.
         """
-        changes = await self._changes.purge(gone)
-        own = replace(await self._purge(memories, gone), changes=changes)
-        purged = [own, *[await other.purge(memories, gone) for other in self._others]]
+        changes = await self._changes.purge(forgotten)
+        own = replace(await self._purge(memories, forgotten), changes=changes)
+        purged = [own, *[await other.purge(memories, forgotten) for other in self._others]]
         return PurgedRows(*map(sum, zip(*map(astuple, purged), strict=True)))
 
     @reads
     def named(self, db: apsw.Connection) -> frozenset[MemoryId]:
         """Return the memories that rows name, whether or not a line states them."""
         statements = (f"SELECT {column} FROM {table} WHERE workspace = ?" for table, column in _OF_MEMORIES)
-        ids = {row[0] for one in statements for row in db.execute(one, (self._workspace,))}
+        ids = {row[0] for statement in statements for row in db.execute(statement, (self._workspace,))}
         for _, rests_on, *_ in db.execute(_PROPOSALS, (self._workspace,)):
             ids.update(rests_on.split())
         return frozenset(map(MemoryId, ids))
 
     async def expire(self, before: float) -> int:
-        """Take the lines out of forgettings that could be undone until then, in seconds since 1970; return how many."""
-        given = (self._workspace, before)
-        expired = await self._ledger.read(lambda db: db.execute(_EXPIRED, given).fetchall())
+        """Remove the lines of forgettings before a time (seconds since 1970), ending their undo; return how many."""
+        arguments = (self._workspace, before)
+        expired = await self._ledger.read(lambda db: db.execute(_EXPIRED, arguments).fetchall())
         if expired:
             await self._erase_each("UPDATE changes SET hunks = NULL WHERE id = ?", expired)
         await self.blank()
         return len(expired)
 
     async def blank(self) -> None:
-        """Blank the hashes of files from before something was forgotten in them, as far as it is settled.
+        """Blank the hashes of files from before a text in them was forgotten, for settled changes.
 
-        The page of an entity that went as a whole takes the rows with it that name it.
+        If an entity page was removed completely, all rows with its path are deleted.
         """
         await self._changes.blank()
         await self._changes.drop_pages(ENTITY_PAGES)
 
-    async def drop_pages(self, kept: Container[str]) -> None:
-        """Name no page of an entity that is not there any more, under whatever name it was told."""
-        await self._told.drop_pages(ENTITY_PAGES, kept)
+    async def drop_pages(self, existing: Container[str]) -> None:
+        """Erase the names of entity pages that no longer exist, under any name that was shown."""
+        await self._shown.drop_pages(ENTITY_PAGES, existing)
 
     @erases
-    def _purge(self, db: apsw.Connection, memories: Set[MemoryId], gone: Forgotten) -> PurgedRows:
-        # what is left of an opinion's steps must still come out of each other
+    def _purge(self, db: apsw.Connection, memories: Set[MemoryId], forgotten: Forgotten) -> PurgedRows:
+        # the remaining steps of an opinion must form a chain again
         steps = forget_steps(db, self._workspace, sorted(memories))
         named = [(self._workspace, memory) for memory in memories]
         before = db.total_changes()
@@ -105,89 +105,101 @@ class ForgottenRows(WorkspaceRows):
         proposals = [
             (number,)
             for number, rests_on, *texts in db.execute(_PROPOSALS, (self._workspace,))
-            if not memories.isdisjoint(rests_on.split()) or any(map(gone.is_in, texts))
+            if not memories.isdisjoint(rests_on.split()) or any(map(forgotten.is_in, texts))
         ]
         db.executemany("DELETE FROM proposals WHERE id = ?", proposals)
-        held = db.execute("SELECT id, answer FROM held_answers")
-        answers = [(number,) for number, text in held if gone.is_in(text) or gone.is_near(text)]
+        stored_answers = db.execute("SELECT id, answer FROM held_answers")
+        answers = [(number,) for number, text in stored_answers if forgotten.is_in(text) or forgotten.is_near(text)]
         db.executemany("DELETE FROM held_answers WHERE id = ?", answers)
         return PurgedRows(proposals=len(proposals), held_answers=len(answers), steps=steps)
 
 
-_PUT = "INSERT OR REPLACE INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, ?)"
-_ALL = "SELECT hash, is_pending FROM tombstones WHERE workspace = ?"
-_DROP = "DELETE FROM tombstones WHERE workspace = ? AND hash = ?"
-
-
 class TombstoneRows(WorkspaceRows):
-    """Keyed hashes of what was forgotten."""
+    """Keyed hashes of forgotten memories."""
 
     @reads
     def all(self, db: apsw.Connection) -> dict[bytes, bool]:
-        """Return the hashes, and whether the forgetting of each is still to be finished."""
-        return {row[0]: bool(row[1]) for row in db.execute(_ALL, (self._workspace,))}
+        """Return the hashes, and whether the forgetting of each is still pending."""
+        return {
+            row[0]: bool(row[1])
+            for row in db.execute("SELECT hash, is_pending FROM tombstones WHERE workspace = ?", (self._workspace,))
+        }
 
     @writes
     def put(self, db: apsw.Connection, hashes: Collection[bytes], at: float, *, is_pending: bool) -> None:
-        """Note hashes at a time, in seconds since 1970."""
-        db.executemany(_PUT, [(self._workspace, one, at, is_pending) for one in hashes])
+        """Store hashes with a time in seconds since 1970."""
+        db.executemany(
+            "INSERT OR REPLACE INTO tombstones (workspace, hash, at, is_pending) VALUES (?, ?, ?, ?)",
+            [(self._workspace, digest, at, is_pending) for digest in hashes],
+        )
 
     @erases
     def drop(self, db: apsw.Connection, hashes: Collection[bytes]) -> None:
-        """Drop hashes: what they name may be remembered again."""
-        db.executemany(_DROP, [(self._workspace, one) for one in hashes])
+        """Erase hashes: the memories may be remembered again."""
+        db.executemany(
+            "DELETE FROM tombstones WHERE workspace = ? AND hash = ?", [(self._workspace, digest) for digest in hashes]
+        )
 
 
 MAX_ROWS = 200_000
-"""Of what is forgotten, in one workspace; beyond it others tell in vain."""
-_WHO = "SELECT id, number, line FROM machine WHERE workspace = ?"
-_CLAIM = "INSERT OR REPLACE INTO machine (workspace, id, number, line) VALUES (?, ?, ?, ?)"
-_OWN_NOTHING = "UPDATE usage SET elsewhere = access_count WHERE workspace = ?"
-_ALL_STATES = "SELECT hash, at, is_forgotten FROM machine_tombstones WHERE workspace = ?"
-_COUNT = "SELECT count(*) FROM machine_tombstones WHERE workspace = ?"
-_PUT_STATE = "INSERT OR REPLACE INTO machine_tombstones (workspace, hash, at, is_forgotten) VALUES (?, ?, ?, ?)"
+"""Maximum number of forgotten memories per workspace; more from other machines are ignored."""
 
 
 class WrittenLine(Struct, frozen=True):
-    """The last line of one's own journal: the machine and the number in it, and its hash."""
+    """The last line of this machine's journal: machine id, number and hash."""
 
     machine: str = ""
     number: int = 0
     hash: bytes = b""
 
 
-class TombstoneState(Struct, frozen=True):
-    """Whether something is forgotten, or remembered again, and since when, in seconds since 1970."""
+class TombstoneState(Struct, frozen=True, order=True):
+    """Whether a memory is forgotten, or remembered again, and the time of that in seconds since 1970.
+
+    A state is greater than another if it is later, or at the same time if it is forgotten.
+    """
 
     at: float
     is_forgotten: bool
 
 
 class MachineRows(WorkspaceRows):
-    """What is kept of the machines on one workspace."""
+    """Data about the machines on one workspace."""
 
     @reads
     def last(self, db: apsw.Connection) -> WrittenLine:
-        """Return the line that was written last; one of no machine where none was."""
-        row = db.execute(_WHO, (self._workspace,)).fetchone()
+        """Return the last line that was written; an empty one if there is none."""
+        row = db.execute("SELECT id, number, line FROM machine WHERE workspace = ?", (self._workspace,)).fetchone()
         return WrittenLine() if row is None else WrittenLine(*row)
 
     @writes
     def claim(self, db: apsw.Connection, line: WrittenLine, *, is_new: bool) -> None:
-        """Note a line that is about to be written; a machine that is new has counted nothing yet."""
-        db.execute(_CLAIM, (self._workspace, line.machine, line.number, line.hash))
+        """Store a line that is about to be written; a new machine starts with no counts of its own."""
+        db.execute(
+            "INSERT OR REPLACE INTO machine (workspace, id, number, line) VALUES (?, ?, ?, ?)",
+            (self._workspace, line.machine, line.number, line.hash),
+        )
         if is_new:
-            db.execute(_OWN_NOTHING, (self._workspace,))
+            db.execute("UPDATE usage SET elsewhere = access_count WHERE workspace = ?", (self._workspace,))
 
     @reads
     def tombstones(self, db: apsw.Connection) -> Mapping[bytes, TombstoneState]:
-        """Return what is known to be forgotten, or remembered again, by its hashes."""
-        rows = db.execute(_ALL_STATES, (self._workspace,))
+        """Return the known states of memories, by hash."""
+        rows = db.execute(
+            "SELECT hash, at, is_forgotten FROM machine_tombstones WHERE workspace = ?", (self._workspace,)
+        )
         return {bytes(key): TombstoneState(at, bool(is_forgotten)) for key, at, is_forgotten in rows}
 
     @writes
     def put(self, db: apsw.Connection, states: Mapping[bytes, TombstoneState]) -> None:
-        """Note what is forgotten, or remembered again."""
-        room = max(0, MAX_ROWS - db.execute(_COUNT, (self._workspace,)).get)
-        rows = [(self._workspace, key, one.at, int(one.is_forgotten)) for key, one in states.items()]
-        db.executemany(_PUT_STATE, rows[:room])
+        """Store states, up to the limit."""
+        room = max(
+            0,
+            MAX_ROWS
+            - db.execute("SELECT count(*) FROM machine_tombstones WHERE workspace = ?", (self._workspace,)).get,
+        )
+        rows = [(self._workspace, key, state.at, int(state.is_forgotten)) for key, state in states.items()]
+        db.executemany(
+            "INSERT OR REPLACE INTO machine_tombstones (workspace, hash, at, is_forgotten) VALUES (?, ?, ?, ?)",
+            rows[:room],
+        )

@@ -1,7 +1,7 @@
-"""The ledger: what the files of a workspace cannot say; each noun of it is a class over `read`, `write` and `erase`.
+"""The ledger: data that the files of a workspace cannot express. Row classes use its `read`, `write` and `erase`.
 
-It is opened on first use, and made when there is something to keep. Whatever is wrong with its file costs the ledger
-alone: its callers get a StoreError, and `trouble` says why. It also counts how much of its history it keeps.
+It is opened on first use, and created when there is something to store. A problem with its file affects the ledger
+only: callers get a StoreError, and `trouble` gives the reason. This module also counts the stored history.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ from memoryd.store.ledger.database import (
     SetAsideLedgers,
     delete_copies,
     is_there,
-    on_nothing,
+    on_empty,
     set_aside,
 )
 from memoryd.store.migrations import History
@@ -53,21 +53,15 @@ SELECT (SELECT count(*) FROM changes WHERE workspace = ?1),
     (SELECT ifnull(sum(octet_length(hunks)), 0) FROM changes WHERE workspace = ?1),
     (SELECT count(*) FROM proposals WHERE workspace = ?1), (SELECT count(*) FROM reflect_runs WHERE workspace = ?1)
 """
-_HELD = "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?"
-_DROP_PENDING = "DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?"
-_FORGET = "DELETE FROM held_answers WHERE agent = ? AND session = ?"
-_DROP_AWAITED = "DELETE FROM awaited_messages WHERE agent = ? AND session = ?"
-_DROP_TOLD = "DELETE FROM told_turns WHERE agent = ? AND session = ?"
-_OF_SESSION = "SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?"
 
 
 def count_history(db: apsw.Connection, workspace: str) -> HistoryReply:
-    """Count what is kept of a workspace, by its real path."""
+    """Count the stored history of a workspace, given by its real path."""
     return history_reply(*db.execute(_COUNT, (workspace,)).get)
 
 
 def history_reply(changes: int = 0, change_bytes: int = 0, proposals: int = 0, runs: int = 0) -> HistoryReply:
-    """Return what is kept, beside what may be."""
+    """Return the counts of the history, with their limits."""
     return HistoryReply(
         changes=changes,
         maxChanges=CHANGES_MAX,
@@ -84,9 +78,9 @@ log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 3600.0
 TROUBLED_SECONDS = 15.0
-"""How soon to look again at a file that cannot be used."""
+"""How soon to check again a file that cannot be used."""
 RETRY_SECONDS = 10.0
-"""How long a file that cannot be opened is left alone."""
+"""How long a file that could not be opened is not tried again."""
 
 SqlValue = str | bytes | int | float | None
 Run = Callable[[Transaction[Returned]], Awaitable[Returned]]
@@ -95,8 +89,8 @@ Run = Callable[[Transaction[Returned]], Awaitable[Returned]]
 class Ledger:
     """The ledger at one path, for all agents that share it.
 
-    `is_private`: nobody but us writes into its folder. `is_read_only`: nothing may be written where it lies; then it
-    is read as it is, if that takes no writing. Verbs raise StoreError.
+    `is_private`: no one else writes into its folder. `is_read_only`: nothing may be written there; the file is read if
+    that is possible without writing. Methods raise StoreError.
     """
 
     def __init__(
@@ -128,48 +122,48 @@ class Ledger:
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be used, or what happened to it that somebody should look at."""
+        """Why it cannot be used, or what its owner should check; None if all is well."""
         return self._failure or self._aside.trouble
 
     @property
     def pulse(self) -> Pulse:
-        """The signs of life of whoever writes it."""
+        """Heartbeats of the writer."""
         return self._file.pulse
 
     @property
     def set_aside(self) -> list[Path]:
-        """Return the damaged ledgers beside it, as of the last look: nothing is forgotten in these."""
+        """The damaged ledgers beside it, as of the last scan. Forgetting does not change these."""
         return list(self._aside.paths)
 
     async def read(self, step: Transaction[Returned]) -> Returned:
-        """Return what a step reads, of an empty ledger where there is none; only for classes of this room."""
+        """Return what a step reads, from an empty ledger if there is none. For row classes only."""
         return await self._use(self._file.read, step)
 
     async def write(self, step: Transaction[Returned], *, makes_file: bool = True) -> Returned:
-        """Do a step in one transaction, in a ledger that is made for it; only for classes of this room.
+        """Run a step in one transaction, creating the ledger if needed. For row classes only.
 
-        Raises Denied where nothing may be written.
+        Raises Denied if nothing may be written.
         """
-        self._allow_writing()
+        self._check_writable()
         return await self._use(self._file.write, step, makes_file=makes_file)
 
     async def erase(self, step: Transaction[Returned]) -> Returned:
-        """Do a step that deletes, of an empty ledger where there is none; no byte of it is left but in `set_aside`.
+        """Run a step that deletes, on an empty ledger if there is none; no bytes remain, except in `set_aside`.
 
-        Only for classes of this room. Raises Denied where nothing may be written.
+        For row classes only. Raises Denied if nothing may be written.
         """
-        self._allow_writing()
+        self._check_writable()
         return await self._use(self._file.erase, step)
 
     async def hold(self, agent: str, session: str, seq: int, answer: str, at: datetime | None = None) -> bool:
-        """Hold an answer for a week from a time, else from now; return whether it is.
+        """Store an answer for a week, counted from `at` or now; return whether it is stored.
 
-        One that is too long is refused, never cut, and one whose week is over is not held. Raises Denied where
-        nothing may be written.
+        An answer that is too long is refused, never cut; one whose week is over is not stored. Raises Denied if nothing
+        may be written.
         """
-        self._allow_writing()
-        whole = answer.encode("utf-8", "replace")
-        if len(whole) > self.limits.answer_bytes:
+        self._check_writable()
+        data = answer.encode("utf-8", "replace")
+        if len(data) > self.limits.answer_bytes:
             self.note_refused()
             return False
         now = self._clock()
@@ -179,11 +173,11 @@ class Ledger:
         began = time.monotonic()
 
         def step(db: apsw.Connection) -> None:
-            hold(db, agent, session, seq, whole.decode(), since, now, self.limits)
+            hold(db, agent, session, seq, data.decode(), since, now, self.limits)
 
         async with self._holding:
             if self._hold_failed_at >= began:
-                # else each of those that wait here would wait for the same lock anew
+                # otherwise every waiting caller would wait for the same lock again
                 raise StoreUnavailable(self._failure)
             try:
                 await self._use(lambda step: self._file.write(step, busy_ms=SHORT_BUSY_MS), step, makes_file=True)
@@ -193,73 +187,86 @@ class Ledger:
         return True
 
     def note_refused(self) -> None:
-        """Count an answer that is not held."""
+        """Count an answer that is not stored."""
         self._refused += 1
 
     async def held(self, agent: str, session: str, seq: int) -> str | None:
-        """Return the answer that is held for a turn, never an expired one."""
-        held = (agent, session, seq, self._clock())
-        answer: str | None = await self.read(lambda db: db.execute(_HELD, held).get)
+        """Return the stored answer of a turn, never an expired one."""
+        arguments = (agent, session, seq, self._clock())
+        answer: str | None = await self.read(
+            lambda db: (
+                db.execute(
+                    "SELECT answer FROM held_answers WHERE agent = ? AND session = ? AND seq = ? AND expires_at > ?",
+                    arguments,
+                ).get
+            )
+        )
         return answer
 
     async def drop(self, agent: str, session: str, seq: int) -> bool:
-        """Delete the answer of a turn; return whether one was held. Raises Denied where nothing may be written."""
+        """Delete the answer of a turn; return whether there was one. Raises Denied if nothing may be written."""
 
         def step(db: apsw.Connection) -> bool:
-            db.execute(_DROP_PENDING, (agent, session, seq))
+            db.execute("DELETE FROM held_answers WHERE agent = ? AND session = ? AND seq = ?", (agent, session, seq))
             return db.changes() > 0
 
         return await self.write(step, makes_file=False)
 
     async def forget_session(self, agent: str, session: str) -> int:
-        """Delete all answers of a session and return how many; no byte of them is left on disk but in `set_aside`.
+        """Erase all answers of a session and return how many; no bytes remain, except in `set_aside`.
 
-        Nor is anything of it captured that still waits for that. Raises Denied where nothing may be written.
+        Messages of it that wait for capture are dropped, too. Raises Denied if nothing may be written.
         """
 
         def step(db: apsw.Connection) -> int:
-            db.execute(_DROP_AWAITED, (agent, session))
-            db.execute(_DROP_TOLD, (agent, session))
-            db.execute(_FORGET, (agent, session))
+            db.execute("DELETE FROM awaited_messages WHERE agent = ? AND session = ?", (agent, session))
+            db.execute("DELETE FROM told_turns WHERE agent = ? AND session = ?", (agent, session))
+            db.execute("DELETE FROM held_answers WHERE agent = ? AND session = ?", (agent, session))
             return db.changes()
 
         return await self.erase(step)
 
     async def pending_of_session(self, agent: str, session: str) -> int:
-        """Count the answers that are held of a session."""
-        counted: int = await self.read(lambda db: db.execute(_OF_SESSION, (agent, session)).get)
+        """Count the stored answers of a session."""
+        counted: int = await self.read(
+            lambda db: (
+                db.execute("SELECT count(*) FROM held_answers WHERE agent = ? AND session = ?", (agent, session)).get
+            )
+        )
         return counted
 
-    async def withhold(self, agent: str, one: WithheldName, key: bytes) -> bool:
-        """Note a conversation that is not to be remembered, hashed with a key; return False where too many are.
+    async def withhold(self, agent: str, conversation: WithheldName, key: bytes) -> bool:
+        """Store a conversation that is not to be remembered, hashed with a key; return False if there are too many.
 
-        Raises Denied where nothing may be written, and StoreUnavailable where other hashes are keyed otherwise.
+        Raises Denied if nothing may be written, and StoreUnavailable if other hashes have another key.
         """
-        self._allow_writing()
-        return await self._use_marks(self._file.write, lambda db: withhold(db, agent, one, key), makes_file=True)
+        self._check_writable()
+        return await self._use_marks(
+            self._file.write, lambda db: withhold(db, agent, conversation, key), makes_file=True
+        )
 
     async def release(self, agent: str, kind: WithheldKind, name: str) -> bool:
-        """Drop such a note, of which no byte is left in file or log; return whether there was one.
+        """Erase such a row from file and log; return whether there was one.
 
-        Raises Denied where nothing may be written.
+        Raises Denied if nothing may be written.
         """
-        self._allow_writing()
+        self._check_writable()
         return await self._use_marks(
             lambda step: self._file.erase(step, keeps_copies=True), lambda db: release(db, agent, kind, name)
         )
 
     async def withheld(self, agent: str, *, makes_file: bool = False) -> tuple[bytes, list[WithheldName]]:
-        """Return what hashes are keyed with, and all notes of an agent; no bytes and none where there is no ledger."""
+        """Return the key of the hashes, and all rows of an agent; both empty without a ledger."""
         return await self._use_marks(
             self._file.read, lambda db: (hash_key(db), all_withheld(db, agent)), makes_file=makes_file
         )
 
     async def sweep(self) -> int:
-        """Delete what has expired, copies from before migrations too; return how many answers."""
+        """Delete expired answers, and old copies from before migrations; return the number of answers."""
         if self._is_read_only:
             return 0
         now = self._clock()
-        # after a failure a file is made, where there is none, to see whether it goes again
+        # after a failure, create a missing file to test whether writing works again
         expired = await self._use(
             lambda step: self._file.erase(step, keeps_copies=True, busy_ms=SHORT_BUSY_MS),
             lambda db: expire_pending_answers(db, now),
@@ -267,14 +274,13 @@ class Ledger:
         )
         with self._noting_failure():
             await asyncio.to_thread(delete_copies, self.path, older_than=now - PENDING_FOR.total_seconds())
-            await self._aside.look()
+            await self._aside.scan()
         return expired
 
     async def count(self, agent: str, workspace: str = "") -> LedgerReply:
-        """Count what it holds for an agent and of its workspace (the real path).
+        """Count the data of an agent and of its workspace (the real path).
 
-        What cannot be counted now stays as it was counted last. It opens nothing: whoever asks for the status waits
-        for no lock.
+        What cannot be counted now keeps its last count. Nothing is opened, so that a status request waits for no lock.
         """
         with contextlib.suppress(StoreError):
             if self._file.is_open and not await asyncio.to_thread(self._file.is_replaced):
@@ -285,12 +291,12 @@ class Ledger:
                 self._counted[agent] = counted
             elif not await asyncio.to_thread(is_there, self.path):
                 self._counted.clear()
-        (answers, held_bytes), history = self._counted.get(agent, ((0, 0), history_reply()))
+        (answers, stored_bytes), history = self._counted.get(agent, ((0, 0), history_reply()))
         return LedgerReply(
             path=str(self.path),
             bytes=await asyncio.to_thread(self._file_bytes),
             heldAnswers=answers,
-            heldBytes=held_bytes,
+            heldBytes=stored_bytes,
             maxHeldAnswers=self.limits.answers,
             maxHeldBytes=self.limits.total_bytes,
             refusedAnswers=self._refused,
@@ -298,7 +304,7 @@ class Ledger:
         )
 
     async def run(self, seconds: float = SWEEP_SECONDS) -> None:
-        """Sweep now and every hour, until cancelled; what stands in the way is told by `trouble`."""
+        """Sweep now and every hour, until cancelled; `trouble` reports failures."""
         while True:
             with contextlib.suppress(StoreError):
                 await self.sweep()
@@ -309,15 +315,15 @@ class Ledger:
         async with self._opening:
             await self._file.close()
 
-    def _allow_writing(self) -> None:
+    def _check_writable(self) -> None:
         if self._is_read_only:
             raise read_only()
 
     async def _use(self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False) -> Returned:
-        """Run a step on the open file; on an empty ledger if there is none and none is to be made."""
+        """Run a step on the open file, or on an empty ledger if there is none and none is to be created."""
         with self._noting_failure():
             if not await self._ready(makes_file=makes_file):
-                return on_nothing(step)
+                return on_empty(step)
             epoch = self._file.epoch
             try:
                 result = await run(step)
@@ -325,9 +331,9 @@ class Ledger:
                 is_same = self._file.is_open and self._file.epoch == epoch
                 if is_same and not (self._file.damage or self._file.trouble):
                     raise
-                # it is broken, or was opened anew by another caller: once more on what can be opened
+                # it is broken, or another caller reopened it: try once more on what can be opened
                 if not await self._ready(makes_file=makes_file):
-                    return on_nothing(step)
+                    return on_empty(step)
                 result = await run(step)
         self._failure = ""
         return result
@@ -335,20 +341,20 @@ class Ledger:
     async def _use_marks(
         self, run: Run[Returned], step: Transaction[Returned], *, makes_file: bool = False
     ) -> Returned:
-        """Do it where the marks of all ledgers that were set aside are known; else raise StoreUnavailable."""
+        """Run a step once the marks of all ledgers that were set aside are known; else raise StoreUnavailable."""
 
         async def with_marks(step: Transaction[Returned]) -> Returned:
             while True:
                 if not self._aside.is_settled(self._file):
-                    # also where their owner may have taken them away
+                    # also when the owner may have removed them
                     await self._aside.settle(self._file, is_read_only=self._is_read_only)
-                result = on_nothing(step) if self._aside.has_unread else await run(step)
-                # else it was begun anew meanwhile, and that one was not told the marks of the one before
+                result = on_empty(step) if self._aside.has_unread else await run(step)
+                # otherwise the ledger was started anew since, without the marks of the old one
                 if self._aside.has_unread or self._aside.is_settled(self._file):
                     return result
 
         with self._noting_failure():
-            await self._aside.look()
+            await self._aside.scan()
         result = await self._use(with_marks, step, makes_file=makes_file or bool(self._aside.paths))
         if not self._file.is_open:
             await self._aside.settle(self._file, is_read_only=self._is_read_only)
@@ -367,7 +373,7 @@ class Ledger:
             raise StoreUnavailable(f"the ledger cannot be used now: {exc}") from exc
 
     async def _ready(self, *, makes_file: bool) -> bool:
-        """Open the file, again where it is damaged or another one; return whether it is open."""
+        """Open the file, again if it is damaged or was replaced; return whether it is open."""
         async with self._opening:
             if self._file.is_open:
                 damage = self._file.damage
@@ -397,7 +403,7 @@ class Ledger:
             self._failed_at = time.monotonic()
             raise
         self._failed_at = float("-inf")
-        await self._aside.look()
+        await self._aside.scan()
 
     async def _set_aside(self, reason: str) -> None:
         target = await asyncio.to_thread(set_aside, self.path)
@@ -419,17 +425,17 @@ AnyRows = TypeVar("AnyRows", bound="WorkspaceRows")
 
 
 def erases(step: TableTransaction[AnyRows, Injected, Returned]) -> Verb[AnyRows, Injected, Returned]:
-    """Have a method be called without its connection, which has a transaction; no byte of what it deletes is left."""
+    """Decorate a method that deletes, so that callers do not pass the connection; no bytes of deleted rows remain."""
 
     @wraps(step)
-    async def verb(rows: AnyRows, /, *given: Injected.args, **named: Injected.kwargs) -> Returned:
-        return await rows._ledger.erase(lambda db: step(rows, db, *given, **named))
+    async def verb(rows: AnyRows, /, *args: Injected.args, **kwargs: Injected.kwargs) -> Returned:
+        return await rows._ledger.erase(lambda db: step(rows, db, *args, **kwargs))
 
     return verb
 
 
 class WorkspaceRows(Table):
-    """The rows of one workspace (its real path). Verbs raise StoreError; those that write Denied, too."""
+    """The rows of one workspace (its real path). Methods raise StoreError; those that write also Denied."""
 
     def __init__(self, ledger: Ledger, workspace: str | Path) -> None:
         super().__init__(ledger)

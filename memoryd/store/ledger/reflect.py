@@ -1,6 +1,6 @@
-"""Reflect in the ledger: steps of opinions, proposals that wait for a person, and runs with their results.
+"""Data of reflect in the ledger: steps of opinions, proposals that wait for a person, and runs with their results.
 
-Steps are numbers and ids, nothing of what was said.
+Steps are numbers and ids, without text.
 """
 
 import json
@@ -15,6 +15,7 @@ from memoryd.domain.memories.kinds import PROPOSALS_MAX, RUNS_MAX, MemoryId
 from memoryd.domain.memories.machines import TimedStep
 from memoryd.domain.memories.reflect.opinions import Step, chained
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalKind, ProposalState, ProposedChange
+from memoryd.store.connection import json_array
 from memoryd.store.database_file import reads, struct_of, writes
 from memoryd.store.ledger.ledger import WorkspaceRows
 
@@ -38,8 +39,6 @@ _FORGET = """
 DELETE FROM opinion_steps WHERE workspace = ?1
 AND (opinion IN (SELECT value FROM json_each(?2)) OR evidence IN (SELECT value FROM json_each(?2)))
 """
-_NUMBERS = "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id"
-_RENUMBER = "UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?"
 
 
 class OpinionSteps(WorkspaceRows):
@@ -47,27 +46,24 @@ class OpinionSteps(WorkspaceRows):
 
     @reads
     def all(self, db: apsw.Connection) -> Sequence[Step]:
-        """Return all steps, in the order in which they were made; none where there is no ledger."""
+        """Return all steps in the order in which they were made; empty without a ledger."""
         return _steps(db, _ALL_STEPS, (self._workspace,))
 
     @reads
     def of(self, db: apsw.Connection, opinions: Collection[MemoryId]) -> Sequence[Step]:
         """Return the steps of these opinions, in the order in which they were made."""
-        return _steps(db, _OF, (self._workspace, json.dumps(list(opinions))))
+        return _steps(db, _OF, (self._workspace, json_array(opinions)))
 
     async def add(self, steps: Sequence[Step], at: float) -> int:
-        """Record steps, made at a time in seconds since 1970, all or none; return how many were not on record yet.
+        """Record steps with a time in seconds since 1970, all or none; return how many were new.
 
-        The same evidence with the same label is recorded once, however often it comes.
+        The same evidence with the same label is recorded only once.
         """
         return await self._add(steps, at) if steps else 0
 
     @writes
     def _add(self, db: apsw.Connection, steps: Iterable[Step], at: float) -> int:
-        added = 0
-        for step in steps:
-            added += self._insert(db, step, at)
-        return added
+        return sum(self._insert(db, step, at) for step in steps)
 
     def _insert(self, db: apsw.Connection, step: Step, at: float) -> int:
         day = (step.day - _EPOCH).days
@@ -77,34 +73,39 @@ class OpinionSteps(WorkspaceRows):
 
     @reads
     def timed(self, db: apsw.Connection) -> Sequence[TimedStep]:
-        """Return all steps with the times at which they were made, in that order."""
+        """Return all steps with their times, in the order in which they were made."""
         rows = db.execute(_TIMED_STEPS, (self._workspace,))
         return [TimedStep(_step(values), at) for at, *values in rows]
 
     @writes
     def put_joined(self, db: apsw.Connection, opinion: MemoryId, steps: Sequence[TimedStep]) -> None:
-        """Put the steps that all machines made of an opinion in the place of those of this one."""
+        """Replace the steps of an opinion by the joined steps of all machines."""
         db.execute("DELETE FROM opinion_steps WHERE workspace = ? AND opinion = ?", (self._workspace, opinion))
-        for one in steps:
-            self._insert(db, one.step, one.at)
+        for timed in steps:
+            self._insert(db, timed.step, timed.at)
 
 
 def forget_steps(db: apsw.Connection, workspace: str, memories: Sequence[MemoryId]) -> int:
-    """Delete the steps that name these memories, compute anew what others of the same opinions left, and count."""
-    asked = (workspace, json.dumps(memories))
-    touched = [str(opinion) for (opinion,) in db.execute(_TOUCHED, asked)]
-    db.execute(_FORGET, asked)
+    """Delete steps that name these memories, recompute the remaining steps of their opinions, and return the count."""
+    arguments = (workspace, json_array(memories))
+    touched = [str(opinion) for (opinion,) in db.execute(_TOUCHED, arguments)]
+    db.execute(_FORGET, arguments)
     deleted = db.changes()
     for opinion in touched:
-        numbers = [number for (number,) in db.execute(_NUMBERS, (workspace, opinion))]
-        steps = chained(_steps(db, _OF, (workspace, json.dumps([opinion]))))
+        numbers = [
+            number
+            for (number,) in db.execute(
+                "SELECT id FROM opinion_steps WHERE workspace = ? AND opinion = ? ORDER BY id", (workspace, opinion)
+            )
+        ]
+        steps = chained(_steps(db, _OF, (workspace, json_array([opinion]))))
         rows = [(step.before, step.after, number) for step, number in zip(steps, numbers, strict=True)]
-        db.executemany(_RENUMBER, rows)
+        db.executemany("UPDATE opinion_steps SET before = ?, after = ? WHERE id = ?", rows)
     return deleted
 
 
-def _steps(db: apsw.Connection, statement: str, given: tuple[str, ...]) -> Sequence[Step]:
-    return tuple(_step(values) for values in db.execute(statement, given))
+def _steps(db: apsw.Connection, statement: str, arguments: tuple[str, ...]) -> Sequence[Step]:
+    return tuple(_step(values) for values in db.execute(statement, arguments))
 
 
 def _step(values: Sequence[Any]) -> Step:
@@ -123,11 +124,9 @@ _PROPOSAL_COLUMNS = "id, run, path, kind, why, diff, memories, state, made_at, d
 _ALL_PROPOSALS = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? ORDER BY made_at, path, id"
 _IN_STATE = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? AND state = ? ORDER BY made_at, path, id"
 _BEGINNING = f"SELECT {_PROPOSAL_COLUMNS} FROM proposals WHERE workspace = ? AND substr(id, 1, length(?2)) = ?2 LIMIT 2"
-_STATES = "SELECT id, state FROM proposals WHERE workspace = ?"
 _DECIDE = """
 UPDATE proposals SET state = ?1, decided_at = iif(?1 = 'open', NULL, ?2) WHERE workspace = ?3 AND id = ?4 AND state = ?5
 """
-_REFRESH = "UPDATE proposals SET diff = ? WHERE workspace = ? AND id = ? AND state = 'open'"
 _WITHDRAW = """
 UPDATE proposals SET state = 'outdated', decided_at = ?, diff = '', why = ?
 WHERE workspace = ? AND id = ? AND state = 'open'
@@ -142,53 +141,68 @@ class ProposalRows(WorkspaceRows):
     """The queue of proposals."""
 
     async def put(self, changes: Sequence[ProposedChange], run: str, at: datetime) -> None:
-        """Put changes into the queue; one that was outdated is open again, one that was decided stays so."""
+        """Queue changes; an outdated one becomes open again, a decided one stays decided."""
         if changes:
             await self._put(changes, run, at)
 
     @writes
     def _put(self, db: apsw.Connection, changes: Sequence[ProposedChange], run: str, at: datetime) -> None:
         rows = [
-            (self._workspace, one.id, run, one.path, one.kind, one.why, one.diff, " ".join(one.memories))
-            for one in changes
+            (
+                self._workspace,
+                change.id,
+                run,
+                change.path,
+                change.kind,
+                change.why,
+                change.diff,
+                " ".join(change.memories),
+            )
+            for change in changes
         ]
         db.executemany(_PUT, [(*row, at.timestamp()) for row in rows])
         db.execute(_BOUND_PROPOSALS, (self._workspace, PROPOSALS_MAX))
 
     @reads
     def all(self, db: apsw.Connection, state: ProposalState | None = None) -> list[Proposal]:
-        """Return all that are in a state, or in any, the oldest first."""
-        sql, given = (_ALL_PROPOSALS, ()) if state is None else (_IN_STATE, (state,))
-        return [_proposal(row) for row in db.execute(sql, (self._workspace, *given))]
+        """Return proposals in a state, or in any, the oldest first."""
+        sql, arguments = (_ALL_PROPOSALS, ()) if state is None else (_IN_STATE, (state,))
+        return [_proposal(row) for row in db.execute(sql, (self._workspace, *arguments))]
 
     @reads
     def beginning(self, db: apsw.Connection, text: str) -> list[Proposal]:
-        """Return those whose id begins with a text: at most two, which says that it names none."""
+        """Return proposals whose id begins with a text, at most two: two mean that it is ambiguous."""
         return [_proposal(row) for row in db.execute(_BEGINNING, (self._workspace, text))]
 
     @reads
     def states(self, db: apsw.Connection) -> dict[ProposalId, ProposalState]:
-        """Return the states of all, by their ids."""
-        return {ProposalId(one): ProposalState(state) for one, state in db.execute(_STATES, (self._workspace,))}
+        """Return the states of all proposals, by id."""
+        return {
+            ProposalId(proposal): ProposalState(state)
+            for proposal, state in db.execute("SELECT id, state FROM proposals WHERE workspace = ?", (self._workspace,))
+        }
 
     @writes
     def move(
         self, db: apsw.Connection, proposal: ProposalId, before: ProposalState, after: ProposalState, at: datetime
     ) -> bool:
-        """Bring a proposal from one state to another; return whether it was in the one."""
+        """Move a proposal from one state to another; return whether it was in the first."""
         db.execute(_DECIDE, (after, at.timestamp(), self._workspace, proposal, before))
         return db.changes() > 0
 
     async def withdraw(self, proposals: Iterable[ProposalId], why: str, at: datetime) -> None:
-        """Make open ones outdated, and keep no word of what they proposed: nothing of it stays in the files."""
-        rows = [(at.timestamp(), why, self._workspace, one) for one in proposals]
+        """Mark open proposals as outdated, and erase their text from the files."""
+        rows = [(at.timestamp(), why, self._workspace, proposal) for proposal in proposals]
         if rows:
             await self._erase_each(_WITHDRAW, rows)
 
     @writes
     def refresh(self, db: apsw.Connection, proposal: ProposalId, diff: str) -> None:
-        """Give an open proposal the diff against its file as it is now."""
-        db.execute(_REFRESH, (diff, self._workspace, proposal))
+        """Replace the diff of an open proposal, because its file changed."""
+        db.execute(
+            "UPDATE proposals SET diff = ? WHERE workspace = ? AND id = ? AND state = 'open'",
+            (diff, self._workspace, proposal),
+        )
 
 
 def _proposal(row: Sequence[Any]) -> Proposal:
@@ -198,7 +212,7 @@ def _proposal(row: Sequence[Any]) -> Proposal:
         path=RelativePath(path),
         why=why,
         diff=diff,
-        memories=tuple(MemoryId(one) for one in memories.split()),
+        memories=tuple(MemoryId(memory) for memory in memories.split()),
     )
     decided = None if decided_at is None else _moment(decided_at)
     return Proposal(ProposalId(name), run, change, ProposalState(state), _moment(made_at), decided)
@@ -208,8 +222,6 @@ def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-_BEGIN = "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')"
-_END = "UPDATE reflect_runs SET ended_at = ?, outcome = ? WHERE id = ?"
 _BOUND_RUNS = """
 DELETE FROM reflect_runs WHERE workspace = ?1 AND id NOT IN (
     SELECT id FROM reflect_runs WHERE workspace = ?1 ORDER BY started_at DESC, id LIMIT ?2)
@@ -225,20 +237,26 @@ class ReflectRuns(WorkspaceRows):
 
     @writes
     def begin(self, db: apsw.Connection, run: str, since: date, at: datetime) -> None:
-        """Note that a run begins; what ends without `end` was killed, or broken off."""
-        db.execute(_BEGIN, (run, self._workspace, at.timestamp(), (since - _EPOCH).days))
+        """Record the begin of a run; a run without an end was killed or aborted."""
+        db.execute(
+            "INSERT INTO reflect_runs (id, workspace, started_at, since, outcome) VALUES (?, ?, ?, ?, '{}')",
+            (run, self._workspace, at.timestamp(), (since - _EPOCH).days),
+        )
         db.execute(_BOUND_RUNS, (self._workspace, RUNS_MAX))
 
     @writes
     def end(self, db: apsw.Connection, run: str, outcome: Mapping[str, object], at: datetime) -> None:
-        """Note that it ended, and what came of it."""
-        db.execute(_END, (at.timestamp(), json.dumps(outcome, ensure_ascii=False, sort_keys=True), run))
+        """Record the end and the result of a run."""
+        db.execute(
+            "UPDATE reflect_runs SET ended_at = ?, outcome = ? WHERE id = ?",
+            (at.timestamp(), json.dumps(outcome, ensure_ascii=False, sort_keys=True), run),
+        )
 
     @reads
     def last(self, db: apsw.Connection, before: datetime) -> tuple[datetime, Mapping[str, object]] | None:
-        """Return when the last run that ended began, and what it counted.
+        """Return the start and the result of the last finished run.
 
-        One that a clock which was ahead has noted does not count.
+        A run with a start in the future, recorded by a clock that was ahead, does not count.
         """
         for started, outcome in db.execute(_LAST, (self._workspace, before.timestamp())):
             return _moment(started), json.loads(outcome)

@@ -1,6 +1,6 @@
-"""Turns in the ledger, without a word of their text: what was put before agents, and what its owner thinks of that.
+"""Turns in the ledger, without text: what agents were shown, and the owner's judgements of it.
 
-Also what capture keeps for a week: the places of messages that are still to be read, and hashes of the spans shown.
+Also data that capture needs for a week: the places of queued messages, and hashes of the spans that were shown.
 """
 
 from collections.abc import Collection, Container, Iterable, Sequence
@@ -15,8 +15,10 @@ from memoryd.store.database_file import reads, struct_of, writes
 from memoryd.store.ledger.ledger import Ledger, WorkspaceRows
 
 TURNS_MAX = 2_000
-"""Of a workspace; the latest stay, those of which the owner judged something, and those with the stable block of one
-that stays."""
+"""Maximum number of turns per workspace.
+
+Stored beyond it: turns that the owner judged, and turns with the stable block of a stored turn.
+"""
 
 _PUT_TURN = """
 INSERT OR IGNORE INTO told_turns
@@ -26,7 +28,6 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ifnull((
     WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND seq < ?4 ORDER BY seq DESC LIMIT 1
 ), ?4), ?7, ?8, ?9, ?10) RETURNING id, stable_since
 """
-_PUT_PART = "INSERT INTO told_parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
 _BOUND = """
 DELETE FROM told_turns WHERE workspace = ?1
 AND id <= (SELECT id FROM told_turns WHERE workspace = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
@@ -53,7 +54,7 @@ AND turn IN (SELECT id FROM told_turns WHERE workspace = ?4 AND agent = ?5)
 DROP_TOLD = """
 DELETE FROM told_parts WHERE name = ?2 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
 """
-"""Takes out what has a name: that of a memory that is forgotten."""
+"""Deletes parts by name, such as that of a forgotten memory."""
 _NAMES = """
 SELECT DISTINCT name FROM told_parts WHERE name >= ?2 AND name < ?2 || char(0x10ffff)
 AND turn IN (SELECT id FROM told_turns WHERE workspace = ?1)
@@ -64,7 +65,7 @@ _DROP_CITED = f"DELETE FROM told_parts WHERE EXISTS (SELECT 1 FROM told_turns WH
 
 
 class ToldPart(Struct, frozen=True, kw_only=True):
-    """A part of a bundle, by its name in the receipt; `cut` is empty where nothing was."""
+    """A part of a bundle, by its name in the receipt; `cut` is the reason of a cut, or empty."""
 
     name: str
     tokens: int
@@ -76,7 +77,7 @@ class ToldPart(Struct, frozen=True, kw_only=True):
 
 
 class ToldTurn(Struct, frozen=True, kw_only=True):
-    """What was put before an agent for the question of a turn; tokens are estimated, `at` is seconds since 1970."""
+    """What an agent was shown for the question of a turn. Token counts are estimates, `at` is seconds since 1970."""
 
     agent: str
     session: str
@@ -88,57 +89,57 @@ class ToldTurn(Struct, frozen=True, kw_only=True):
     sequence_tokens: int
     at: float
     number: int = 0
-    """0: it has none yet."""
+    """Row id; 0 before it is stored."""
     stable_since: int = 0
     """The turn of the session since which the stable block is the same."""
     parts: tuple[ToldPart, ...] = ()
-    """As they are kept: without those of a stable block that was there before."""
+    """Stored parts, without those of a stable block that an earlier turn has."""
 
 
 class ToldRows(WorkspaceRows):
-    """The turns of a workspace, with what was told."""
+    """The turns of a workspace, with what was shown."""
 
     @writes
     def put(self, db: apsw.Connection, turns: Sequence[ToldTurn]) -> None:
-        """Keep turns, each once, and drop the oldest beyond what is kept."""
-        for one in turns:
-            tokens = (one.stable_tokens, one.recalled_tokens, one.sequence_tokens)
-            head = (self._workspace, one.agent, one.session, one.seq, one.verdict, one.etag)
-            added = db.execute(_PUT_TURN, (*head, *tokens, one.at)).fetchone()
+        """Store turns, each once, and delete the oldest above the limit."""
+        for turn in turns:
+            tokens = (turn.stable_tokens, turn.recalled_tokens, turn.sequence_tokens)
+            head = (self._workspace, turn.agent, turn.session, turn.seq, turn.verdict, turn.etag)
+            added = db.execute(_PUT_TURN, (*head, *tokens, turn.at)).fetchone()
             if added is None:
                 continue
             number, since = added
             rows = [
                 (number, place, part.name, part.is_stable, part.is_told, part.tokens, part.verdict or "", part.cut)
-                for place, part in enumerate(one.parts)
-                if since == one.seq or not part.is_stable
+                for place, part in enumerate(turn.parts)
+                if since == turn.seq or not part.is_stable
             ]
-            db.executemany(_PUT_PART, rows)
+            db.executemany("INSERT INTO told_parts VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')", rows)
         db.execute(_BOUND, (self._workspace, TURNS_MAX))
 
     @reads
     def some(
         self, db: apsw.Connection, agent: str, limit: int, *, session: str = "", before: int = 0
     ) -> list[ToldTurn]:
-        """Return turns of an agent, the latest first; those before a number, of one session, where these are given."""
+        """Return turns of an agent, the latest first; optionally only those before a number, or of one session."""
         rows = list(db.execute(_TURNS, (self._workspace, agent, session, before, limit)))
         return [struct_of(ToldTurn, (*row, _parts(db, row[-2]))) for row in rows]
 
     @writes
     def judge(self, db: apsw.Connection, agent: str, number: int, name: str, judgement: Judgement | None) -> bool:
-        """Keep what the owner thinks of a part of a turn; return whether there is such a part."""
+        """Store the owner's judgement of a part; return whether the part exists."""
         db.execute(_JUDGE, (judgement or "", number, name, self._workspace, agent))
         return db.changes() > 0
 
     async def drop_pages(self, folder: str, kept: Container[str]) -> None:
-        """Take out the documents below a folder that are not among those kept, also by older names, and their passages.
+        """Erase documents below a folder that are not in `kept`, under any name, and their passages.
 
-        No byte of their names is left.
+        No bytes of their names remain.
         """
         names = await self._ledger.read(lambda db: db.execute(_NAMES, (self._workspace, folder)).fetchall())
-        gone = [(self._workspace, name) for (name,) in names if str(name).partition("#")[0] not in kept]
-        if gone:
-            await self._erase_each(DROP_TOLD, gone)
+        deleted = [(self._workspace, name) for (name,) in names if str(name).partition("#")[0] not in kept]
+        if deleted:
+            await self._erase_each(DROP_TOLD, deleted)
 
 
 def _parts(db: apsw.Connection, turn: int) -> list[ToldPart]:
@@ -146,9 +147,9 @@ def _parts(db: apsw.Connection, turn: int) -> list[ToldPart]:
 
 
 async def drop_cited(ledger: Ledger, agent: str, path: str) -> None:
-    """Take a conversation that is forgotten, and its parts, out of what an agent was told in others.
+    """Erase a forgotten conversation, and its parts, from what an agent was shown in other conversations.
 
-    No byte of its name is left. Raises StoreError, Denied where nothing may be written.
+    Raises StoreError, Denied if nothing may be written.
     """
     if await ledger.read(lambda db: db.execute(_COUNT_CITED, (agent, path)).get):
         await ledger.erase(lambda db: db.execute(_DROP_CITED, (agent, path)).fetchall())
@@ -156,17 +157,14 @@ async def drop_cited(ledger: Ledger, agent: str, path: str) -> None:
 
 RETENTION_SECONDS = 7 * 24 * 3600.0
 AWAITED_MAX = 5_000
-"""Of a workspace."""
+"""Maximum number of queued messages per workspace."""
 TRIES_MAX = 10
-"""So often a message is put in line again: one that ends the daemon each time must not do so for ever."""
+"""Maximum number of times that a message is queued: one that crashes the daemon must not do so forever."""
 
 _PUT_AWAITED = """
 INSERT OR IGNORE INTO awaited_messages
 (workspace, agent, session, seq, scope, channel, is_direct, is_owners, tries, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
 """
-_COUNT_AWAITED = "SELECT count(*) FROM awaited_messages WHERE workspace = ?"
-_EXPIRE_AWAITED = "DELETE FROM awaited_messages WHERE workspace = ? AND (at < ? OR tries >= ?)"
-_DROP = "DELETE FROM awaited_messages WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?"
 _TRIED = """
 UPDATE awaited_messages SET tries = tries + 1 WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?
 """
@@ -177,7 +175,7 @@ WHERE workspace = ? ORDER BY at, agent, session, seq
 
 
 class MessagePlace(Struct, frozen=True):
-    """Where a message stands: the turn of a session of an agent that asks it."""
+    """Where a message is stored: the turn of a session of an agent."""
 
     agent: str
     session: str
@@ -185,7 +183,7 @@ class MessagePlace(Struct, frozen=True):
 
 
 class QueuedMessage(Struct, frozen=True, kw_only=True):
-    """A message of which memories are still to be made, and what its session does not say of it."""
+    """A message that is queued for capture, with data that its session does not have."""
 
     place: MessagePlace
     scope: str = ""
@@ -195,40 +193,49 @@ class QueuedMessage(Struct, frozen=True, kw_only=True):
 
 
 class QueuedMessages(WorkspaceRows):
-    """The messages of which memories are still to be made."""
+    """The messages that are queued for capture."""
 
     @writes
-    def put(self, db: apsw.Connection, one: QueuedMessage, now: float) -> bool:
-        """Note a message at a time in seconds since 1970; return False where too many are noted."""
-        if db.execute(_COUNT_AWAITED, (self._workspace,)).get >= AWAITED_MAX:
+    def put(self, db: apsw.Connection, message: QueuedMessage, now: float) -> bool:
+        """Queue a message with a time in seconds since 1970; return False if the queue is full."""
+        if (
+            db.execute("SELECT count(*) FROM awaited_messages WHERE workspace = ?", (self._workspace,)).get
+            >= AWAITED_MAX
+        ):
             return False
-        said = (one.scope, one.channel, one.is_direct, one.is_owners)
-        db.execute(_PUT_AWAITED, (*self._key(one.place), *said, now))
+        details = (message.scope, message.channel, message.is_direct, message.is_owners)
+        db.execute(_PUT_AWAITED, (*self._key(message.place), *details, now))
         return True
 
     async def drop(self, places: Collection[MessagePlace]) -> None:
-        """Drop messages: their memories are made, or there are none."""
+        """Delete messages, after their capture."""
         if places:
-            await self._write_each(_DROP, [self._key(place) for place in places])
+            await self._write_each(
+                "DELETE FROM awaited_messages WHERE workspace = ? AND agent = ? AND session = ? AND seq = ?",
+                [self._key(place) for place in places],
+            )
 
     async def take_up(self, places: Collection[MessagePlace]) -> None:
-        """Count one try more of messages that are put in line again."""
+        """Count another try of messages that are queued again."""
         if places:
             await self._write_each(_TRIED, [self._key(place) for place in places])
 
     async def all(self, now: float) -> list[QueuedMessage]:
-        """Return what is awaited, the oldest first, and drop what is too old or was tried too often."""
-        return await self._left(now) if await self._ledger.read(self._found) else []
+        """Return queued messages, the oldest first, and delete those that are too old or were tried too often."""
+        return await self._expire_and_list(now) if await self._ledger.read(self._list) else []
 
     @writes
-    def _left(self, db: apsw.Connection, now: float) -> list[QueuedMessage]:
-        db.execute(_EXPIRE_AWAITED, (self._workspace, now - RETENTION_SECONDS, TRIES_MAX))
-        return self._found(db)
+    def _expire_and_list(self, db: apsw.Connection, now: float) -> list[QueuedMessage]:
+        db.execute(
+            "DELETE FROM awaited_messages WHERE workspace = ? AND (at < ? OR tries >= ?)",
+            (self._workspace, now - RETENTION_SECONDS, TRIES_MAX),
+        )
+        return self._list(db)
 
-    def _found(self, db: apsw.Connection) -> list[QueuedMessage]:
+    def _list(self, db: apsw.Connection) -> list[QueuedMessage]:
         return [
-            struct_of(QueuedMessage, (MessagePlace(agent, session, seq), *said))
-            for agent, session, seq, *said in db.execute(_ALL_AWAITED, (self._workspace,))
+            struct_of(QueuedMessage, (MessagePlace(agent, session, seq), *details))
+            for agent, session, seq, *details in db.execute(_ALL_AWAITED, (self._workspace,))
         ]
 
     def _key(self, place: MessagePlace) -> tuple[str, str, str, int]:
@@ -236,13 +243,12 @@ class QueuedMessages(WorkspaceRows):
 
 
 SHOWN_MAX = 20_000
-"""Of a workspace; the latest stay."""
+"""Maximum number of spans per workspace; the oldest are deleted."""
 
 _PUT_DELIVERED = """
 INSERT OR REPLACE INTO delivered_spans (workspace, agent, session, whole, words, runs, is_negated, at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
-_EXPIRE_DELIVERED = "DELETE FROM delivered_spans WHERE workspace = ? AND at < ?"
 _BOUND_SPANS = """
 DELETE FROM delivered_spans WHERE workspace = ?1 AND at < (
     SELECT at FROM delivered_spans WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
@@ -251,7 +257,6 @@ _OF = """
 SELECT whole, words, runs, is_negated FROM delivered_spans
 WHERE workspace = ? AND agent = ? AND session = ? ORDER BY at DESC LIMIT ?
 """
-_MAKE_KEY = "INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)"
 _KEY = "SELECT key FROM delivered_key WHERE workspace = ?"
 
 
@@ -260,36 +265,38 @@ class ShownSpanRows(WorkspaceRows):
 
     @writes
     def key(self, db: apsw.Connection, proposed: bytes) -> bytes:
-        """Return what the hashes are keyed with: the first that was proposed."""
-        db.execute(_MAKE_KEY, (self._workspace, proposed))
+        """Return the key of the hashes: the first that was proposed."""
+        db.execute("INSERT OR IGNORE INTO delivered_key (workspace, key) VALUES (?, ?)", (self._workspace, proposed))
         return bytes(db.execute(_KEY, (self._workspace,)).get)
 
     @reads
     def key_so_far(self, db: apsw.Connection, _proposed: bytes) -> bytes:
-        """Return the same, no bytes where none was proposed, and propose none."""
+        """Return the key without proposing one; empty if there is none."""
         return bytes(db.execute(_KEY, (self._workspace,)).get or b"")
 
     @writes
     def put(self, db: apsw.Connection, rows: Iterable[tuple[str, str, SpanPrint, float]], now: float) -> None:
-        """Note spans, each with its agent, its session and when it was shown; drop those too old or too many."""
+        """Store spans, each with its agent, its session and its time; delete those that are too old or too many."""
         for agent, session, span, at in rows:
-            packed = (span.whole, _packed(span.words), _packed(span.runs), span.is_negated)
+            packed = (span.whole, _pack(span.words), _pack(span.runs), span.is_negated)
             db.execute(_PUT_DELIVERED, (self._workspace, agent, session, *packed, at))
-        db.execute(_EXPIRE_DELIVERED, (self._workspace, now - RETENTION_SECONDS))
+        db.execute(
+            "DELETE FROM delivered_spans WHERE workspace = ? AND at < ?", (self._workspace, now - RETENTION_SECONDS)
+        )
         db.execute(_BOUND_SPANS, (self._workspace, SHOWN_MAX))
 
     @reads
     def of(self, db: apsw.Connection, agent: str, session: str, limit: int) -> list[SpanPrint]:
-        """Return the latest spans of a session, the oldest of them first."""
+        """Return the latest spans of a session, in the order in which they were shown."""
         return [
-            SpanPrint(whole, _unpacked(words), _unpacked(runs), bool(is_negated))
+            SpanPrint(whole, _unpack(words), _unpack(runs), bool(is_negated))
             for whole, words, runs, is_negated in db.execute(_OF, (self._workspace, agent, session, limit))
         ][::-1]
 
 
-def _packed(hashes: Iterable[bytes]) -> bytes:
+def _pack(hashes: Iterable[bytes]) -> bytes:
     return b"".join(sorted(hashes))
 
 
-def _unpacked(data: bytes) -> frozenset[bytes]:
+def _unpack(data: bytes) -> frozenset[bytes]:
     return frozenset(data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES))

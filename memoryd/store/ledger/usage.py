@@ -1,9 +1,9 @@
-"""How the memories of a workspace are used, when they were first seen, and keyed hashes of what was stated.
+"""Usage of the memories of a workspace, the day each was first seen, and keyed hashes of statements.
 
-Numbers, ids and hashes, nothing of what was said. Memories need a first day where their file has no date in its name.
+These rows contain numbers, ids and hashes, and no text. The first day is needed for memories in files without a date in
+their name.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import date, timedelta
 
@@ -11,18 +11,18 @@ import apsw
 
 from memoryd.domain.memories.kinds import MemoryId
 from memoryd.domain.memories.tiers import Judged, Tier, Usage
+from memoryd.store.connection import json_array
 from memoryd.store.database_file import reads, writes
 from memoryd.store.ledger.changes import ChangeRow, add_change
 from memoryd.store.ledger.ledger import WorkspaceRows, erases
 
 MAX_NOTED = 200_000
-"""Memories of one workspace of which the day is kept; what comes beyond has the day of its file."""
+"""Maximum number of memories per workspace whose day is stored; others get the day of their file."""
 
 _EPOCH = date(1970, 1, 1)
 _DAYS = """
 SELECT memory, day FROM first_seen WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))
 """
-_COUNT = "SELECT count(*) FROM first_seen WHERE workspace = ?"
 _NOTE = """
 INSERT INTO first_seen (workspace, memory, day) VALUES (?, ?, ?)
 ON CONFLICT (workspace, memory) DO UPDATE SET day = min(day, excluded.day)
@@ -30,56 +30,63 @@ ON CONFLICT (workspace, memory) DO UPDATE SET day = min(day, excluded.day)
 
 
 class FirstSeen(WorkspaceRows):
-    """On which day memories were first seen."""
+    """The days on which memories were first seen."""
 
     @reads
     def days(self, db: apsw.Connection, memories: Collection[MemoryId]) -> Mapping[MemoryId, date]:
-        """Return the days that are known of these memories."""
-        rows = db.execute(_DAYS, (self._workspace, json.dumps(list(memories))))
+        """Return the known days of these memories."""
+        rows = db.execute(_DAYS, (self._workspace, json_array(memories)))
         return {MemoryId(memory): _EPOCH + timedelta(days=day) for memory, day in rows}
 
     @writes
     def note(self, db: apsw.Connection, days: Mapping[MemoryId, date]) -> None:
-        """Keep these days; of a memory that has one, the earlier."""
-        room = MAX_NOTED - db.execute(_COUNT, (self._workspace,)).get
+        """Store these days; the earlier day wins."""
+        room = MAX_NOTED - db.execute("SELECT count(*) FROM first_seen WHERE workspace = ?", (self._workspace,)).get
         rows = [(self._workspace, memory, (day - _EPOCH).days) for memory, day in days.items()]
         db.executemany(_NOTE, rows[: max(room, 0)])
 
 
 ROWS_MAX = 50_000
-"""Of a workspace; the latest stay."""
+"""Maximum number of hashes per workspace; the oldest are deleted."""
 
-_PUT_STATED = "INSERT OR REPLACE INTO stated_lines (workspace, hash, at) VALUES (?, ?, ?)"
 _BOUND = """
 DELETE FROM stated_lines WHERE workspace = ?1 AND at < (
     SELECT at FROM stated_lines WHERE workspace = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)
 """
-_HAS = "SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?"
-_DROP_STATED = "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?"
 
 
 class RetainedHashes(WorkspaceRows):
-    """Keyed hashes of what was stated."""
+    """Keyed hashes of statements."""
 
     @writes
     def put(self, db: apsw.Connection, hashes: Collection[bytes], at: float) -> None:
-        """Note hashes at a time, in seconds since 1970, and drop the oldest beyond what is kept."""
-        db.executemany(_PUT_STATED, [(self._workspace, one, at) for one in hashes])
+        """Store hashes with a time in seconds since 1970, and delete the oldest above the limit."""
+        db.executemany(
+            "INSERT OR REPLACE INTO stated_lines (workspace, hash, at) VALUES (?, ?, ?)",
+            [(self._workspace, digest, at) for digest in hashes],
+        )
         db.execute(_BOUND, (self._workspace, ROWS_MAX))
 
     @reads
     def among(self, db: apsw.Connection, hashes: Collection[bytes]) -> frozenset[bytes]:
-        """Return those of the hashes that are noted."""
-        return frozenset(one for one in hashes if db.execute(_HAS, (self._workspace, one)).get)
+        """Return those of the hashes that are stored."""
+        return frozenset(
+            digest
+            for digest in hashes
+            if db.execute("SELECT 1 FROM stated_lines WHERE workspace = ? AND hash = ?", (self._workspace, digest)).get
+        )
 
     @erases
     def drop(self, db: apsw.Connection, hashes: Collection[bytes]) -> None:
-        """Drop hashes, of which no byte is left."""
-        db.executemany(_DROP_STATED, [(self._workspace, one) for one in hashes])
+        """Erase hashes; no bytes remain in the file."""
+        db.executemany(
+            "DELETE FROM stated_lines WHERE workspace = ? AND hash = ?",
+            [(self._workspace, digest) for digest in hashes],
+        )
 
 
 MAX_USAGE_ROWS = 200_000
-"""Memories of one workspace."""
+"""Maximum number of memories per workspace."""
 
 _ALL = """
 SELECT memory, access_count, touched_at, tier, judged_at, importance, is_pinned, is_earned, elsewhere FROM usage
@@ -94,25 +101,23 @@ ON CONFLICT (workspace, memory) DO UPDATE SET access_count = excluded.access_cou
 tier = excluded.tier, judged_at = excluded.judged_at, importance = excluded.importance, is_pinned = excluded.is_pinned,
 is_earned = excluded.is_earned, elsewhere = excluded.elsewhere, missing_since = NULL
 """
-_NAMES = "SELECT memory, missing_since FROM usage WHERE workspace = ?"
-_MARK = "UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?"
 _DROP_USAGE = "DELETE FROM usage WHERE workspace = ? AND memory IN (SELECT value FROM json_each(?))"
 
 UsageValues = tuple[str, int, float | None, str, float, float, int, int, int]
 
 
 class UsageRows(WorkspaceRows):
-    """How memories are used."""
+    """Usage of memories."""
 
     @reads
     def all(self, db: apsw.Connection) -> Mapping[MemoryId, Usage]:
-        """Return the usage of all memories that have one; none where there is no ledger."""
+        """Return the usage of all memories that have one; empty without a ledger."""
         return dict(map(_usage, db.execute(_ALL, (self._workspace, MAX_USAGE_ROWS))))
 
     async def put(self, usages: Mapping[MemoryId, Usage], listed: Iterable[ChangeRow] = ()) -> None:
-        """Keep these as they are now, all or none; what was not judged is left out.
+        """Store these usages, all or none; entries that were never judged are skipped.
 
-        `listed` are the changes that they are, where `changes` is to list them.
+        `listed` are rows to add to `changes` in the same transaction.
         """
         rows = [row for memory, usage in usages.items() if (row := _row(self._workspace, memory, usage))]
 
@@ -124,32 +129,37 @@ class UsageRows(WorkspaceRows):
         if rows:
             await self._ledger.write(step)
 
-    async def note_stated(self, standing: Collection[MemoryId], at: float, keep_seconds: float) -> frozenset[MemoryId]:
-        """Mark the rows of memories that no line states, delete those that were so for long, and return these."""
+    async def note_stated(self, stated: Collection[MemoryId], at: float, keep_seconds: float) -> frozenset[MemoryId]:
+        """Mark rows of memories that no line states, delete those marked for long enough, and return these."""
 
         def step(db: apsw.Connection) -> frozenset[MemoryId]:
-            rows = [(MemoryId(memory), since) for memory, since in db.execute(_NAMES, (self._workspace,))]
-            marks: list[tuple[float | None, str, MemoryId]] = [
-                (None, self._workspace, one) for one, since in rows if since is not None and one in standing
+            rows = [
+                (MemoryId(memory), since)
+                for memory, since in db.execute(
+                    "SELECT memory, missing_since FROM usage WHERE workspace = ?", (self._workspace,)
+                )
             ]
-            # of a clock that was ahead since then, too: else nothing would ever be old enough
-            missing = [(one, since) for one, since in rows if one not in standing]
-            marks += [(at, self._workspace, one) for one, since in missing if since is None or since > at]
-            db.executemany(_MARK, marks)
-            gone = frozenset(one for one, since in missing if since is not None and since < at - keep_seconds)
-            db.execute(_DROP_USAGE, (self._workspace, json.dumps(sorted(gone))))
-            return gone
+            marks: list[tuple[float | None, str, MemoryId]] = [
+                (None, self._workspace, memory) for memory, since in rows if since is not None and memory in stated
+            ]
+            # a mark in the future comes from a clock that was ahead: mark again, or the row would never expire
+            missing = [(memory, since) for memory, since in rows if memory not in stated]
+            marks += [(at, self._workspace, memory) for memory, since in missing if since is None or since > at]
+            db.executemany("UPDATE usage SET missing_since = ? WHERE workspace = ? AND memory = ?", marks)
+            expired = frozenset(memory for memory, since in missing if since is not None and since < at - keep_seconds)
+            db.execute(_DROP_USAGE, (self._workspace, json_array(sorted(expired))))
+            return expired
 
-        # a ledger is made when there is something to keep
+        # a ledger is created only when there is something to store
         return await self._ledger.write(step, makes_file=False)
 
     async def drop(self, memories: Collection[MemoryId]) -> int:
-        """Delete the rows of these memories and return how many; no byte of them is left."""
+        """Erase the rows of these memories and return how many; no bytes remain in the file."""
         return await self._erase(memories) if memories else 0
 
     @erases
     def _erase(self, db: apsw.Connection, memories: Collection[MemoryId]) -> int:
-        db.execute(_DROP_USAGE, (self._workspace, json.dumps(list(memories))))
+        db.execute(_DROP_USAGE, (self._workspace, json_array(memories)))
         return db.changes()
 
 

@@ -2,7 +2,7 @@
 
 from memoryd.domain.memories.capture.capture import ITEMS_MAX, CapturedItem
 from memoryd.domain.skips import SkipReason
-from memoryd.memory.llm import ITEM_CHARACTERS, MIN_CONFIDENCE, DistilledItem, checked_items
+from memoryd.memory.llm import ITEM_CHARACTERS, MIN_CONFIDENCE, DistilledItem, check_items
 
 MESSAGE = "I like spam. " * 30
 
@@ -12,12 +12,12 @@ def item(text: str, confidence: float = 1.0) -> DistilledItem:
 
 
 def test_what_a_model_says_again_and_again_is_kept_once() -> None:
-    (kept,) = checked_items([item("The user likes spam."), item("The user  likes spam.")] * ITEMS_MAX, MESSAGE)
+    (kept,) = check_items([item("The user likes spam."), item("The user  likes spam.")] * ITEMS_MAX, MESSAGE)
     assert isinstance(kept, CapturedItem)
 
 
 def test_what_is_unsure_or_ends_where_its_room_does_is_dropped_with_the_reason() -> None:
     long = ("The user likes spam. " * 30)[:ITEM_CHARACTERS]
-    found = checked_items([item("The user likes spam.", 0.0), item(long), item("The user likes dogs.")], MESSAGE)
+    found = check_items([item("The user likes spam.", 0.0), item(long), item("The user likes dogs.")], MESSAGE)
     reasons = [SkipReason.UNSURE.format(MIN_CONFIDENCE), SkipReason.CUT_OFF, SkipReason.INVENTED]
     assert [getattr(one, "reason", "") for one in found] == reasons
