@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memoryd.agents.events import EventBus, Happening, Subscription
+from memoryd.agents.events import EventBus, PublishedEvent, Subscription
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.application import Application
 from memoryd.api.calls import index
@@ -87,7 +87,7 @@ async def test_whoever_is_admitted_hears_of_that_agent_by_any_face(
     assert bus.subscribers == 0
 
 
-async def _all(listening: Subscription) -> AsyncIterator[Happening]:
+async def _all(listening: Subscription) -> AsyncIterator[PublishedEvent]:
     while (happening := await listening.next()) is not None:
         yield happening
 

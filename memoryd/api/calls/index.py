@@ -14,7 +14,7 @@ from pydantic import Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memoryd.agents.events import Happening, Subscription
+from memoryd.agents.events import PublishedEvent, Subscription
 from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited, wait_left
 from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.models import Request, WaitMs
@@ -82,7 +82,7 @@ async def _happenings(
             yield encoded_event(happening)
 
 
-def encoded_event(happening: Happening) -> bytes:
+def encoded_event(happening: PublishedEvent) -> bytes:
     """Return an event as the stream carries it; its data gains `dropped` if any were."""
     data = {**happening.data, "dropped": happening.dropped} if happening.dropped else dict(happening.data)
     return f"event: {happening.event}\ndata: {json.dumps(data)}\n\n".encode()
