@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.qa import AgentQa
-from memoryd.agents.conversations.showing import StoredConversations, together
+from memoryd.agents.conversations.showing import StoredConversations, combined_sync
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentFiles, AgentSearch, SearchOptions
@@ -282,7 +282,7 @@ class AgentMemories:
         """Read the conversations of the named agent, or of all, up to now. Raises UnknownAgent, StoreError, NotNow."""
         stores = [memory.conversations for memory in self._select(agent)]
         within = DEFAULT_WAIT if limit is None else limit
-        return together(await asyncio.gather(*(stored.sync(wait=wait, limit=within) for stored in stores)))
+        return combined_sync(await asyncio.gather(*(stored.sync(wait=wait, limit=within) for stored in stores)))
 
     def start_session(self, admitted: Admitted) -> bool:
         """Begin a session; return whether the index now scans the disk. Raises Disabled, UnknownAgent."""

@@ -361,7 +361,7 @@ class StatusBoard:
         # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
         figures = {counter: await counter.take() for counter in dict.fromkeys(parts.counter for parts in agents)}
         counted = [await parts.ledger.count(parts.id, str(parts.index.rules.workspace)) for parts in agents]
-        qas = [await parts.qa.known() for parts in agents]
+        qas = [await parts.qa.count_files() for parts in agents]
         conversations = [await parts.conversations.take() for parts in agents]
         places = await asyncio.gather(*(parts.path.look() for parts in agents))
         described = []

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
+from memoryd.agents.conversations.session_memories import SessionMemories, SessionSummarizer
 from memoryd.agents.memories import AgentMemory, AgentSync
 from memoryd.agents.retained.changes import AgentChanges, Retained
 from memoryd.agents.retained.documents import AgentDocuments
@@ -272,7 +272,7 @@ def _sessions(agent: Agent, shared: WorkspaceResources, log: TurnLog, capture: A
         shared=log.shared,
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
-        summing=SummingUp(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
+        summing=SessionSummarizer(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
         is_excluded=log.is_excluded,
         scope=capture.scope,
         day=time.day,
