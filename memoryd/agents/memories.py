@@ -19,7 +19,7 @@ from memoryd.agents.conversations.showing import StoredConversations, combined_s
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentFiles, AgentSearch, SearchOptions
-from memoryd.agents.status.figures import Counters, measured
+from memoryd.agents.status.figures import Counters, sum_counters
 from memoryd.agents.status.status import AgentParts, DegradationsOf, DegradationTracker, MemoryStatus, StatusBoard
 from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns
@@ -325,7 +325,7 @@ class AgentMemories:
     def _count(self) -> Counters:
         """Return the counters of all memories since their parts were created."""
         parts = [memory.parts for memory in self._memories]
-        return measured(
+        return sum_counters(
             indexes=list(dict.fromkeys(part.index for part in parts)),
             sidecars=[part.qmd.search.times for part in parts if part.qmd is not None],
             conversations=[part.conversations.conversations for part in parts],

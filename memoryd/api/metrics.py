@@ -314,12 +314,12 @@ METRICS = (
         ("on", "reason"),
         refused,
     ),
-    _of_agents("index_files", "Files in the index.", lambda agent: agent.figures.held.files),
-    _of_agents("index_chunks", "Chunks in the index.", lambda agent: agent.figures.held.chunks),
-    _of_agents("index_passages", "Passages in the index.", lambda agent: agent.figures.held.passages),
+    _of_agents("index_files", "Files in the index.", lambda agent: agent.figures.stored.files),
+    _of_agents("index_chunks", "Chunks in the index.", lambda agent: agent.figures.stored.chunks),
+    _of_agents("index_passages", "Passages in the index.", lambda agent: agent.figures.stored.passages),
     _of_agents("index_embedded_passages", "Passages with a vector of the model in use.", lambda agent: agent.embedded),
     _of_agents("index_memories", "Memories that retained lines state.", lambda agent: agent.figures.memories.memories),
-    _of_agents("index_bytes", "Size of the file of the index.", lambda agent: agent.figures.held.bytes),
+    _of_agents("index_bytes", "Size of the file of the index.", lambda agent: agent.figures.stored.bytes),
     _of_agents(
         "conversations_index_bytes",
         "Size of the file of the index of conversations.",
@@ -336,9 +336,9 @@ METRICS = (
         "scans",
         "Looks at the disk, by what for: `start`, `event`, `timer`, `question`, `asked`, `reindex` or `clock`.",
         ("reason",),
-        lambda moment: (((reason,), number) for reason, number in moment.counters.looks.items()),
+        lambda moment: (((reason,), number) for reason, number in moment.counters.scans.items()),
     ),
-    _of_agents("cache_entries", "Vectors in the index.", lambda agent: agent.figures.held.vectors),
+    _of_agents("cache_entries", "Vectors in the index.", lambda agent: agent.figures.stored.vectors),
     _counter(
         "cache_hits",
         "What was there when it was wanted: the `memories` of a workspace as they were read last, and `vectors` that "

@@ -245,7 +245,7 @@ class OpenWorkspaces:
         try:
             self._wire(config, self.memories)
             await self._open()
-            self._check_writable(was.troubled())
+            self._check_writable(was.unwritable_indexes())
         except Exception as exc:
             log.warning("the new configuration cannot be worked with; the old one is taken again", reason=str(exc))
             await self._files.aclose()
@@ -261,7 +261,7 @@ class OpenWorkspaces:
         self.now.take_over(was)
         self._models.settle()
         self._start()
-        await happens(self.now.caught_up(), POLL_SECONDS)
+        await happens(self.now.catch_up(), POLL_SECONDS)
 
     def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
         self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)
@@ -280,7 +280,7 @@ class OpenWorkspaces:
 
     def _check_writable(self, troubled: dict[Path, str]) -> None:
         """Raise StoreUnavailable for an index that cannot be written, if that is news."""
-        for path, why in self.now.troubled().items():
+        for path, why in self.now.unwritable_indexes().items():
             if path not in troubled:
                 raise StoreUnavailable(f"{path}: {why}")
 

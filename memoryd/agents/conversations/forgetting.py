@@ -85,7 +85,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
     qmd: AgentQmd | None = None
     trouble: str = ""
     """Why an interrupted removal is not finished yet; empty if none is pending."""
-    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def would_forget(self, path: RelativePath) -> SessionForgetReply:
         """Return what forgetting would remove. Raises StoreError."""
@@ -116,7 +116,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
         made = await self._forget_memories(session_of(path)) if holds_turns(path) else ()
         if holds_turns(path):
             self.qa.check_writable()
-        async with self._one_at_a_time:
+        async with self._lock:
             plan = await self._plan(path)
             receipt = _receipt(plan)
             await self._record(plan)
@@ -148,7 +148,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
 
     async def forget_made(self, path: RelativePath) -> int:
         """Remove what was derived from an excluded conversation; return how many parts the index had of it."""
-        async with self._one_at_a_time:
+        async with self._lock:
             return await self.index.purge(path)
 
     async def release(self, path: RelativePath) -> None:
@@ -180,7 +180,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
     async def finish(self) -> None:
         """Finish interrupted or blocked removals. Raises the last StoreError, Denied or OSError that occurred."""
         failure: MemorydError | OSError | None = None
-        async with self._one_at_a_time:
+        async with self._lock:
             for pending in self.index.withheld.unfinished():
                 try:
                     await self._finish(RelativePath(pending.name), datetime.fromtimestamp(pending.since, UTC))

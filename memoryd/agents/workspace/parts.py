@@ -1,4 +1,4 @@
-"""What the agents on one workspace share, and what each of them has for itself, put together."""
+"""The assembly of the parts that the agents on one workspace share, and of the parts that each agent has for itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -51,7 +51,7 @@ TranscriptsNow = Callable[[], AgentTranscripts]
 
 
 class WorkspaceResources(Struct, frozen=True, kw_only=True):
-    """What the agents on one workspace share; the settings of the first of them hold."""
+    """The parts that the agents on one workspace share; the settings of the first agent apply."""
 
     agents: Sequence[Agent]
     around: Surroundings
@@ -61,23 +61,23 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
     counter: IndexCounter
     schedule: ScanSchedule
     conversations: Mapping[str, AgentConversations]
-    """By the ids of the agents: what is told to one is not told to another, but a memory is forgotten in all."""
+    """By agent id. Agents do not see each other's conversations, but a memory is forgotten in all of them."""
     memories: WorkspaceMemories
     forgetting_indexes: ForgettingIndexes
     forgetting: MemoryForgetting
     machines: MachineJournal | None
-    """What travels to the other machines on the folder; None: nothing does."""
+    """The exchange with other machines on the folder; None without one."""
     reflect: ReflectUse
     capture: WorkspaceCapture
 
     @property
     def chunker(self) -> str:
-        """The fingerprint of how notes are cut."""
+        """The fingerprint of the settings by which notes are cut into chunks."""
         return index_settings(self.agents[0].memory_search).chunks.fingerprint
 
     @property
     def is_alone(self) -> bool:
-        """Whether no agent of another index has this workspace, nor a second one of this."""
+        """Whether no other agent, of this or another index, has the same workspace."""
         workspace = self.agents[0].workspace
         return sum(agent.workspace == workspace for agent in self.around.agents) == 1
 
@@ -85,7 +85,7 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
 def workspace_resources(
     agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
 ) -> WorkspaceResources:
-    """Wire what these agents share; nothing is opened, and nothing runs."""
+    """Create the parts that these agents share; this opens and starts nothing."""
     media = media_rules(agents[0].memory_search, embedding.plan)
     index = WorkspaceIndex(
         agents=agents,
@@ -129,7 +129,7 @@ def workspace_resources(
 
 
 def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> ReflectUse:
-    """Make what reflects over a workspace, asked or by itself; the settings of the first of its agents hold."""
+    """Create the reflection of a workspace, on request or by schedule; the settings of its first agent apply."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
     settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
     reflecting = Reflecting(
@@ -149,30 +149,30 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, arou
 
 
 def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
-    """Return what tells all agents of a workspace what a run of reflect does now."""
+    """Return a function that publishes the steps of a reflect run to all agents of a workspace."""
 
-    def tell(step: str, count: int) -> None:
+    def publish_step(step: str, count: int) -> None:
         for agent in agents:
             around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
 
-    return tell
+    return publish_step
 
 
 class AgentResources(Struct, frozen=True, kw_only=True):
-    """What one agent shares with no other, not even on the same workspace."""
+    """The parts of one agent that it shares with no other agent, even on the same workspace."""
 
     path: WorkspacePath
     conversations: AgentConversations
     qmd: AgentQmd | None
-    """None where the builtin index answers."""
+    """None if the builtin index answers."""
     qa: AgentQa
     taking: TurnTaking | None
     """None unless turns are taken from transcripts."""
-    kept: StoredConversations
+    stored: StoredConversations
 
 
 def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
-    """Wire what an agent has for itself."""
+    """Create the parts that an agent has for itself."""
     qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
     transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), talks.withheld)
     qmd = agent_qmd(agent, shared, transcripts)
@@ -183,12 +183,12 @@ def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
         qmd=qmd,
         qa=qa,
         taking=_taking(agent, shared, transcripts, qa),
-        kept=_stored_conversations(agent, shared, qmd),
+        stored=_stored_conversations(agent, shared, qmd),
     )
 
 
 def transcripts_of(agent: Agent) -> TranscriptFolders:
-    """Return what looks at the folders with transcripts of an agent, whoever wants them."""
+    """Return the scanner of all transcript folders of an agent, for any use."""
     return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
 
 
@@ -223,7 +223,7 @@ def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQm
 
 
 def agent_qmd(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNow) -> AgentQmd | None:
-    """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
+    """Return the sidecar of an agent, which follows the index from now on; None if the backend is not qmd."""
     if agent.memory.backend != "qmd":
         return None
     index = shared.index

@@ -91,7 +91,7 @@ def _without_file(config: ConfigReply) -> ConfigReply:
 
 def _agent(status: MemoryStatus) -> AgentStatus:
     state, figures = status.state, status.figures
-    sync, held, outside = state.sync, figures.held, state.outside
+    sync, held, outside = state.sync, figures.stored, state.outside
     return AgentStatus(
         id=state.id,
         workspace=str(state.workspace),
