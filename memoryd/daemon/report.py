@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from memoryd import __version__
 from memoryd.agents.status.status import Degradation
-from memoryd.api.access import DaemonState, is_asked_on
+from memoryd.api.access import DaemonState, is_reachable_on
 from memoryd.api.http.limits import Admission
 from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
@@ -111,7 +111,7 @@ class Reporter(Struct, kw_only=True, eq=False):
             failures.append(("log", f"the log file cannot be written: {trouble}"))
         if self.port is not None and (trouble := self.port.state()["reason"]):
             failures.append(("loopback port", trouble))
-        failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_asked_on(agent, name)]
+        failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_reachable_on(agent, name)]
         return [Degradation(name, reason) for name, reason in failures]
 
     def _load(self, open_files: int) -> LoadReply:

@@ -1,11 +1,11 @@
-"""`/v1/memories`: memories one by one, by their ids; and `/v1/disagreements`: which of them contradict each other."""
+"""`/v1/memories`: single memories, by their ids; and `/v1/disagreements`: memories that contradict each other."""
 
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from memoryd.agents.retained.recall import RecallOptions, kinds_of
-from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories, RequestCaller
 from memoryd.api.call import call
 from memoryd.api.calls.search import health_reply
 from memoryd.api.models import KindText, LabelText, ListLimit, Request, ResultLimit, Share
@@ -39,7 +39,7 @@ SessionKeyOfMemory = Annotated[
 
 
 class MemorySearchRequest(Request):
-    """A question to memories alone."""
+    """A question that is answered by memories only."""
 
     model_config = SNAKE
 
@@ -50,36 +50,36 @@ class MemorySearchRequest(Request):
     kind: KindText | None = None
     """Only memories of this network or kind."""
     top_k: ResultLimit | None = None
-    """How many at most; null: as `memory.recall.k` has it."""
+    """The maximum number of memories; null: `memory.recall.k`."""
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
 class MemoryAddRequest(Request):
-    """A memory that is to be stated."""
+    """A memory to be written."""
 
     model_config = SNAKE
 
     text: StatementText
-    """What it says: plain text, or a bullet such as `W @Peter: …`."""
+    """The statement: plain text, or a bullet such as `W @Peter: …`."""
     kind: KindText | None = None
     """The kind of plain text, a letter or a word; null: `note`."""
     importance: Share | None = None
-    """How important it is, 0 to 1; null: as the kind has it."""
+    """Its importance, 0 to 1; null: the default of the kind."""
     scope: LabelText | None = None
-    """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, of a session that
+    """Its scope: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, or for a session that
     shares the workspace its own agent."""
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(max_length=TAGS_MAX)] = None
     """Labels, one word each."""
     pinned: bool = False
-    """Whether it is to be pinned."""
+    """Whether to pin it."""
     by_agent: bool = Field(default=False, alias="byAgent")
-    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
-    that agent at most."""
+    """Whether a model states it, not the owner, on any socket: its author is then the agent, and its scope at most that
+    agent."""
     session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
 class MemoryEditRequest(Request):
-    """Who asks for an edit."""
+    """The sender of an edit."""
 
     model_config = SNAKE
 
@@ -87,23 +87,23 @@ class MemoryEditRequest(Request):
 
 
 class MemoryImportanceRequest(MemoryEditRequest):
-    """Another importance."""
+    """A new importance."""
 
     importance: Share
-    """How important the memory is, 0 to 1."""
+    """The importance of the memory, 0 to 1."""
 
 
 class MemoryReplaceRequest(MemoryEditRequest):
-    """What a memory is replaced by."""
+    """The replacement of a memory."""
 
     text: StatementText
-    """What holds now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
-    are those of the memory."""
+    """What is true now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
+    are taken from the memory."""
     in_place: bool = Field(default=False, alias="inPlace")
-    """Whether its lines say it where they stand; else a new line in today's log says it, and the older ones are marked
-    as superseded."""
+    """Whether to change the lines in place; else a new line is written to today's log, and the old ones are marked as
+    superseded."""
     by_agent: bool = Field(default=False, alias="byAgent")
-    """Whether a model says it and not the owner, whoever's socket it asks by: what its owner said stays."""
+    """Whether a model states it, not the owner, on any socket: what the owner stated is not replaced."""
 
 
 MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight signs")]
@@ -142,7 +142,7 @@ async def listing(
     offset: ListOffset = 0,
     after: ListAfter = "",
 ) -> MemoryListReply:
-    """List memories within reach, the newest first."""
+    """List the visible memories, the newest first."""
     filters = DocumentFilters(
         scope=scope,
         kinds=kinds_of(kind),
@@ -160,7 +160,7 @@ async def listing(
 
 
 async def add(request: MemoryAddRequest, admitted: AdmittedByBody, memories: Memories) -> MemoryAddReply:
-    """State a memory in today's log; the same again is not written twice."""
+    """Write a memory to today's log; the same statement is not written twice."""
     return await memories.retained(admitted).document_edits.add(
         request.text,
         kind=kind_of(request.kind),
@@ -174,9 +174,9 @@ async def add(request: MemoryAddRequest, admitted: AdmittedByBody, memories: Mem
 
 
 async def search(
-    request: MemorySearchRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories
+    request: MemorySearchRequest, admitted: AdmittedByBody, caller: RequestCaller, memories: Memories
 ) -> MemorySearchReply:
-    """Find memories that answer, best first, as recall ranks them."""
+    """Find memories that answer a question, the best first, ranked as by recall."""
     documents, recalled = await memories.retained(admitted).documents.search(
         request.query,
         scope=request.scope or "",
@@ -195,24 +195,24 @@ async def search(
 
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsReply:
-    """Count the memories within reach."""
+    """Count the visible memories."""
     return await memories.retained(admitted).documents.stats(admitted)
 
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryReply:
-    """Tell a memory by its id."""
+    """Return a memory by its id."""
     return MemoryReply(memory=await memories.retained(admitted).documents.get(memory, admitted))
 
 
 async def why(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryWhyReply:
-    """Say why a memory stands where it does: every term of its relevance."""
+    """Explain the rank of a memory: every term of its relevance."""
     return await memories.retained(admitted).documents.why(memory, admitted)
 
 
 async def decay(
     admitted: AdmittedByQuery, memories: Memories, within: DecayDays = "90d", limit: ListLimit = 50
 ) -> MemoryDecayReply:
-    """Say how memories will stand in some days if nobody touches them; nothing is changed."""
+    """Predict the tiers of memories in some days if they are not used until then; nothing is changed."""
     try:
         days = days_of(within)
     except ValueError as exc:
@@ -223,37 +223,37 @@ async def decay(
 async def delete(
     memory: MemoryName, admitted: AdmittedByQuery, memories: Memories, dry_run: DryRun = False
 ) -> MemoryDeleteReply:
-    """Take out all lines that state a memory; that can be undone."""
+    """Delete all lines that state a memory; this can be undone."""
     return await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
 
 
 async def pin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
-    """Pin a memory: it never decays, and stands at the beginning of sessions."""
+    """Pin a memory: it never decays, and is included at the start of sessions."""
     return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=True)
 
 
 async def unpin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
-    """Take the pin of a memory away."""
+    """Unpin a memory."""
     return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=False)
 
 
 async def importance(
     memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
-    """Write how important a memory is."""
+    """Set the importance of a memory."""
     return await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
 
 
 async def replace(
     memory: MemoryName, request: MemoryReplaceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryReplaceReply:
-    """Say what holds now in the place of a memory, which is marked as superseded; that can be undone."""
+    """Replace a memory by what is true now, and mark it as superseded; this can be undone."""
     retained = memories.retained(admitted)
-    # by its id alone, though words may be meant elsewhere
+    # by its id only, though other calls also accept words
     old = (await retained.documents.memory(memory, admitted)).id
     reply, is_written = await retained.document_edits.replace(
         old,
@@ -274,10 +274,10 @@ async def replace(
 
 
 class SettleRequest(Request):
-    """What is to hold of two memories that disagree."""
+    """The decision about two memories that disagree."""
 
     keep: Annotated[str, Field(max_length=64)]
-    """The `name` of one, such as `newer`: that one supersedes the other; `both`: they stand beside each other."""
+    """The `name` of one of them, such as `newer`: it supersedes the other; `both`: both stay valid."""
 
 
 PairName = Annotated[
@@ -296,12 +296,12 @@ async def disagreements(
 async def settle(
     disagreement: PairName, request: SettleRequest, admitted: AdmittedByBody, memories: Memories
 ) -> SettledReply:
-    """Write which of two memories holds, or that both do."""
+    """Write which of two memories is valid, or that both are."""
     return await memories.retained(admitted).document_edits.settle(disagreement, request.keep, admitted)
 
 
 def kind_of(name: str | None) -> Kind | None:
-    """Return the kind that a request names, None if it names none; raises InvalidRequest for what is no kind."""
+    """Return the kind that a request names, or None. Raises InvalidRequest for an unknown kind."""
     if name is None:
         return None
     kind = kind_named(name)

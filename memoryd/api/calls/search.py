@@ -1,4 +1,4 @@
-"""`POST /v1/search`: a question to cited hits, and how they came about."""
+"""`POST /v1/search`: a search that returns cited hits, and on request an explanation of them."""
 
 from typing import Annotated, Literal
 
@@ -42,28 +42,28 @@ DIGITS = 4
 
 
 class SearchRequest(Request):
-    """A question; what is absent comes from the configuration."""
+    """A question. Absent values are taken from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
-    """The question, in which filters may stand; 4096 bytes at most."""
+    """The question, which may contain filters; 4096 bytes at most."""
     max_results: ResultLimit | None = None
-    """How many hits at most; null: as configured (`query.maxResults`)."""
+    """The maximum number of hits; null: as configured (`query.maxResults`)."""
     min_score: Share | None = None
-    """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""
+    """Hits with a lower score that contain no word of the question are left out; null: `query.minScore`."""
     session_key: SessionKeyText = None
-    """The session that asks, such as `agent:main:main`; null: no session."""
+    """The session of the caller, such as `agent:main:main`; null: no session."""
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
-    """What is asked, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
+    """What to search, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
     since: Annotated[str, Field(max_length=64)] | None = None
-    """Only notes of this time or later: `30d`, `2026-10-01` or ISO 8601; null: no matter how old."""
+    """Only notes of this time or later: `30d`, `2026-10-01` or ISO 8601; null: of any age."""
     until: Annotated[str, Field(max_length=64)] | None = None
-    """Only notes of this time or earlier: `30d`, `2026-10-01` or ISO 8601; null: no matter how new."""
+    """Only notes of this time or earlier: `30d`, `2026-10-01` or ISO 8601; null: of any age."""
     paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
     """Only these documents, each a glob, a file or a folder; null or empty: all."""
     deadline_ms: RequestDeadline = None
-    """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
+    """Milliseconds until the answer is returned with the results so far; null: `query.deadlineMs`."""
     explain: bool = False
-    """Tell how each score came about, and the nearest misses."""
+    """Explain each score, and return the nearest misses."""
 
 
 async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Memories) -> SearchReply:
@@ -83,16 +83,16 @@ async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Mem
 
 def encoded(answer: SearchAnswer) -> SearchReply:
     """Return the reply; scores are rounded."""
-    found = answer.found
+    result = answer.found
     return present(
         SearchReply,
-        results=[_hit(hit, answer) for hit in found.hits],
-        misses=[_hit(hit, answer) for hit in found.misses] if answer.is_explained else None,
-        backend=found.engine.name,
+        results=[_hit(hit, answer) for hit in result.hits],
+        misses=[_hit(hit, answer) for hit in result.misses] if answer.is_explained else None,
+        backend=result.engine.name,
         provider=answer.provider,
         model=answer.model,
         mode=answer.mode,
-        fallback=fallback_reply(found.fallback),
+        fallback=fallback_reply(result.fallback),
         verdict=answer.verdict.value,
         reason=answer.reason,
         citations="on" if answer.has_citations else "off",
@@ -103,7 +103,7 @@ def encoded(answer: SearchAnswer) -> SearchReply:
 
 
 def health_reply(answer: Answer) -> SearchHealth:
-    """Return the parts that took part in an answer."""
+    """Return the state of each part of an answer."""
     arms = answer.found.arms.items()
     return SearchHealth(
         complete=answer.is_complete,
@@ -140,7 +140,7 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
 
 
 def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
-    """Return the rank of a hit in each arm, what changed it, and the thresholds of its evidence."""
+    """Return the rank of a hit in each arm, the corrections of its score, and the thresholds of its evidence."""
     rise = None if hit.cosine is None or floors is None else standout(hit.cosine, floors.noise)
     return HitExplanation(
         baseScore=round(hit.base_score, DIGITS),
@@ -210,7 +210,7 @@ def floors_explanation(floors: Thresholds) -> FloorsExplanation:
 
 
 def rounded(value: float | None) -> float | None:
-    """Return a score as replies have it; None stays None."""
+    """Return a score rounded for a reply; None stays None."""
     return None if value is None else round(value, DIGITS)
 
 
