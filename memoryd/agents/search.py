@@ -351,7 +351,7 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
     def _check_rules(self, name: RelativePath) -> None:
         """Check a document against the rules, which may have changed since it was indexed.
 
-        Qmd checks its own documents.
+        The documents of qmd are checked by qmd.
         """
         hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.index.rules.rules(), name)
         if hidden is not None and hidden.presence is Presence.STALE:

@@ -249,9 +249,9 @@ class Application:
         if (row := self._fixed.get((method, path))) is not None:
             return row, {}
         matches = [(row, match.groupdict()) for pattern, row in self._named if (match := pattern.fullmatch(path))]
-        match = next(((row, named) for row, named in matches if row.method == method), None)
-        if match is not None:
-            return match
+        for row, named in matches:
+            if row.method == method:
+                return row, named
         others = {of for of, fixed in self._fixed if fixed == path} | {row.method for row, _ in matches}
         if others:
             refused = InvalidRequest("Method Not Allowed", hint=problems.FIELDS_HINT)

@@ -170,10 +170,7 @@ class ConversationList(Struct, frozen=True):
         return await asyncio.to_thread(self._copies_and_forks, path, file)
 
     async def forgotten_original(self, path: RelativePath) -> str | None:
-        """Return the name of a forgotten transcript whose bytes are all contained in this one.
-
-        None if there is none.
-        """
+        """Return the name of a forgotten transcript that this one contains completely; None without one."""
         await self.index.withheld.load()
         file = await self.file_of(path)
         return None if file is None else await asyncio.to_thread(self._copy_of, path, file)

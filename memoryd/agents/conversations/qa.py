@@ -282,7 +282,7 @@ class AgentQa(Struct, frozen=True):
     async def _similar_turns(self, shared: WorkspaceQa, options: SequenceOptions) -> SimilarTurns:
         """Return the turns near a message in meaning.
 
-        None, without a search, for a message without words of its own.
+        For a message without words of its own nothing is searched, and the result is empty.
         """
         if self.meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
             return NOTHING_SIMILAR
