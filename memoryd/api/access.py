@@ -216,8 +216,8 @@ class Services(Struct, frozen=True):
     """Opens the port for the page and returns a link to the memory of an agent; True keeps it open until exit."""
 
 
-AgentParameter = Annotated[str | None, Field(max_length=64, description="agent to ask; the default agent if absent")]
-KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, description="the session that asks")]
+AgentParameter = Annotated[str | None, Field(max_length=64, description="the agent; the default agent if absent")]
+KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, description="the session of the caller")]
 
 
 def services_of(request: Request, _sent: Sent) -> Services:

@@ -55,15 +55,15 @@ _ALWAYS = {
     400: "The request is malformed or a value is out of range",
     401: "On the loopback port: the token is missing or wrong",
     404: "No such document or agent",
-    408: "The request did not come in time",
+    408: "The request did not arrive in time",
     413: "The request is too large",
     429: "On the loopback port: too many wrong tokens",
     431: "The request's header is too large",
     500: "An unexpected error",
     503: "Not now: stopping, busy or out of space",
-    504: "The answer did not come in the time allowed",
+    504: "The answer was not ready in the time allowed",
 }
-_BY_GATE = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
+_BY_GATE = {403: "The access rules do not admit this session", 409: "The requested feature is off for this agent"}
 
 _SHAPE_AT = "#/components/schemas/{name}"
 _MODEL_AT = _SHAPE_AT.replace("name", "model")

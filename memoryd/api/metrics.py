@@ -261,56 +261,56 @@ METRICS = (
     ),
     _gauge(
         "uptime_seconds",
-        "How long the daemon has run.",
+        "Time since the daemon started.",
         (),
         lambda moment: [((), moment.daemon.uptime_seconds)],
     ),
     _counter(
         "requests",
-        "Requests answered on sockets and port, by the pattern of the path, the method and the class of the code; "
-        "`abandoned`: the client left before its answer began. `unmatched` is what was refused before a route was "
-        "looked for, a body that is no JSON among it, and paths that there are not.",
+        "Requests answered on sockets and port, by route, method and class of the status code; `abandoned`: the "
+        "client left before its answer began. `unmatched` are unknown paths, and requests that were refused before "
+        "routing, such as a body that is not JSON.",
         ("route", "method", "code"),
         lambda moment: moment.requests.codes.items(),
     ),
     Metric(
         "memoryd_request_duration_seconds",
         MetricKind.HISTOGRAM,
-        "How long until the answer began.",
+        "Time until the answer began.",
         ("route", "method"),
         lambda moment: moment.requests.seconds.items(),
     ),
     _gauge(
         "requests_in_flight",
-        "Requests that are being answered, this one among them, and streams that go on.",
+        "Requests being answered, including this one, and open streams.",
         (),
         lambda moment: [((), moment.requests.in_flight)],
     ),
     _counter(
         "requests_refused",
-        "Requests that were refused as `overloaded`, since `limits.maxRequests` were at work.",
+        "Requests refused as `overloaded`, since `limits.maxRequests` were being answered.",
         (),
         lambda moment: [((), moment.daemon.load["refusedRequests"])],
     ),
     Metric(
         "memoryd_arm_duration_seconds",
         MetricKind.HISTOGRAM,
-        "How long a part of answering took: `lexical` (with what words weigh where no vector is waited for), "
-        "`embedding` of the question, `vector`, `rerank`, `qmd`, and a whole `recall`; with `conversations ` before it "
-        "over the conversations.",
+        "Duration of a part of an answer: `lexical` (including word weights if no vector is needed), `embedding` of "
+        "the question, `vector`, `rerank`, `qmd`, and a complete `recall`; with the prefix `conversations ` for those "
+        "over conversations.",
         ("arm",),
         lambda moment: (((arm,), durations) for arm, durations in moment.counters.seconds.items()),
     ),
     _counter(
         "arm_answers",
-        "How such a part took part: `ok`, `partial`, `off`, `waiting`, `failed` or `timeout`.",
+        "Outcome of such a part: `ok`, `partial`, `off`, `waiting`, `failed` or `timeout`.",
         ("arm", "state"),
         lambda moment: moment.counters.states.items(),
     ),
     _gauge("connections_open", "Open connections, on the sockets and on the loopback port.", ("on",), connections),
     _counter(
         "connections_refused",
-        "Connections of sockets, and requests on the port, that were turned away or cut off.",
+        "Connections of sockets, and requests on the port, that were refused or cut off.",
         ("on", "reason"),
         refused,
     ),
@@ -328,72 +328,71 @@ METRICS = (
     _of_agents("ledger_bytes", "Size of the ledger.", lambda agent: agent.ledger["bytes"]),
     _of_agents("pending_files", "Files still to be read.", lambda agent: agent.state.sync.pending_files),
     _of_agents("pending_embeddings", "Passages still to get a vector.", lambda agent: agent.pending_embeddings),
-    _of_agents("pending_captures", "Messages still to be looked at.", lambda agent: agent.state.pending_captures),
+    _of_agents(
+        "pending_captures", "Messages still to be searched for memories.", lambda agent: agent.state.pending_captures
+    ),
     _of_agents("index_dirty", "1 if the index may differ from the disk.", lambda agent: agent.state.sync.is_dirty),
-    _of_agents("watcher_ok", "1 if file events flow, or none are wanted.", lambda agent: agent.state.watcher["ok"]),
-    _gauge("scan_age_seconds", "How long ago the disk was last looked at.", AGENT, scan_age),
+    _of_agents("watcher_ok", "1 if file events work, or are switched off.", lambda agent: agent.state.watcher["ok"]),
+    _gauge("scan_age_seconds", "Time since the last scan of the disk.", AGENT, scan_age),
     _counter(
         "scans",
-        "Looks at the disk, by what for: `start`, `event`, `timer`, `question`, `asked`, `reindex` or `clock`.",
+        "Scans of the disk, by reason: `start`, `event`, `timer`, `question`, `asked`, `reindex` or `clock`.",
         ("reason",),
         lambda moment: (((reason,), number) for reason, number in moment.counters.scans.items()),
     ),
     _of_agents("cache_entries", "Vectors in the index.", lambda agent: agent.figures.stored.vectors),
     _counter(
         "cache_hits",
-        "What was there when it was wanted: the `memories` of a workspace as they were read last, and `vectors` that "
-        "another index has.",
+        "Hits: the cached `memories` of a workspace, and `vectors` that another index has.",
         ("cache",),
         lambda moment: (((name,), uses.hits) for name, uses in moment.counters.caches.items()),
     ),
     _counter(
         "cache_misses",
-        "What had to be made: memories read again, and passages that were to be embedded.",
+        "Misses: memories that were read again, and passages that had to be embedded.",
         ("cache",),
         lambda moment: (((name,), uses.misses) for name, uses in moment.counters.caches.items()),
     ),
     _gauge(
         "cache_bytes",
-        "What vectors take that questions are compared with.",
+        "Memory of the vectors that questions are compared with.",
         ("cache",),
         lambda moment: [(("vectors",), moment.counters.vector_bytes)],
     ),
     _gauge(
         "sidecar_state",
-        "1 for the state that a model, its process or qmd is in.",
+        "1 for the current state of a model, its process or qmd.",
         ("agent", "sidecar", "state"),
         sidecar_states,
     ),
     _gauge(
         "breaker_open",
-        "1 where something failed so often that it is tried only now and then.",
+        "1 if it failed so often that it is retried only occasionally.",
         ("agent", "sidecar"),
         breakers,
     ),
-    _counter(
-        "sidecar_restarts", "How often a process of a model or of qmd ended.", ("agent", "sidecar"), sidecar_restarts
-    ),
+    _counter("sidecar_restarts", "Exits of a process of a model or of qmd.", ("agent", "sidecar"), sidecar_restarts),
     _counter(
         "loop_restarts",
-        "How often a loop of the daemon failed and was started again.",
+        "Restarts of a failed loop of the daemon.",
         ("loop",),
         lambda moment: (((name,), number) for name, number in moment.daemon.restarts.items()),
     ),
     _gauge(
         "stalled_parts",
-        "How many parts that must never be stuck are at work and silent for longer than they may be.",
+        "Parts that must never hang, but are at work and silent for too long.",
         (),
         lambda moment: [((), sum(beat.state is HeartState.STALLED for beat in moment.daemon.heartbeats))],
     ),
     _gauge(
         "heartbeat_age_seconds",
-        "How long ago a part that must never be stuck last showed that it gets on, while it had work.",
+        "Time since the last progress of a part that must never hang, while it had work.",
         ("part",),
         lambda moment: (((beat.name,), beat.silent_seconds) for beat in moment.daemon.heartbeats),
     ),
-    _gauge("degraded_parts", "How many parts do less than they should, by part.", ("agent", "part"), degraded),
+    _gauge("degraded_parts", "Degraded parts, by part.", ("agent", "part"), degraded),
     _of_processes("process_resident_memory_bytes", "Memory of a process.", lambda usage: usage.rss_bytes),
-    _of_processes("process_cpu_seconds", "Time of processors that a process took.", lambda usage: usage.cpu_seconds),
+    _of_processes("process_cpu_seconds", "CPU time of a process.", lambda usage: usage.cpu_seconds),
     _of_processes("process_threads", "Threads of a process.", lambda usage: usage.threads),
     _of_processes("process_open_fds", "Open files of a process.", lambda usage: usage.files),
 )

@@ -19,7 +19,7 @@ from memoryd.wire import ANSWER_CHARS_MAX, DEADLINE_MS_MAX, LISTED_MAX, QUESTION
 Encode = Annotated[Encoding, Field(strict=False)]
 """The encoding of a bundle; an enumeration, which JSON writes as text."""
 AgentId = Annotated[
-    Annotated[str, Field(max_length=64)] | None, Field(description="agent to ask; the default agent if absent")
+    Annotated[str, Field(max_length=64)] | None, Field(description="the agent; the default agent if absent")
 ]
 
 
@@ -31,7 +31,7 @@ JsonInteger = Annotated[int, BeforeValidator(_integral)]
 """An integer by the rules of JSON Schema, which include 3.0."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 ResultLimit = Annotated[JsonInteger, Field(ge=1, le=RESULTS_MAX)]
-ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="how many at most")]
+ListLimit = Annotated[int, Field(ge=1, le=LISTED_MAX, description="maximum number")]
 KindText = Annotated[str, Field(max_length=20)]
 LabelText = Annotated[str, Field(max_length=200)]
 """The name of a scope, an entity, a tag or a tool."""
@@ -56,6 +56,13 @@ class Request(RequestPart):
     """A request body, with the agent that it addresses."""
 
     agent: AgentId = None
+
+
+class SessionRequest(Request):
+    """A request body, with the session of the caller as well."""
+
+    session_key: SessionKeyText = None
+    """The session of the caller, such as `agent:main:main`; null: no session."""
 
 
 class ErrorBody(TypedDict):

@@ -12,7 +12,7 @@ from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
-from memoryd.api.models import JsonInteger, NamedText, Request, SessionKeyText, TargetText
+from memoryd.api.models import JsonInteger, NamedText, Request, SessionRequest, TargetText
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
 from memoryd.domain.memories.book import Memory
@@ -117,7 +117,7 @@ async def replace_lines(
     return await changes.replace_lines(request.citation, request.old, request.new)
 
 
-class UndoRequest(Request):
+class UndoRequest(SessionRequest):
     """A change or a run to be undone."""
 
     id: Annotated[JsonInteger, Field(ge=1, le=POSITION_MAX)] | None = None
@@ -126,8 +126,6 @@ class UndoRequest(Request):
     """The name of the run, which several changes share; null: undo a change."""
     dry_run: bool = False
     """Whether to only report what would be undone."""
-    session_key: SessionKeyText = None
-    """The session of the caller; null: no session."""
 
 
 class ConflictSettleRequest(Request):
@@ -157,15 +155,17 @@ QA = "qa"
 Since = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
 By = Annotated[
     str,
-    Field(max_length=80, description="only those of a writer, of any `agent`, of `agent:ID`, or the sessions of `qa`"),
+    Field(
+        max_length=80, description="only changes by this writer, by any `agent`, by `agent:ID`, or the sessions of `qa`"
+    ),
 ]
-OfPath = Annotated[str, Field(max_length=1024, description="only those of this file")]
-OfRun = Annotated[str, Field(max_length=200, description="only those of this run")]
-WithLines = Annotated[bool, Field(description="whether to tell which lines differ; false: no text of a note")]
+OfPath = Annotated[str, Field(max_length=1024, description="only changes of this file")]
+OfRun = Annotated[str, Field(max_length=200, description="only changes of this run")]
+WithLines = Annotated[bool, Field(description="whether to include the changed lines; false: no text of a note")]
 BeforeChange = Annotated[
-    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on; none of `qa`")
+    int, Field(ge=1, le=POSITION_MAX, description="only changes with smaller numbers, to continue a list; not for `qa`")
 ]
-MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="how many at most")]
+MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="maximum number")]
 
 
 async def changes(
@@ -212,14 +212,12 @@ CoreText = Annotated[str, Field(max_length=CORE_CHARS_MAX)]
 SeenHash = Annotated[str, Field(max_length=64)]
 
 
-class CoreRequest(Request):
+class CoreRequest(SessionRequest):
     """The fields that every edit of the core file has."""
 
     expected: SeenHash | None = None
     """The beginning of the hash of the file as seen by the caller, at least eight characters; if it differs, nothing is
     written."""
-    session_key: SessionKeyText = None
-    """The session of the caller; null: no session."""
 
 
 class CoreAppendRequest(CoreRequest):

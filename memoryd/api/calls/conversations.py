@@ -21,6 +21,7 @@ from memoryd.api.models import (
     QuestionText,
     Request,
     SessionKeyText,
+    SessionRequest,
     Share,
     WaitMs,
 )
@@ -60,13 +61,11 @@ from memoryd.wire import (
 SessionName = Annotated[str, Field(min_length=1, max_length=512)]
 
 
-class QaAddRequest(Request):
+class QaAddRequest(SessionRequest):
     """A turn to store; the session is given by its name, or by its session key."""
 
     session_id: SessionName | None = None
     """The session, by any name; null: the open one of `sessionKey`, or a new one."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
     q: QuestionText
     """The question, always stored; secrets in it are masked."""
     a: AnswerText | None = None
@@ -81,7 +80,7 @@ class QaAddRequest(Request):
     """The topics of the turn, as tags such as `discord_config`; null: by the rules."""
 
 
-class QaContextRequest(Request):
+class QaContextRequest(SessionRequest):
     """The message for which a sequence of turns is chosen."""
 
     message: Annotated[str, Field(max_length=QUESTION_CHARS_MAX)] | None = None
@@ -90,13 +89,11 @@ class QaContextRequest(Request):
     """The current session by its name; null: the newest one of `sessionKey`."""
     n: Annotated[JsonInteger, Field(ge=1, le=SEQUENCE_MAX)] | None = None
     """The maximum number of turns; null: `memory.qa.contextTurns`."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
     budget: Annotated[JsonInteger, Field(ge=1, le=SEQUENCE_TOKENS_MAX)] = BUDGET
     """The maximum number of tokens, estimated: answers are dropped first, then the oldest turns."""
 
 
-class QaMarkRequest(Request):
+class QaMarkRequest(SessionRequest):
     """Whether to store the answer of a turn; the turn is given by its address, or by session and number."""
 
     keep: bool
@@ -109,16 +106,16 @@ class QaMarkRequest(Request):
     """The number of the turn; null: `citation` names it."""
     answer: Annotated[AnswerText, Field(min_length=1)] | None = None
     """The answer to store; null: the existing one."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
 
 
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
 Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
-Word = Annotated[str, Field(max_length=512, description="only turns in which this stands")]
+Word = Annotated[str, Field(max_length=512, description="only turns that contain this text")]
 _NEVER = datetime.min.replace(tzinfo=UTC)
-Behind = Annotated[str, Field(max_length=2048, description="only those behind this place, `next` of the reply before")]
-Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="how many at most")]
+Behind = Annotated[
+    str, Field(max_length=2048, description="only conversations after this place, `next` of the previous reply")
+]
+Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="maximum number")]
 
 
 async def add(request: QaAddRequest, admitted: AdmittedByBody, caller: RequestCaller, memories: Memories) -> QaAddReply:
@@ -224,13 +221,11 @@ class SessionSyncRequest(Request):
     """The maximum wait in milliseconds; null: 30 seconds."""
 
 
-class SessionForgetRequest(Request):
+class SessionForgetRequest(SessionRequest):
     """A conversation to be removed everywhere."""
 
     session: NamedText
     """The conversation, as the list names it, or the bare name of its session or file."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
     dry_run: bool = False
     """Only report what would be removed."""
 
@@ -265,7 +260,7 @@ CitationParameter = Annotated[
     str, Field(min_length=1, max_length=1024, description="what to read, such as `sessions/main/a.jsonl#L120-L130`")
 ]
 Around = Annotated[
-    int, Field(ge=0, le=NEIGHBOURS_MAX, description="so many lines before and after those of the citation, too")
+    int, Field(ge=0, le=NEIGHBOURS_MAX, description="number of additional lines before and after the cited ones")
 ]
 
 

@@ -35,8 +35,10 @@ class EntitySplitRequest(Request):
 
 
 QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
-EntityPart = Annotated[str, Field(max_length=MAX_NAME, description="only those with this in one of their names")]
-EntitySlugText = Annotated[str, Field(max_length=512, description="only those behind the one of this slug")]
+EntityPart = Annotated[
+    str, Field(max_length=MAX_NAME, description="only entities with this text in one of their names")
+]
+EntitySlugText = Annotated[str, Field(max_length=512, description="only entities after the one with this slug")]
 
 
 async def listing(

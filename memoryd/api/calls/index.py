@@ -94,9 +94,11 @@ async def events(admitted: AdmittedByQuery, memories: Memories, services: AllSer
     return EventStream(_stream(memories.follow(admitted), services.keep_alive))
 
 
-DocumentPath = Annotated[str, Field(description="the document, as search names it or cites its lines, percent-encoded")]
+DocumentPath = Annotated[
+    str, Field(description="the path of the document, or a citation of its lines, percent-encoded")
+]
 FromLine = Annotated[int, Field(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
-LineCount = Annotated[int, Field(ge=1, le=LINES_MAX, description="how many lines at most")]
+LineCount = Annotated[int, Field(ge=1, le=LINES_MAX, description="maximum number of lines")]
 FromColumn = Annotated[int, Field(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
 
 
@@ -112,7 +114,7 @@ async def get_file(
     return await memories.read(admitted, path, LineRange(from_, lines, column))
 
 
-IsDry = Annotated[bool, Field(alias="dryRun", description="`true`: only say what a reload would do")]
+IsDry = Annotated[bool, Field(alias="dryRun", description="`true`: only report what a reload would do")]
 
 
 async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:

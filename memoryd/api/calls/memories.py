@@ -31,17 +31,22 @@ from memoryd.replies.memories import (
 )
 from memoryd.wire import MEMORY_CHARS_MAX, POSITION_MAX, TAGS_MAX
 
-SNAKE = ConfigDict(alias_generator=None)
 StatementText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
 SessionKeyOfMemory = Annotated[
-    Annotated[str, Field(max_length=512)] | None, Field(description="the session that asks; null: no session")
+    Annotated[str, Field(max_length=512)] | None, Field(description="the session of the caller; null: no session")
 ]
 
 
-class MemorySearchRequest(Request):
-    """A question that is answered by memories only."""
+class MemoryRequest(Request):
+    """A request on memories, with keys in snake case except for that of the session."""
 
-    model_config = SNAKE
+    model_config = ConfigDict(alias_generator=None)
+
+    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+
+
+class MemorySearchRequest(MemoryRequest):
+    """A question that is answered by memories only."""
 
     query: Annotated[str, Field(min_length=1)]
     """The question."""
@@ -51,13 +56,10 @@ class MemorySearchRequest(Request):
     """Only memories of this network or kind."""
     top_k: ResultLimit | None = None
     """The maximum number of memories; null: `memory.recall.k`."""
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
-class MemoryAddRequest(Request):
+class MemoryAddRequest(MemoryRequest):
     """A memory to be written."""
-
-    model_config = SNAKE
 
     text: StatementText
     """The statement: plain text, or a bullet such as `W @Peter: …`."""
@@ -75,15 +77,10 @@ class MemoryAddRequest(Request):
     by_agent: bool = Field(default=False, alias="byAgent")
     """Whether a model states it, not the owner, on any socket: its author is then the agent, and its scope at most that
     agent."""
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
-class MemoryEditRequest(Request):
+class MemoryEditRequest(MemoryRequest):
     """The sender of an edit."""
-
-    model_config = SNAKE
-
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
 
 
 class MemoryImportanceRequest(MemoryEditRequest):
@@ -106,7 +103,7 @@ class MemoryReplaceRequest(MemoryEditRequest):
     """Whether a model states it, not the owner, on any socket: what the owner stated is not replaced."""
 
 
-MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight signs")]
+MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight characters")]
 ScopeFilter = Annotated[
     str, Field(max_length=200, description="`workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
 ]
@@ -114,15 +111,17 @@ KindFilter = Annotated[str, Field(max_length=20, description="network or kind")]
 TierFilter = Annotated[Tier | None, Field(description="tier")]
 PinnedFilter = Annotated[bool | None, Field(description="whether it is pinned")]
 TagFilter = Annotated[str, Field(max_length=100, description="a tag")]
-EntityFilter = Annotated[str, Field(max_length=200, description="name of whom or what it is about")]
-AuthorFilter = Annotated[Provenance | None, Field(description="who said it")]
-SinceFilter = Annotated[str, Field(max_length=64, description="only of this day or later: `30d`, `2026-10-01`")]
-UntilFilter = Annotated[str, Field(max_length=64, description="only of this day or earlier, likewise")]
-ListAfter = Annotated[str, Field(max_length=80, description="where the list goes on: `next` of the reply before")]
-WordsFilter = Annotated[str, Field(max_length=4096, description="words that all stand in it")]
-ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="how many to leave out before")]
-DecayDays = Annotated[str, Field(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
-DryRun = Annotated[bool, Field(alias="dryRun", description="say only what would go")]
+EntityFilter = Annotated[str, Field(max_length=200, description="name of an entity that it is about")]
+AuthorFilter = Annotated[Provenance | None, Field(description="its author")]
+SinceFilter = Annotated[
+    str, Field(max_length=64, description="only memories of this day or later: `30d`, `2026-10-01`")
+]
+UntilFilter = Annotated[str, Field(max_length=64, description="only memories of this day or earlier, likewise")]
+ListAfter = Annotated[str, Field(max_length=80, description="where to continue the list: `next` of the previous reply")]
+WordsFilter = Annotated[str, Field(max_length=4096, description="words that it must contain, all of them")]
+ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="number of memories to skip")]
+DecayDays = Annotated[str, Field(alias="in", max_length=16, description="the time until then, such as `90d` or `12w`")]
+DryRun = Annotated[bool, Field(alias="dryRun", description="only report what would be deleted")]
 
 
 async def listing(
@@ -280,10 +279,8 @@ class SettleRequest(Request):
     """The `name` of one of them, such as `newer`: it supersedes the other; `both`: both stay valid."""
 
 
-PairName = Annotated[
-    str, Field(max_length=64, description="the disagreement, by its id or that of one of its memories")
-]
-BehindPair = Annotated[str, Field(max_length=64, description="only those behind the pair of this name")]
+PairName = Annotated[str, Field(max_length=64, description="id of the disagreement, or of one of its memories")]
+BehindPair = Annotated[str, Field(max_length=64, description="only disagreements after the one with this name")]
 
 
 async def disagreements(

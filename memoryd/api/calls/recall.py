@@ -26,6 +26,7 @@ from memoryd.api.models import (
     RequestPart,
     ResultLimit,
     SessionKeyText,
+    SessionRequest,
     fallback_reply,
     milliseconds,
     present,
@@ -72,7 +73,7 @@ Etag = LabelText | None
 Day = Annotated[str, Field(max_length=64)]
 
 
-class RecallRequest(Request):
+class RecallRequest(SessionRequest):
     """A question. Absent values are taken from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
@@ -107,8 +108,6 @@ class RecallRequest(Request):
     """Count returned memories as used, which keeps them from decaying; false: only read."""
     explain: bool = False
     """Explain why each item was chosen, and what was left out and why."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
 
 
 FILTERS = {"k", "since", "until", "as_of", "known_by", "entity", "kind", "scope"}
@@ -394,8 +393,8 @@ class ToldJudgement(Request):
 
 
 ToldSession = Annotated[str, Field(max_length=512, description="only turns of this session, by its name")]
-ToldBefore = Annotated[int, Field(ge=0, le=TOLD_NUMBER_MAX, description="only turns before this number; 0: the last")]
-ToldLimit = Annotated[int, Field(ge=1, le=TOLD_MAX, description="how many at most")]
+ToldBefore = Annotated[int, Field(ge=0, le=TOLD_NUMBER_MAX, description="only turns before this number; 0: the latest")]
+ToldLimit = Annotated[int, Field(ge=1, le=TOLD_MAX, description="maximum number")]
 
 
 async def told(

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import ListLimit, Request, SessionKeyText
+from memoryd.api.models import ListLimit, Request, SessionRequest
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalState
@@ -39,10 +39,10 @@ class ProposalDecision(Request):
     """A decision about a proposal."""
 
 
-ProposalName = Annotated[str, Field(max_length=64, description="the proposal, by its id or the beginning of it")]
-StateParameter = Annotated[ProposalState | None, Field(description="only those in this state; all if absent")]
-ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how many at most")]
-BehindProposal = Annotated[str, Field(max_length=64, description="only those behind the one of this id")]
+ProposalName = Annotated[str, Field(max_length=64, description="id of the proposal, or the beginning of it")]
+StateParameter = Annotated[ProposalState | None, Field(description="only proposals in this state; all if absent")]
+ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="maximum number")]
+BehindProposal = Annotated[str, Field(max_length=64, description="only proposals after the one with this id")]
 
 
 async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: Memories) -> ReflectReply:
@@ -114,15 +114,14 @@ def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProp
     return DecidedProposalReply(**proposal, change=decided.change, note=decided.note)
 
 
-class OpinionReplayRequest(Request):
+class OpinionReplayRequest(SessionRequest):
     """The agent whose opinions are recomputed."""
 
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
 
-
-OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or its first signs")]
-EntityName = Annotated[str | None, Field(max_length=200, description="only opinions about this entity, or its alias")]
+OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or the beginning of it")]
+EntityName = Annotated[
+    str | None, Field(max_length=200, description="only opinions about this entity, by its name or an alias")
+]
 
 
 async def listing(

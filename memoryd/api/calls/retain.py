@@ -32,7 +32,7 @@ from memoryd.api.models import (
     QuestionText,
     Request,
     RequestPart,
-    SessionKeyText,
+    SessionRequest,
     Share,
     TargetText,
 )
@@ -109,7 +109,7 @@ def _capture_reply(outcome: CaptureResult, *, is_dry: bool) -> CaptureReply:
     )
 
 
-class RetainRequest(Request):
+class RetainRequest(SessionRequest):
     """A statement to retain: a bullet such as `W @Peter: …`, or plain text."""
 
     text: Annotated[str, Field(min_length=1, max_length=MEMORIES_CHARS_MAX, pattern=r"\S")]
@@ -137,8 +137,6 @@ class RetainRequest(Request):
     by_agent: bool = False
     """Whether a model states it, not the owner, on any socket: its author is then the agent, and its scope at most that
     agent."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
 
 
 async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Memories) -> RetainReply:
@@ -174,7 +172,7 @@ IMPORTING = timedelta(minutes=2)
 """Long enough to write the logs of many days."""
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 RUN = expression(r"^[0-9a-f]{32}$")
-After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
+After = Annotated[str, Field(max_length=100, description="`next` of the previous page")]
 
 
 class ImportedMemory(RequestPart):
@@ -358,8 +356,8 @@ class DocDeleteReply(TypedDict):
     """Whether it was deleted."""
 
 
-QueryWords = Annotated[str, Field(description="a question; without one all are listed")]
-DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="how many at most")]
+QueryWords = Annotated[str, Field(description="a question; without it all memories are listed")]
+DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="maximum number")]
 
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:

@@ -8,10 +8,9 @@ from memoryd.agents.search import SearchOptions
 from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
 from memoryd.api.models import (
-    Request,
     RequestDeadline,
     ResultLimit,
-    SessionKeyText,
+    SessionRequest,
     Share,
     fallback_reply,
     milliseconds,
@@ -41,7 +40,7 @@ from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
 DIGITS = 4
 
 
-class SearchRequest(Request):
+class SearchRequest(SessionRequest):
     """A question. Absent values are taken from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
@@ -50,8 +49,6 @@ class SearchRequest(Request):
     """The maximum number of hits; null: as configured (`query.maxResults`)."""
     min_score: Share | None = None
     """Hits with a lower score that contain no word of the question are left out; null: `query.minScore`."""
-    session_key: SessionKeyText = None
-    """The session of the caller, such as `agent:main:main`; null: no session."""
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
     """What to search, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
     since: Annotated[str, Field(max_length=64)] | None = None
