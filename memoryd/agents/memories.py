@@ -319,18 +319,14 @@ class AgentMemories:
 
     def counters(self) -> Counters:
         """Return the counters of all memories since the daemon started."""
-        counted = self._count()
-        return counted if self._earlier is None else counted.after(self._earlier)
-
-    def _count(self) -> Counters:
-        """Return the counters of all memories since their parts were created."""
         parts = [memory.parts for memory in self._memories]
-        return sum_counters(
+        counted = sum_counters(
             indexes=list(dict.fromkeys(part.index for part in parts)),
             sidecars=[part.qmd.search.times for part in parts if part.qmd is not None],
             conversations=[part.conversations.conversations for part in parts],
             books=list(dict.fromkeys(memory.retained.book for memory in self._memories)),
         )
+        return counted if self._earlier is None else counted.after(self._earlier)
 
     @property
     def is_ready(self) -> bool:

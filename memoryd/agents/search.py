@@ -294,9 +294,8 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         if not path:
             raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
         name, location = await self._find(path)
-        visible = (
-            frozenset() if visibility.is_owner or not is_of_memories(name) else await self._visible_memories(visibility)
-        )
+        is_unfiltered = visibility.is_owner or not is_of_memories(name)
+        visible = None if is_unfiltered else await self._visible_memories(visibility)
         excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, requested, visibility, visible)
         lines = excerpt.lines
         return FileReply(
@@ -330,13 +329,14 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
         location: FileLocation,
         requested: LineRange,
         visibility: Visibility,
-        visible: frozenset[ShortId],
+        visible: frozenset[ShortId] | None,
     ) -> Excerpt:
+        """Return the lines; unless `visible` is None, without the lines that state other memories."""
         size, follows = self.index.rules.max_file_bytes, self.agent.memory_search.follow_symlinks
         for _ in range(_TRIES):
             excerpt = read_lines(location, requested, max_bytes=size, follow_symlinks=follows)
             self._check_rules(name)
-            if visibility.is_owner or not is_of_memories(name):
+            if visible is None:
                 return excerpt
             try:
                 content = read_snapshot(location.base, location.relative, max_bytes=size, follow_symlinks=follows)

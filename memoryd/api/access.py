@@ -57,7 +57,8 @@ class AccessPolicy:
         default: str | None = None,
     ) -> None:
         self._rules = rules
-        self._agents = list(agents)
+        self.agents = tuple(agents)
+        """The ids of the configured agents."""
         self._default = default
         # a client that has the token of the port is the owner
         self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, sockets.PAGE: PERSON, **bindings}
@@ -84,14 +85,9 @@ class AccessPolicy:
         )
 
     @property
-    def agents(self) -> Sequence[str]:
-        """The ids of the configured agents."""
-        return tuple(self._agents)
-
-    @property
     def default(self) -> str:
         """The agent that is shown to a person who names none: the default agent, or else the first."""
-        return self._default or self._agents[0]
+        return self._default or self.agents[0]
 
     def admit_call(self, socket: str, who: Who | None) -> None:
         """Admit a call that is for `who`, or raise Denied. A call for None is always denied."""
@@ -111,8 +107,8 @@ class AccessPolicy:
         binding = self.binding_of(socket)
         if reason := why_not_agent(binding, agent):
             self._deny(reason, socket, None)
-        if agent is not None and folded_id(agent) not in self._agents:
-            raise UnknownAgent(f"no agent {agent!r}", hint=f"configured agents: {', '.join(self._agents)}")
+        if agent is not None and folded_id(agent) not in self.agents:
+            raise UnknownAgent(f"no agent {agent!r}", hint=f"configured agents: {', '.join(self.agents)}")
         return binding.agent if agent is None else folded_id(agent)
 
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
@@ -121,7 +117,7 @@ class AccessPolicy:
         The agent of a session key is addressed by it, too; any other session key belongs to the default agent.
         """
         named = self.agent_of(socket, agent)
-        decision = decide(self._rules, self.binding_of(socket), session_key, self._agents)
+        decision = decide(self._rules, self.binding_of(socket), session_key, self.agents)
         if not decision.is_allowed:
             self._deny(decision.reason, socket, decision)
         owner = decision.key.agent if decision.key else None

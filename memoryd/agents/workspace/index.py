@@ -91,7 +91,7 @@ class WorkspaceIndex:
         rules: WorkspaceRules,
         around: Surroundings,
     ) -> None:
-        settings, around = agents[0].memory_search, replace(around, publish=_to_each_of(agents, around.publish))
+        settings, around = agents[0].memory_search, replace(around, publish=publish_to_each(agents, around.publish))
         self.followers: list[Follower] = []
         self.purges: list[Callable[[], Awaitable[str]]] = []
         """Functions that rewrite other indexes of the notes without their deleted content.
@@ -295,14 +295,14 @@ class WorkspaceIndex:
         self.embedding_loop.wake()
 
 
-def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:
-    """Return a function that publishes an event for each agent that shares the index."""
+def publish_to_each(agents: Sequence[Agent], publish: Publish) -> Publish:
+    """Return a function that publishes an event for each of the agents."""
 
-    def publish_to_all(event: Event, data: Mapping[str, object]) -> None:
+    def publish_all(event: Event, data: Mapping[str, object]) -> None:
         for agent in agents:
             publish(event, {"agent": agent.id, **data})
 
-    return publish_to_all
+    return publish_all
 
 
 class OutsideCounter:
@@ -359,14 +359,13 @@ class WorkspacePath(Struct, eq=False):
         """Return the current state of the path, or the last known state if its disk does not answer in time."""
         if self._checking is None or self._checking.done():
             # one at a time: an unresponsive disk blocks one thread only
-            self._checking = asyncio.get_running_loop().run_in_executor(None, self._check)
+            self._checking = asyncio.get_running_loop().run_in_executor(
+                None, lambda: PathState(self.configured.is_dir(), self.leads_elsewhere())
+            )
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 self._last = await asyncio.shield(self._checking)
         return self._last
-
-    def _check(self) -> PathState:
-        return PathState(self.configured.is_dir(), self.leads_elsewhere())
 
     def leads_elsewhere(self) -> bool:
         """Return whether it leads to another folder, or to none while the indexed one exists. Blocks: two stats."""

@@ -14,7 +14,7 @@ from memoryd.agents.retained.opinions import CurrentMemories, ReflectUse
 from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
-from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath
+from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath, publish_to_each
 from memoryd.agents.workspace.memories import (
     ForgettingIndexes,
     WorkspaceMemories,
@@ -131,6 +131,7 @@ def workspace_resources(
 def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> ReflectUse:
     """Create the reflection of a workspace, on request or by schedule; the settings of its first agent apply."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
+    publish = publish_to_each(agents, around.publish)
     settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
     reflecting = Reflecting(
         book=settled.now,
@@ -143,19 +144,9 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, arou
         core_chars=agents[0].memory.core.max_chars,
         labeller=None if memories.text is None else Labeller(memories.text),
         summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
-        tell=_publish_steps(agents, around),
+        tell=lambda step, count: publish(Event.REFLECT, {"step": step, "count": count}),
     )
     return ReflectUse(reflecting=reflecting, settings=settings, zone=zone)
-
-
-def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
-    """Return a function that publishes the steps of a reflect run to all agents of a workspace."""
-
-    def publish_step(step: str, count: int) -> None:
-        for agent in agents:
-            around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
-
-    return publish_step
 
 
 class AgentResources(Struct, frozen=True, kw_only=True):

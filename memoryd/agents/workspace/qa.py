@@ -7,7 +7,6 @@ answer within their deadline, with the reason why the message was not stored at 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,9 +45,10 @@ class WorkspaceQa:
         self.workspace = Path(os.path.realpath(agents[0].workspace))
         self._is_shared = len(agents) > 1
         self.is_read_only = memory.read_only
-        self._now = owners_time(memory).now
+        self.now = owners_time(memory).now
+        """Returns the current time in the time zone of the owner."""
         self._poll_seconds = poll_seconds
-        self._maintenance = QaMaintenance(now=self._now)
+        self._maintenance = QaMaintenance(now=self.now)
         self._opened = asyncio.Event()
         self._turn = asyncio.Lock()
         self._trouble = ""
@@ -74,10 +74,6 @@ class WorkspaceQa:
     async def until_open(self) -> None:
         """Wait until the list of sessions is known."""
         await self._opened.wait()
-
-    def now(self) -> datetime:
-        """Return the current time in the time zone of the owner."""
-        return self._now()
 
     async def read(self, step: Callable[[QaStore], Result], *, seconds: float = OPEN_SECONDS) -> Result:
         """Read from the store in a thread. Raises NotNow if opening it takes longer than `seconds`."""

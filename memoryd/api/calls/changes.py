@@ -15,7 +15,6 @@ from memoryd.api.call import FORGETTING, Served, call
 from memoryd.api.models import JsonInteger, NamedText, Request, SessionRequest, TargetText
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.text.sanitizing import KeepVersion
 from memoryd.errors import InvalidRequest
 from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
@@ -72,7 +71,15 @@ def _forget_reply(report: ForgetReport) -> ForgetReply:
     plan, purged = report.plan, report.purged
     return ForgetReply(
         forgotten=report.is_forgotten,
-        memories=[_forgotten_memory(memory, has_text=not report.is_forgotten) for memory in plan.memories],
+        memories=[
+            ForgottenMemoryReply(
+                id=memory.id,
+                content=None if report.is_forgotten else memory.text,
+                scope=memory.scope or None,
+                citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
+            )
+            for memory in plan.memories
+        ],
         lines=list(map(str, plan.citations)),
         turns=list(report.turns or plan.elsewhere.turns),
         files=report.files,
@@ -83,15 +90,6 @@ def _forget_reply(report: ForgetReport) -> ForgetReply:
         purgedSteps=purged.steps,
         unfinished=list(report.unfinished),
         stays=list(report.stays),
-    )
-
-
-def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply:
-    return ForgottenMemoryReply(
-        id=memory.id,
-        content=memory.text if has_text else None,
-        scope=memory.scope or None,
-        citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
     )
 
 

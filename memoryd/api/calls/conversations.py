@@ -111,7 +111,6 @@ class QaMarkRequest(SessionRequest):
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
 Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
 Word = Annotated[str, Field(max_length=512, description="only turns that contain this text")]
-_NEVER = datetime.min.replace(tzinfo=UTC)
 Behind = Annotated[
     str, Field(max_length=2048, description="only conversations after this place, `next` of the previous reply")
 ]
@@ -292,34 +291,31 @@ async def listing(
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     conversations = memories.conversations(admitted)
     entries = await conversations.all()
-    place = _read_place(after) if after else None
-    rest = [entry for entry in entries if place is None or _place(entry) < place]
+    try:
+        last = _sort_key(after) if after else None
+    except ValueError as exc:
+        raise InvalidRequest("after is no place in the list", hint="give `next` of the reply before") from exc
+    rest = [entry for entry in entries if last is None or _sort_key(_place(entry)) < last]
     marks = await conversations.marked_by_agent() if caller.binding.is_owners else []
     return SessionsReply(
         sessions=rest[:limit],
         total=len(entries),
-        next=f"{rest[limit - 1]['lastActivity'] or ''} {rest[limit - 1]['id']}" if len(rest) > limit else None,
+        next=_place(rest[limit - 1]) if len(rest) > limit else None,
         withheldKeys=await conversations.withheld_keys(),
         agentsMarks=[*map(rfc3339, marks)],
     )
 
 
-def _place(entry: SessionEntryReply) -> tuple[datetime, str]:
+def _place(entry: SessionEntryReply) -> str:
     """Return the position of an entry in the list, which is sorted descending by the time of the last message."""
-    return _parse_activity(entry["lastActivity"] or ""), entry["id"]
+    return f"{entry['lastActivity'] or ''} {entry['id']}"
 
 
-def _read_place(named: str) -> tuple[datetime, str]:
-    at, _, name = named.partition(" ")
-    try:
-        return _parse_activity(at), name
-    except ValueError as exc:
-        raise InvalidRequest("after is no place in the list", hint="give `next` of the reply before") from exc
-
-
-def _parse_activity(at: str) -> datetime:
-    moment = datetime.fromisoformat(at) if at else _NEVER
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _sort_key(place: str) -> tuple[datetime, str]:
+    """Return the sort key of a position. Raises ValueError if its time is invalid."""
+    at, _, name = place.partition(" ")
+    moment = datetime.fromisoformat(at or "0001-01-01")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC), name
 
 
 async def lines(

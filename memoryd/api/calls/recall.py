@@ -214,6 +214,7 @@ def _memory(item: RecalledMemory, recalled: Recalled) -> RecallItemReply:
 
 def _passage(item: RecalledPassage) -> RecallItemReply:
     hit = item.hit
+    scores = {"lexical": hit.bm25, "vector": hit.cosine}
     return present(
         RecallItemReply,
         **{
@@ -230,15 +231,10 @@ def _passage(item: RecalledPassage) -> RecallItemReply:
             "citation": str(hit.citation),
             "score": round(item.placed.score, DIGITS),
             "verdict": item.placed.verdict.value,
-            "arms": _arms(item),
+            "arms": [*(arm for arm, score in scores.items() if score is not None), *item.placed.lifts],
             "state": "verified",
         },
     )
-
-
-def _arms(item: RecalledPassage) -> list[str]:
-    scores = {"lexical": item.hit.bm25, "vector": item.hit.cosine}
-    return [*(arm for arm, score in scores.items() if score is not None), *item.placed.lifts]
 
 
 def _confidence(item: RecalledMemory, opinion: OpinionWithEvidence | None) -> float | None:

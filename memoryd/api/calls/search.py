@@ -35,7 +35,7 @@ from memoryd.replies.search import (
     SearchReply,
 )
 from memoryd.search.answer import Answer, SearchAnswer
-from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
+from memoryd.search.hits import Hit, HitLines, citation_of
 
 DIGITS = 4
 
@@ -138,6 +138,7 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
 
 def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
     """Return the rank of a hit in each arm, the corrections of its score, and the thresholds of its evidence."""
+    focus = hit.snippet.focus
     rise = None if hit.cosine is None or floors is None else standout(hit.cosine, floors.noise)
     return HitExplanation(
         baseScore=round(hit.base_score, DIGITS),
@@ -153,13 +154,11 @@ def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
         decay=round(hit.decay.factor, DIGITS),
         ageDays=hit.decay.age_days,
         copies=[str(citation_of(copy)) for copy in hit.copies],
-        focus=None if hit.snippet.focus is None else _focus(hit.snippet.focus),
+        focus=None
+        if focus is None
+        else FocusExplanation(terms=list(focus.terms), passage=None if focus.near is None else lines_reply(focus.near)),
         because=hit.because,
     )
-
-
-def _focus(focus: HitFocus) -> FocusExplanation:
-    return FocusExplanation(terms=list(focus.terms), passage=None if focus.near is None else lines_reply(focus.near))
 
 
 def lines_reply(lines: HitLines) -> LinesReply:

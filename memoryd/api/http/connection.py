@@ -253,7 +253,9 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer a request that is not valid HTTP with our error reply, and close the connection."""
         if self._is_answering():
-            self._end_exchange()
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self._exchange.end()
             if self.cycle.response_started:
                 self.transport.close()
                 return
@@ -296,11 +298,6 @@ class Connection(H11Protocol):
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
-
-    def _end_exchange(self) -> None:
-        self.cycle.disconnected = True
-        self.cycle.message_event.set()
-        self._exchange.end()
 
     def _give_up(self) -> None:
         self._all.refused["timed out"] += 1

@@ -107,15 +107,14 @@ class Server:
         log.warning("socket was removed and is bound again", path=removed.address)
 
     def _drop(self, listener: Doorway) -> None:
-        self._serving.pop(listener).close()
+        if (server := self._serving.pop(listener, None)) is not None:
+            server.close()
         listener.close()
 
     async def _shut_down(self) -> None:
         self._on_stopping()
         for listener in self.listeners:
-            if listener in self._serving:
-                self._serving.pop(listener).close()
-            listener.close()
+            self._drop(listener)
         self._waiting.clear()
         for connection in list(self._state.connections):
             connection.shutdown()

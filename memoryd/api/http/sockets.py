@@ -147,8 +147,8 @@ def private_directory(directory: Path) -> None:
     Raises NotPermitted otherwise, and changes nothing.
     """
     make_directories(directory)
-    problem = _why_not_private(directory.lstat())
-    if problem:
+    status = directory.lstat()
+    if problem := why_not_ours(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory":
         raise NotPermitted(
             f"the socket's directory {directory} {problem}",
             hint=f"give the socket a directory of its own: mkdir -m 700 …, or chmod 700 {shlex.quote(str(directory))}",
@@ -179,10 +179,6 @@ def credentials(sock: socket.socket) -> tuple[int, int]:
         return uid, sock.getsockopt(0, 2)
     pid, uid, _gid = struct.unpack("=iII", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     return uid, pid
-
-
-def _why_not_private(status: os.stat_result) -> str:
-    return why_not_ours(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory"
 
 
 def _remove_dead_socket(path: Path) -> None:
