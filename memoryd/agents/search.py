@@ -179,7 +179,6 @@ NO_TRANSCRIPTS = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
     'with "sessions" in memorySearch.sources'
 )
-NOT_TAKEN_UP = "transcripts are exported for qmd, which has not taken them up yet"
 STILL_READING = "conversations are still being read"
 EXPORTS = "sessions"
 RECORD = "exports.json"
@@ -205,7 +204,9 @@ def conversation_arm(
         arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
         if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
             return arm
-        return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
+        if exports.is_wanted:
+            return Arm(ArmState.OK)
+        return Arm(ArmState.PARTIAL, "transcripts are exported for qmd, which has not taken them up yet")
 
     return ConversationArm(joined, state)
 

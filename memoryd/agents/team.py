@@ -37,11 +37,6 @@ from memoryd.memory.journal import Journal
 from memoryd.replies.changes import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
 
-ALREADY = "it is shared already: nothing was changed"
-WAITS = "it waits to be sent: {}"
-NOT_REACHED = "the other side was not reached in time"
-OLDER_VERSION = "what it supersedes is nothing that you share with the team, and is not named there"
-NOT_SHARED = "you share no memory {!r} with the team"
 _NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
 _LAST = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
 SERVER_REACH = (
@@ -55,12 +50,6 @@ REACH = (
     "clones and backups of the repository of team {}, until they are brought up to date",
     _LAST,
 )
-WOULD_GO = "it is shared with team {}, and is taken back there"
-MEMORY_GOES = "{} is shared with team {}, and is taken back there {}"
-NOTE_GOES = "{} is shared with team {}: what goes from it is taken back there {}"
-SOON, LATER = "within half a minute", "as soon as it can be reached: {}"
-BY_HAND = "by the next memoryctl team sync"
-MAY_STAY = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
 ID_CHARS = 36
 _FOLLOW_SECONDS = 10.0
 
@@ -88,10 +77,10 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         names = shared_names(memory.line, book, shared.keys())
         line, notes = promoted(memory.line, names), list[str]()
         if len(names) < len(memory.line.attributes.supersedes):
-            notes.append(OLDER_VERSION)
+            notes.append("what it supersedes is nothing that you share with the team, and is not named there")
         before, changed, sent = shared.get(line.id), False, not self.sharing.carrier.health().pending
         if before is not None:
-            notes.append(ALREADY)
+            notes.append("it is shared already: nothing was changed")
         elif is_dry_run:
             # someone who joined a moment ago is a reader, too
             sent = await self.sharing.send()
@@ -99,7 +88,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             before, changed = await self.sharing.promote(line, memory.recorded)
             self.index.demand()
             sent = await self.sharing.send()
-            notes += [] if sent else [WAITS.format(self._why_waiting())]
+            notes += [] if sent else [self._waiting_note()]
         place = before.path if before is not None else log_path(self.sharing.person, memory.recorded)
         return TeamPromoteReply(
             id=line.id,
@@ -123,7 +112,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             revoked = await self.sharing.revoke([memory.placed.line.id for memory in revoked])
             self.index.demand()
             sent = await self.sharing.send()
-        waits = [] if sent or is_dry_run else [WAITS.format(self._why_waiting())]
+        waits = [] if sent or is_dry_run else [self._waiting_note()]
         return TeamRevokeReply(
             revoked=list(map(_cited, revoked)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
         )
@@ -147,27 +136,35 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         `lines` are the deleted or replaced lines, and `paths` the notes from which something is deleted.
         """
         published, person = await self.sharing.published(), self.sharing.person
-        removals = [(path, NOTE_GOES) for path in sorted(set(paths)) if note_path(person, path) in published]
+        shared = list[MemoryId]()
         if published:
             shared = await asyncio.to_thread(lambda: [line.id for line in lines if promoted(line).id in published])
-            removals += [(short_id(memory_id), MEMORY_GOES) for memory_id in dict.fromkeys(shared)]
-        if removals and not is_dry_run:
-            self.sharing.exchange_soon()
         offline = self.sharing.carrier.health().offline
-        soon = LATER.format(offline) if offline else SOON
-        when = soon if self.section.interval_minutes else BY_HAND
-        return [text.format(name, self.section.name, when) for name, text in removals]
+        soon = f"as soon as it can be reached: {offline}" if offline else "within half a minute"
+        when = soon if self.section.interval_minutes else "by the next memoryctl team sync"
+        team = f"is shared with team {self.section.name}"
+        messages = [
+            f"{path} {team}: what goes from it is taken back there {when}"
+            for path in sorted(set(paths))
+            if note_path(person, path) in published
+        ]
+        messages += [f"{short_id(name)} {team}, and is taken back there {when}" for name in dict.fromkeys(shared)]
+        if messages and not is_dry_run:
+            self.sharing.exchange_soon()
+        return messages
 
     async def _take_back(self, ids: Set[MemoryId], *, is_dry_run: bool) -> list[str]:
         try:
             if is_dry_run:
-                return [WOULD_GO.format(self.section.name)] * (not ids.isdisjoint(await self.sharing.memories()))
+                is_shared = not ids.isdisjoint(await self.sharing.memories())
+                return [f"it is shared with team {self.section.name}, and is taken back there"] * is_shared
             if not await self.sharing.revoke(ids):
                 return []
         except (MemorydError, OSError) as exc:
             may_stay = await self.sharing.owe(ids, is_dry_run=is_dry_run)
-            return [MAY_STAY.format(self.section.name, exc)] * may_stay
-        waits = [] if await self.sharing.send() else [WAITS.format(self._why_waiting())]
+            where = f"it may still be shared with team {self.section.name}"
+            return [f"{where}, and is taken back there as soon as that can be done: {exc}"] * may_stay
+        waits = [] if await self.sharing.send() else [self._waiting_note()]
         return [*waits, *self._reach()]
 
     async def sync(self) -> TeamReply:
@@ -227,7 +224,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         if why_not_promoted(memory, self.agent) == A_COLLEAGUES:
             raise Denied(f"only one's own lines are taken back: {A_COLLEAGUES}", hint="ask who shared it")
         if (match := shared.get(promoted(memory.line).id)) is None:
-            raise NotFound(NOT_SHARED.format(name), hint="memoryctl team promote shares one")
+            raise NotFound(f"you share no memory {name!r} with the team", hint="memoryctl team promote shares one")
         return match
 
     def _by_citation(self, shared: Collection[SharedMemory], name: str) -> SharedMemory | None:
@@ -245,9 +242,10 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         reach = SERVER_REACH if self.section.is_on_server else REACH
         return [sentence.format(self.section.name) for sentence in reach]
 
-    def _why_waiting(self) -> str:
+    def _waiting_note(self) -> str:
         health = self.sharing.carrier.health()
-        return health.broken or health.refused or health.offline or NOT_REACHED
+        reason = health.broken or health.refused or health.offline or "the other side was not reached in time"
+        return f"it waits to be sent: {reason}"
 
 
 def _by_id(shared: Collection[SharedMemory], name: str) -> SharedMemory | None:

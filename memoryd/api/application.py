@@ -51,11 +51,13 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import ErrorCode
 
-_ALWAYS = {
+_ERRORS = {
     400: "The request is malformed or a value is out of range",
     401: "On the loopback port: the token is missing or wrong",
+    403: "The access rules do not admit this session",
     404: "No such document or agent",
     408: "The request did not arrive in time",
+    409: "The requested feature is off for this agent",
     413: "The request is too large",
     429: "On the loopback port: too many wrong tokens",
     431: "The request's header is too large",
@@ -63,7 +65,6 @@ _ALWAYS = {
     503: "Not now: stopping, busy or out of space",
     504: "The answer was not ready in the time allowed",
 }
-_BY_GATE = {403: "The access rules do not admit this session", 409: "The requested feature is off for this agent"}
 
 _SHAPE_AT = "#/components/schemas/{name}"
 _MODEL_AT = _SHAPE_AT.replace("name", "model")
@@ -114,7 +115,7 @@ def _operation(row: Row, parameters: Mapping[str, Any], body: Mapping[str, Any] 
         operation["parameters"] = [_parameter(row, name, *item) for name, item in named]
     if body is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": body}}, "required": True}
-    errors = {str(status): _content(text, ErrorReply) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
+    errors = {str(status): _content(text, ErrorReply) for status, text in _ERRORS.items()}
     return operation | {"responses": {str(row.status): _answer(row), **errors}}
 
 

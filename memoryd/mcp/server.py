@@ -51,7 +51,6 @@ from memoryd.mcp.table import INSTRUCTIONS, ToolRow, WriteLevel, rows_of
 log = logging.getLogger(__name__)
 
 _NAME_SHOWN = 64
-_STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _Context = ServerRequestContext[object]
 MESSAGE_BYTES_MAX = 8 * 1024 * 1024
 """The maximum size of a message; a longer one is answered with an error and not stored."""
@@ -139,7 +138,7 @@ async def serve(server: ToolServer, source: int, sink: int) -> None:
 
 
 async def _stop_on_signal(everything: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(*_STOPS) as signals:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for _ in signals:
             everything.cancel()
             return

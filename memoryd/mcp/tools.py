@@ -55,7 +55,6 @@ _HEAD = 60
 _LEAD_CHARS = 300
 _LAST_CITED = 999_999_999
 """The last line for an open range; a citation has nine digits at most."""
-_REST_CUT = "the rest is left out: an answer has {:,} tokens at most (--max-tokens)"
 _SOURCES_SHOWN = 5
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
 """The arguments that an edit needs besides its text."""
@@ -318,7 +317,7 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
     """
     if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD <= limit:
         return answer
-    cut = _REST_CUT.format(limit)
+    cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
     frame = answer.model_copy(update={"text": "", "cut": cut, "next_from": POSITION_MAX, "next_column": POSITION_MAX})
     text = beginning(answer.text, limit - estimate(json_of(frame)), text_cost)
     first, complete, is_inside = answer.from_line or 1, text.count("\n"), not text.endswith("\n")

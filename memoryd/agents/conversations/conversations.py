@@ -37,7 +37,6 @@ from memoryd.sessions.withheld import SourceWithoutWithheld, WithheldConversatio
 from memoryd.store.index.database import Database
 from memoryd.store.index.schema import delete_set_aside, discard
 
-NOTES_FIRST = "the passages of notes come first"
 GATE_SECONDS = 0.5
 """Seconds between two checks whether the embedder is still busy with notes."""
 PURGE_SECONDS = 20.0
@@ -318,7 +317,7 @@ class AgentConversations:
         if not self._notes.is_at_work:
             return ""
         self._is_held_up = True
-        return NOTES_FIRST
+        return "the passages of notes come first"
 
     def _on_new_file(self) -> None:
         self._opened.set()

@@ -54,7 +54,6 @@ _TAG_CHARS = 80
 POLL_SECONDS = 300.0
 """Seconds between two checks for sessions that are over."""
 NOTHING_TO_SUM_UP = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
-SUMMED_UP_ALREADY = "It is summed up already: nothing was said since."
 
 
 class SummaryText(Struct, frozen=True):
@@ -196,7 +195,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         if current is None:
             return NOTHING_TO_SUM_UP, ()
         if 0 < current.last_seq == current.summed_up:
-            return SUMMED_UP_ALREADY, ()
+            return "It is summed up already: nothing was said since.", ()
         summary = await self.summing.text(current)
         if not summary.text:
             return NOTHING_TO_SUM_UP, ()

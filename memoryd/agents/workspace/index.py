@@ -46,7 +46,6 @@ from memoryd.wire import Event
 
 SHARE = 0.01
 """The share of the time that may be spent on counting."""
-PURGE_PENDING = "private notes are still to be removed from the index, which cannot be written"
 ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
@@ -270,7 +269,7 @@ class WorkspaceIndex:
         """Return why nothing new may be indexed or embedded now; empty if it may."""
         hold = self.indexer.state.hold
         if hold is None and self.indexer.is_withholding:
-            return PURGE_PENDING
+            return "private notes are still to be removed from the index, which cannot be written"
         return "" if hold is None else hold.reason
 
     def _on_scan(self, seen: Scan) -> None:
