@@ -91,7 +91,7 @@ class AccessPolicy:
 
     def admit_call(self, socket: str, who: Who | None) -> None:
         """Admit a call that is for `who`, or raise Denied. A call for None is always denied."""
-        reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)
+        reason = "this call is not allowed" if who is None else why_not_call(self.binding_of(socket), who)
         if reason:
             self._deny(reason, socket, None, hint=_OWNERS_HINT)
 
@@ -99,7 +99,7 @@ class AccessPolicy:
         """Return the binding of a socket. Raises Denied if the socket is not configured."""
         binding = self._bindings.get(socket)
         if binding is None:
-            raise Denied("this socket is bound to nobody")
+            raise Denied("this socket is not configured")
         return binding
 
     def agent_of(self, socket: str, agent: str | None) -> str | None:

@@ -319,7 +319,7 @@ def _opening_error(exc: OSError, path: Path) -> MemorydError:
         case FileNotFoundError() | NotADirectoryError() | ConnectionRefusedError():
             return DaemonNotRunning(f"memoryd is not running: nobody answers on {path}", hint=_how_to_start())
         case PermissionError():
-            return NotPermitted(f"the socket {path} belongs to somebody else", hint="run as its owner")
+            return NotPermitted(f"the socket {path} belongs to another user", hint="run as its owner")
         case _ if exc.errno in (errno.EAGAIN, errno.ETIMEDOUT) or isinstance(exc, TimeoutError):
             return NotNow("memoryd takes no new connection now", hint="try again in a moment")
         case _:

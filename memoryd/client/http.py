@@ -58,7 +58,9 @@ class HttpSocket:
         Raises ConnectionResetError if the daemon closed the connection before the reply began.
         """
         if not target.isascii() or not target.isprintable() or " " in target:
-            raise InvalidRequest("a path of the API is written in plain characters", hint="quote what stands in it")
+            raise InvalidRequest(
+                "a path of the API has only printable ASCII characters", hint="percent-encode the others"
+            )
         assert self.sock is not None
         head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n"
         if payload is not None:
@@ -109,11 +111,11 @@ class HttpSocket:
     @staticmethod
     def _size(digits: bytes, base: int) -> int:
         if not digits.isalnum():
-            raise ProtocolError("a length is no number")
+            raise ProtocolError("a length is not a number")
         try:
             return int(digits, base)
         except ValueError:
-            raise ProtocolError("a length is no number") from None
+            raise ProtocolError("a length is not a number") from None
 
     def _read_exactly(self, size: int) -> bytes:
         content = self._replies.read(size)

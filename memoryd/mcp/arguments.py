@@ -179,5 +179,5 @@ def _problem(model: type[StrictModel], place: tuple[int | str, ...], kind: str, 
     name = ".".join(str(part)[:64] for part in place if not isinstance(part, str) or not part.startswith("constrained"))
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(name, _names(model), n=1)
-        return f"{name!r} is no argument of this tool" + (f"; {near[0]!r} is" if near else "")
+        return f"{name!r} is not an argument of this tool" + (f"; {near[0]!r} is" if near else "")
     return f"{name}: is missing" if kind == "missing" else f"{name}: {message[0].lower()}{message[1:]}"

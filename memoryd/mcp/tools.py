@@ -432,7 +432,7 @@ async def core_edit(arguments: CoreEditArguments, caller: ToolCaller) -> Written
             reply = await caller.write(Client.core_insert, text, after=after, expected=expected)
         case "replace":
             reply = await caller.write(Client.core_replace, old, text, expected=expected)
-    done = "written" if reply["changed"] else "nothing to write, it reads so already"
+    done = "written" if reply["changed"] else "nothing to write: the file has this text already"
     return _written_answer(caller, done, [reply["change"]], path=reply["path"], notes=reply["notes"] or None)
 
 

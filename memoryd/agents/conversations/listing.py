@@ -200,7 +200,7 @@ class ConversationList(Struct, frozen=True):
 
     async def _snapshot(self) -> _Indexed:
         if not self.index.is_wanted:
-            return _Indexed({}, {}, "nothing of conversations is indexed")
+            return _Indexed({}, {}, "conversations are not indexed")
         try:
             known, extents = await self.index.writer.known(), await self.index.database.conversations.extents()
             return _Indexed(known, extents, "", self._skip_reasons())

@@ -53,7 +53,7 @@ _NO_TAG = expression(r"[^\w.:/@+-]")
 _TAG_CHARS = 80
 POLL_SECONDS = 300.0
 """Seconds between two checks for sessions that are over."""
-NOTHING_TO_SUM_UP = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
+NOTHING_TO_SUM_UP = "There is nothing to sum up: no stored turn of this conversation says more than the memories."
 
 
 class SummaryText(Struct, frozen=True):

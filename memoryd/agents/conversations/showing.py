@@ -159,7 +159,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
     async def _transcript(self, path: RelativePath, wanted: range, *, cited: range) -> Mapping[int, str]:
         indexed = await self._indexed_lines(path, wanted[0], wanted[-1])
         if not any(number in cited for number in indexed):
-            raise NotFound(f"nothing is said there in {path}", hint="memoryctl sessions list")
+            raise NotFound(f"there is no text at these lines of {path}", hint="memoryctl sessions list")
         now = await self._lines_now(path, wanted[0], wanted[-1])
         if any(now.get(number) != text for number, text in indexed.items() if number in cited and number in wanted):
             raise NotFound(f"{path} no longer says that there", hint="it was written anew: search again")

@@ -203,11 +203,9 @@ def _turn_of(request: QaMarkRequest) -> tuple[str, int]:
         raise InvalidRequest(f"citation: {exc}") from exc
     name, seq = (address.session, address.seq) if request.citation else (request.session, request.seq)
     if not name or seq is None:
-        raise InvalidRequest(
-            "which turn is meant is missing", hint="give citation (session:<id>#Q17), or session and seq"
-        )
+        raise InvalidRequest("the turn is missing", hint="give citation (session:<id>#Q17), or session and seq")
     if request.answer is not None and not request.keep:
-        raise InvalidRequest("an answer is given and not to be kept", hint="give keep: true, or no answer")
+        raise InvalidRequest("an answer is given, but keep is false", hint="give keep: true, or no answer")
     return name, seq
 
 
@@ -349,7 +347,7 @@ async def remember(
     if request.agents_marks:
         return await _release_marks(conversations, caller, request)
     if request.session is None and not key:
-        raise InvalidRequest("nothing is named", hint="give session, or the sessionKey that is meant")
+        raise InvalidRequest("the conversation is missing", hint="give session or sessionKey")
     if request.session is None:
         return await conversations.remember_key(key, is_remembered=request.remember, is_owners=is_owners)
     if is_owners or await conversations.is_opened_with(request.session, key):
@@ -361,7 +359,7 @@ async def _release_marks(
     conversations: StoredConversations, caller: Caller, request: SessionRememberRequest
 ) -> SessionRememberReply:
     if not request.remember or request.session is not None:
-        raise InvalidRequest("agentsMarks are all taken back", hint="give remember: true, and no session")
+        raise InvalidRequest("agentsMarks takes back all marks", hint="give remember: true, and no session")
     _check_may(caller, remember=True)
     return await conversations.release_marks_of_agent()
 
@@ -369,7 +367,7 @@ async def _release_marks(
 def _check_may(caller: Caller, *, remember: bool) -> None:
     """Raise Denied if an agent would take back a mark that its owner may have made."""
     if remember and not caller.binding.is_owners:
-        raise Denied("only the owner has a conversation be remembered again", hint="ask on the owner's socket")
+        raise Denied("only the owner can have a conversation remembered again", hint="ask on the owner's socket")
 
 
 CALLS = (

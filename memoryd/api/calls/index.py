@@ -124,7 +124,7 @@ async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
     """
     reload = services.check_at_reload if is_dry else services.reload
     if reload is None:
-        raise NotNow("there is nothing to be read again")
+        raise NotNow("there is no configuration file to read again")
     return await reload()
 
 

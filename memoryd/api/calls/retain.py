@@ -154,11 +154,11 @@ async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Mem
     retained = memories.retained(admitted)
     if request.replaces is None:
         if request.in_place:
-            raise InvalidRequest("inPlace: it is not said in the place of what", hint="give `replaces`")
+            raise InvalidRequest("inPlace: the memory to replace is missing", hint="give `replaces`")
         stater = replace(admitted, is_owner=admitted.is_owner and not request.by_agent)
         return await retained.retaining.retain(draft, stater, each=request.each)
     if request.each:
-        raise InvalidRequest("replaces: one memory takes the place of one", hint="leave `each` out")
+        raise InvalidRequest("replaces: only one memory can replace another", hint="leave `each` out")
     reply, _ = await retained.document_edits.replace(
         request.replaces, draft, admitted, is_in_place=request.in_place, by_agent=request.by_agent
     )

@@ -103,7 +103,7 @@ def _check_media_type(content_type: bytes, *, is_strict: bool) -> None:
     is_like_json = not is_strict and (not media_type or media_type.endswith(b"+json"))
     # any other type is refused: a foreign web page can send text/plain without permission
     if media_type != b"application/json" and not is_like_json:
-        kind = media_type[:80].decode("latin-1") or "of no kind that is named"
+        kind = media_type[:80].decode("latin-1") or "of an unnamed type"
         raise InvalidRequest(f"the body is {kind}, not JSON", hint="send the header `Content-Type: application/json`")
 
 
@@ -136,7 +136,7 @@ def decode_form(body: bytes) -> dict[str, list[str]]:
         for name, value in parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX):
             fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
     except ValueError as exc:
-        raise InvalidRequest("that is no form", hint="send the form of a page") from exc
+        raise InvalidRequest("the body is not a form", hint="send the form of a page") from exc
     return fields
 
 

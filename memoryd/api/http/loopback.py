@@ -215,7 +215,7 @@ class LoopbackPort:
 _REASONS = {
     errno.EADDRINUSE: "another program listens there; end it, or set http.port to another one",
     errno.EADDRNOTAVAIL: 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"',
-    errno.EACCES: "ports below 1024 are not for everybody; set http.port to another one",
+    errno.EACCES: "ports below 1024 need special rights; set http.port to another one",
 }
 
 

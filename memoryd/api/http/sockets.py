@@ -191,7 +191,7 @@ def _remove_dead_socket(path: Path) -> None:
     if status.st_uid != os.geteuid():
         raise NotPermitted(f"the socket {path} belongs to uid {status.st_uid}", hint="nothing was deleted")
     if _answers(path):
-        raise AlreadyRunning(f"somebody already listens on {path}", hint="stop it, or set MEMORYD_SOCKET")
+        raise AlreadyRunning(f"another process already listens on {path}", hint="stop it, or set MEMORYD_SOCKET")
     path.unlink()
     log.info("dead socket removed", path=str(path))
 
