@@ -222,20 +222,9 @@ def services_of(request: Request, _sent: Sent) -> Services:
     return services
 
 
-def memories_of(request: Request, sent: Sent) -> AgentMemories:
-    """Return the memories of all agents."""
-    return services_of(request, sent).memories
-
-
 def caller_of(request: Request, sent: Sent) -> Caller:
     """Return the sender of the request."""
     return Caller(services_of(request, sent).gate, peer_of(request.scope).socket)
-
-
-def waited_of(request: Request, _sent: Sent) -> timedelta:
-    """Return how long a call has already waited that is repeated after a reload."""
-    waited: timedelta = request.scope.get(WAITED, timedelta())
-    return waited
 
 
 def admitted(request: Request, sent: Sent) -> Admitted:
@@ -251,7 +240,9 @@ def wait_left(timeout_ms: int | None, waited: timedelta) -> timedelta:
 
 AllServices = Annotated[Services, Injected(services_of)]
 RequestCaller = Annotated[Caller, Injected(caller_of)]
-Memories = Annotated[AgentMemories, Injected(memories_of)]
-Waited = Annotated[timedelta, Injected(waited_of)]
+Memories = Annotated[AgentMemories, Injected(lambda request, _sent: request.app.services.memories)]
+"""The memories of all agents."""
+Waited = Annotated[timedelta, Injected(lambda request, _sent: request.scope.get(WAITED, timedelta()))]
+"""How long a call has already waited that is repeated after a reload."""
 AdmittedByQuery = Annotated[Admitted, Injected(admitted, {"agent": AgentParameter, "session_key": KeyParameter})]
 AdmittedByBody = Annotated[Admitted, Injected(admitted, is_of_body=True)]

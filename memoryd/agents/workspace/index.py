@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -124,8 +125,15 @@ class WorkspaceIndex:
         if reranking is not None:
             seconds = rerank_settings.deadline_ms / 1000
             rerank = RerankArm(reranking=reranking, candidates=rerank_settings.candidates, seconds=seconds)
-        self.builtin = self._new_search(settings, embedding.slot, spaces, around, rerank)
-        self.words = self._new_search(settings, CurrentEmbedder(lambda _state: None), spaces, around)
+        new_search = partial(
+            BuiltinSearch,
+            database=self.database,
+            spaces=spaces,
+            settings=search_settings(settings, around.limits.max_vector_bytes),
+            withdrawn=self.indexer.withdrawn,
+        )
+        self.builtin = new_search(slot=embedding.slot, rerank=rerank)
+        self.words = new_search(slot=CurrentEmbedder(lambda _state: None))
         """A search by words alone."""
 
     def _embedding_loop(
@@ -148,23 +156,6 @@ class WorkspaceIndex:
                 hold=self.hold,
                 obstacle=embedding.obstacle,
             ),
-        )
-
-    def _new_search(
-        self,
-        settings: MemorySearchSection,
-        slot: CurrentEmbedder,
-        spaces: Spaces,
-        around: Surroundings,
-        rerank: RerankArm | None = None,
-    ) -> BuiltinSearch:
-        return BuiltinSearch(
-            database=self.database,
-            spaces=spaces,
-            slot=slot,
-            settings=search_settings(settings, around.limits.max_vector_bytes),
-            withdrawn=self.indexer.withdrawn,
-            rerank=rerank,
         )
 
     @property

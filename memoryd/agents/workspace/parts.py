@@ -167,13 +167,17 @@ def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
     qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
     transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), talks.withheld)
     qmd = agent_qmd(agent, shared, transcripts)
-    qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
+    store = qas.get(agent.id)
+    qa = AgentQa(agent, store, ledger, talks.withheld, talks.near_turns)
+    taking = None
+    if store is not None and agent.takes_turns:
+        taking = TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
     return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
         conversations=talks,
         qmd=qmd,
         qa=qa,
-        taking=_taking(agent, shared, transcripts, qa),
+        taking=taking,
         stored=_stored_conversations(agent, shared, qmd),
     )
 
@@ -181,13 +185,6 @@ def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
 def transcripts_of(agent: Agent) -> TranscriptFolders:
     """Return the scanner of all transcript folders of an agent, for any use."""
     return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
-
-
-def _taking(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNow, qa: AgentQa) -> TurnTaking | None:
-    store = shared.around.qas.get(agent.id)
-    if store is None or not agent.takes_turns:
-        return None
-    return TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
 
 
 def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
