@@ -229,12 +229,12 @@ def export_settings(agent: Agent, agents: Sequence[Agent]) -> ExportSettings:
 
     In a configured folder each agent has a folder of its own.
     """
-    wanted, home = agent.memory.qmd.sessions, qmd_home(agent.id)
+    section, home = agent.memory.qmd.sessions, qmd_home(agent.id)
     return ExportSettings(
-        folder=Path(wanted.export_dir) / agent.id if wanted.export_dir else home / EXPORTS,
+        folder=Path(section.export_dir) / agent.id if section.export_dir else home / EXPORTS,
         record=home / RECORD,
         is_enabled=agent.exports_transcripts,
-        retention_days=wanted.retention_days,
+        retention_days=section.retention_days,
         refusal=lambda folder: _refusal(folder, agents),
     )
 

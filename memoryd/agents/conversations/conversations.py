@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from functools import partial
 
 from memoryd.agents.events import NamedLoop
-from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.index import DaemonResources
 from memoryd.agents.workspace.settings import (
     embedding_loop_settings,
     feed_settings,
@@ -59,14 +59,14 @@ class AgentConversations:
         embedding: Embedding,
         notes: EmbeddingLoop,
         pending_files: Callable[[], int],
-        around: Surroundings,
+        resources: DaemonResources,
     ) -> None:
         settings = agent.memory_search
         self.agent = agent.id
         self._notes = notes
         self._is_held_up = False
         self._opened = asyncio.Event()
-        self.database = Database(path=agent.conversations_path, executor=around.executor)
+        self.database = Database(path=agent.conversations_path, executor=resources.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
@@ -81,30 +81,30 @@ class AgentConversations:
             on_purge=self._on_purge,
             trouble=lambda: self.keeper.trouble,
         )
-        self.embedding_loop = self._embedding_loop(embedding, spaces, settings, around.lookup)
+        self.embedding_loop = self._embedding_loop(embedding, spaces, settings, resources.lookup)
         self.search = BuiltinSearch(
             database=self.database,
             spaces=spaces,
             slot=embedding.slot,
-            settings=search_settings(settings, around.limits.max_vector_bytes),
+            settings=search_settings(settings, resources.limits.max_vector_bytes),
             withdrawn=self.writer.forgotten,
         )
         self.near_turns = SimilarTurnSearch(
             database=self.database, vector_arm=self.search.vector_arm, withdrawn=self.writer.forgotten
         )
-        ledger_before = around.ledgers.before(agent)
+        ledger_before = resources.ledgers.before(agent)
         self.withheld = WithheldConversations(
             agent.id,
-            around.ledgers.of(agent),
+            resources.ledgers.of(agent),
             # a mark that was made in the previous ledger is recorded nowhere else
             before=None if ledger_before is None else WithheldConversations(agent.id, ledger_before),
         )
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._watcher = around.watcher
-        self._qa = around.qas.get(agent.id)
+        self._watcher = resources.watcher
+        self._qa = resources.qas.get(agent.id)
         self._transcripts: TranscriptConversations | None = None
         self._feeders: dict[str, ConversationFeeder] = {}
-        self._make_feeders(agent, around.executor, lambda: bool(pending_files()))
+        self._make_feeders(agent, resources.executor, lambda: bool(pending_files()))
 
     def _make_feeders(self, agent: Agent, executor: Executor, is_busy: Callable[[], bool]) -> None:
         settings = agent.memory_search

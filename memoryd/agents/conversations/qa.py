@@ -192,9 +192,9 @@ class AgentQa(Struct, frozen=True):
             return turn_reply(session, before)
         if answer is not None:
             _check_says_something(answer)
-        wanted = None if not keep else answer or before.answer or await self.held(session, seq)
+        stored = None if not keep else answer or before.answer or await self.held(session, seq)
         await shared.write(
-            lambda store: store.turns.mark(session, seq, wanted, agent=self.agent.id, key=key, is_owners=is_owners)
+            lambda store: store.turns.mark(session, seq, stored, agent=self.agent.id, key=key, is_owners=is_owners)
         )
         if not keep and before.answer is not None:
             await self.hold(session, seq, before.answer)

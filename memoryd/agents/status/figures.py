@@ -229,7 +229,7 @@ def sum_counters(
     seconds: defaultdict[str, Durations] = defaultdict(Durations)
     states: Counter[tuple[str, str]] = Counter()
     arms = [("", times) for times in (*(index.builtin.times for index in indexes), *sidecars)]
-    arms += [("conversations ", talks.search.times) for talks in conversations]
+    arms += [("conversations ", agent.search.times) for agent in conversations]
     for prefix, times in arms:
         for (arm, state), number in times.states.items():
             states[prefix + arm, state] += number
@@ -238,8 +238,8 @@ def sum_counters(
     scans: Counter[str] = Counter()
     for index in indexes:
         scans.update(index.indexer.triggers.looks)
-    searches = (*(index.builtin for index in indexes), *(talks.search for talks in conversations))
-    loops = (*(index.embedding_loop for index in indexes), *(talks.embedding_loop for talks in conversations))
+    searches = (*(index.builtin for index in indexes), *(agent.search for agent in conversations))
+    loops = (*(index.embedding_loop for index in indexes), *(agent.embedding_loop for agent in conversations))
     return Counters(
         seconds=seconds,
         states=states,

@@ -370,10 +370,10 @@ class StatusBoard:
         conversations = [await parts.conversations.take() for parts in agents]
         places = await asyncio.gather(*(parts.path.check() for parts in agents))
         described = []
-        for parts, place, ledger, qa, talks in zip(agents, places, counted, qas, conversations, strict=True):
+        for parts, place, ledger, qa, sessions in zip(agents, places, counted, qas, conversations, strict=True):
             state, embedding, counts = parts.state(place), parts.embedding, figures[parts.counter]
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
-            described.append(MemoryStatus(state, counts, parts.workers, remote, degraded, ledger, qa, talks))
+            described.append(MemoryStatus(state, counts, parts.workers, remote, degraded, ledger, qa, sessions))
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:

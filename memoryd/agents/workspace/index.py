@@ -50,7 +50,7 @@ SHARE = 0.01
 ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
-class Surroundings(Struct, frozen=True):
+class DaemonResources(Struct, frozen=True):
     """The resources that all workspaces of the daemon share."""
 
     executor: Executor
@@ -89,9 +89,12 @@ class WorkspaceIndex:
         embedding: Embedding,
         reranking: Reranking | None,
         rules: WorkspaceRules,
-        around: Surroundings,
+        resources: DaemonResources,
     ) -> None:
-        settings, around = agents[0].memory_search, replace(around, publish=publish_to_each(agents, around.publish))
+        settings, resources = (
+            agents[0].memory_search,
+            replace(resources, publish=publish_to_each(agents, resources.publish)),
+        )
         self.followers: list[Follower] = []
         self.purges: list[Callable[[], Awaitable[str]]] = []
         """Functions that rewrite other indexes of the notes without their deleted content.
@@ -99,26 +102,26 @@ class WorkspaceIndex:
         Each returns why not, or "".
         """
         self.rules = rules
-        self.outside = OutsideCounter(lambda: rules.read()[1], around.executor)
-        self.database = Database(path=agents[0].index_path, executor=around.executor)
+        self.outside = OutsideCounter(lambda: rules.read()[1], resources.executor)
+        self.database = Database(path=agents[0].index_path, executor=resources.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
             is_rebuilt=lambda: self.indexer.is_settled,
         )
-        self.watcher = around.watcher
+        self.watcher = resources.watcher
         spaces = Spaces(self.database)
         # the keeper and the embedding loop are created before the parts that they notify, and look these up on use
-        self.embedding_loop = self._embedding_loop(settings, embedding, spaces, around)
+        self.embedding_loop = self._embedding_loop(settings, embedding, spaces, resources)
         self.indexer = Indexer(
             database=self.database,
-            executor=around.executor,
+            executor=resources.executor,
             workspace=rules.workspace,
             look=rules.read,
             settings=index_settings(settings),
             events=IndexEvents(
-                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
+                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=resources.publish
             ),
         )
         rerank, rerank_settings = None, settings.query.rerank
@@ -129,7 +132,7 @@ class WorkspaceIndex:
             BuiltinSearch,
             database=self.database,
             spaces=spaces,
-            settings=search_settings(settings, around.limits.max_vector_bytes),
+            settings=search_settings(settings, resources.limits.max_vector_bytes),
             withdrawn=self.indexer.withdrawn,
         )
         self.builtin = new_search(slot=embedding.slot, rerank=rerank)
@@ -141,7 +144,7 @@ class WorkspaceIndex:
         settings: MemorySearchSection,
         embedding: Embedding,
         spaces: Spaces,
-        around: Surroundings,
+        resources: DaemonResources,
     ) -> EmbeddingLoop:
         return EmbeddingLoop(
             database=self.database,
@@ -149,10 +152,10 @@ class WorkspaceIndex:
             slot=embedding.slot,
             settings=embedding_loop_settings(settings, embedding.plan.choice),
             links=EmbeddingLoopLinks(
-                lookup=around.lookup,
-                publish=around.publish,
+                lookup=resources.lookup,
+                publish=resources.publish,
                 on_removed=lambda: self.builtin.forget_vectors(),
-                attach=attachments(around.executor, self.rules.read),
+                attach=attachments(resources.executor, self.rules.read),
                 hold=self.hold,
                 obstacle=embedding.obstacle,
             ),

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.turns.told import ToldTurns
-from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace.index import DaemonResources, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
@@ -71,19 +71,19 @@ class WorkspaceMemories(Struct, frozen=True, kw_only=True):
     """The memories that were shown for each question."""
 
 
-def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
+def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, resources: DaemonResources) -> WorkspaceMemories:
     """Create the parts that these agents share; the settings of the first one apply."""
-    name, ledger = index.rules.workspace, around.ledgers.of(agents[0])
-    ledgers = around.ledgers.of_workspace(name)
-    book = _book(agents[0], index, FirstSeen(ledger, name), around.executor)
+    name, ledger = index.rules.workspace, resources.ledgers.of(agents[0])
+    ledgers = resources.ledgers.of_workspace(name)
+    book = _book(agents[0], index, FirstSeen(ledger, name), resources.executor)
     return WorkspaceMemories(
         name=name,
         index=index,
         ledger=ledger,
         ledgers=ledgers,
         book=book,
-        journal=_journal(agents[0], index, around),
-        text=around.models.writing(agents[0]),
+        journal=_journal(agents[0], index, resources),
+        text=resources.models.writing(agents[0]),
         tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
         stated=StatementHashes(
@@ -120,8 +120,8 @@ def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRo
     return usage
 
 
-def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:
-    journal = around.ledgers.journal(agent, index.rules)
+def _journal(agent: Agent, index: WorkspaceIndex, resources: DaemonResources) -> Journal:
+    journal = resources.ledgers.journal(agent, index.rules)
     journal.on_written.append(index.scan_soon)
     journal.knows.append(lambda path: path in index.indexer.known_paths)
     return journal
@@ -218,7 +218,7 @@ class WorkspaceConversations(Struct, frozen=True):
 
     @property
     def _open(self) -> list[AgentConversations]:
-        return [talks for talks in self.conversations if talks.is_wanted and talks.database.is_open]
+        return [index for index in self.conversations if index.is_wanted and index.database.is_open]
 
 
 def memory_forgetting(

@@ -14,7 +14,7 @@ from memoryd.agents.retained.opinions import CurrentMemories, ReflectUse
 from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
-from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath, publish_to_each
+from memoryd.agents.workspace.index import DaemonResources, WorkspaceIndex, WorkspacePath, publish_to_each
 from memoryd.agents.workspace.memories import (
     ForgettingIndexes,
     WorkspaceMemories,
@@ -54,7 +54,7 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
     """The parts that the agents on one workspace share; the settings of the first agent apply."""
 
     agents: Sequence[Agent]
-    around: Surroundings
+    resources: DaemonResources
     embedding: Embedding
     reranking: Reranking | None
     index: WorkspaceIndex
@@ -79,11 +79,11 @@ class WorkspaceResources(Struct, frozen=True, kw_only=True):
     def is_alone(self) -> bool:
         """Whether no other agent, of this or another index, has the same workspace."""
         workspace = self.agents[0].workspace
-        return sum(agent.workspace == workspace for agent in self.around.agents) == 1
+        return sum(agent.workspace == workspace for agent in self.resources.agents) == 1
 
 
 def workspace_resources(
-    agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
+    agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, resources: DaemonResources
 ) -> WorkspaceResources:
     """Create the parts that these agents share; this opens and starts nothing."""
     media = media_rules(agents[0].memory_search, embedding.plan)
@@ -91,28 +91,28 @@ def workspace_resources(
         agents=agents,
         embedding=embedding,
         reranking=reranking,
-        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=around.limits.max_file_bytes),
-        around=around,
+        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=resources.limits.max_file_bytes),
+        resources=resources,
     )
-    memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
+    memories, indexes = workspace_memories(agents, index, resources), ForgettingIndexes(index)
     conversations = {
         agent.id: AgentConversations(
             agent,
             embedding=embedding,
             notes=index.embedding_loop,
             pending_files=lambda: index.pending_files,
-            around=around,
+            resources=resources,
         )
         for agent in agents
     }
-    qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
-    reflect = workspace_reflect(agents, memories, around)
+    qa = next((resources.qas[agent.id] for agent in agents if agent.id in resources.qas), None)
+    reflect = workspace_reflect(agents, memories, resources)
     forgetting = memory_forgetting(
         memories, indexes, qa, list(conversations.values()), embedding, reflect.reflecting.queue
     )
     return WorkspaceResources(
         agents=agents,
-        around=around,
+        resources=resources,
         embedding=embedding,
         reranking=reranking,
         index=index,
@@ -128,10 +128,10 @@ def workspace_resources(
     )
 
 
-def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> ReflectUse:
+def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, resources: DaemonResources) -> ReflectUse:
     """Create the reflection of a workspace, on request or by schedule; the settings of its first agent apply."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
-    publish = publish_to_each(agents, around.publish)
+    publish = publish_to_each(agents, resources.publish)
     settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
     reflecting = Reflecting(
         book=settled.now,
@@ -164,17 +164,17 @@ class AgentResources(Struct, frozen=True, kw_only=True):
 
 def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
     """Create the parts that an agent has for itself."""
-    qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
-    transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), talks.withheld)
+    conversations = shared.conversations[agent.id]
+    transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), conversations.withheld)
     qmd = agent_qmd(agent, shared, transcripts)
-    store = qas.get(agent.id)
-    qa = AgentQa(agent, store, ledger, talks.withheld, talks.near_turns)
+    store = shared.resources.qas.get(agent.id)
+    qa = AgentQa(agent, store, shared.resources.ledgers.of(agent), conversations.withheld, conversations.near_turns)
     taking = None
     if store is not None and agent.takes_turns:
         taking = TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
     return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
-        conversations=talks,
+        conversations=conversations,
         qmd=qmd,
         qa=qa,
         taking=taking,
@@ -188,7 +188,7 @@ def transcripts_of(agent: Agent) -> TranscriptFolders:
 
 
 def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
-    index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.around.qas.get(agent.id))
+    index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.resources.qas.get(agent.id))
     listing = ConversationList(qa, index, transcripts_of(agent))
     return StoredConversations(
         agent=agent.id,
@@ -201,7 +201,7 @@ def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQm
             qa=qa,
             index=index,
             listing=listing,
-            ledgers=shared.around.ledgers.all_of(agent),
+            ledgers=shared.resources.ledgers.all_of(agent),
             book=shared.memories.book,
             forgetting=shared.forgetting,
             follow=shared.index.follow,
@@ -228,7 +228,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceResources, transcripts: Transcripts
             ruling=rules.ruling,
             roots=rules.roots,
             max_file_bytes=rules.max_file_bytes,
-            exports=SessionExports(export_settings(agent, shared.around.agents), transcripts),
+            exports=SessionExports(export_settings(agent, shared.resources.agents), transcripts),
         ),
     )
     index.followers.append(qmd)

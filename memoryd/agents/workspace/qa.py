@@ -108,8 +108,8 @@ class WorkspaceQa:
             own, unknown = own + unknown, []
         files = "1 file" if len(unknown) == 1 else f"{len(unknown)} files"
         others = f"{files} of sessions cannot be read; the owner's `memoryctl qa stats` names what cannot"
-        around = [self._trouble or self._maintenance.trouble, self._why_full(), *self.store.sessions.main_problems]
-        return [*filter(None, around), *own, *([others] if unknown else [])]
+        general = [self._trouble or self._maintenance.trouble, self._why_full(), *self.store.sessions.main_problems]
+        return [*filter(None, general), *own, *([others] if unknown else [])]
 
     def _why_full(self) -> str:
         usage = self.store.archive.usage

@@ -92,12 +92,12 @@ def _agent_parts(
         index=shared.index,
         embedding=embedding,
         reranking=shared.reranking,
-        text=shared.around.models.writing(agent),
+        text=shared.resources.models.writing(agent),
         qmd=own.qmd,
         qa=own.qa.counter,
         turn_taking=own.taking,
         counter=shared.counter,
-        ledger=shared.around.ledgers.of(agent),
+        ledger=shared.resources.ledgers.of(agent),
         conversations=ConversationCounter(own.conversations, embedding, unfinished=lambda: forgetting.trouble),
         memories_trouble=lambda: memories.trouble or ("" if machines is None else machines.trouble),
         pending_captures=lambda: memories.capture.capturing.pending,
@@ -108,13 +108,13 @@ def _agent_parts(
 
 def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentRecall:
     """Return the recall of an agent. Recalled memories are checked against the files of their notes."""
-    around, memories, index = shared.around, shared.memories, shared.index
-    eligible = EligibleMemories(database=index.database, executor=around.executor, hidden=memories.book.hidden)
+    resources, memories, index = shared.resources, shared.memories, shared.index
+    eligible = EligibleMemories(database=index.database, executor=resources.executor, hidden=memories.book.hidden)
     memories.book.prepares.append(eligible.facts)
     files = present_files(shared, None)
     recaller = Recaller(
         index=index.builtin,
-        settings=search_settings(agent.memory_search, around.limits.max_vector_bytes),
+        settings=search_settings(agent.memory_search, resources.limits.max_vector_bytes),
         fusion=agent.memory.recall.fusion,
         book=memories.book.now,
         eligible=eligible,
@@ -122,7 +122,7 @@ def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         # instead of the passages of the builtin index, qmd finds passages of its own
         passages=None if own.qmd is None else _notes_search(agent, shared, own),
         check=_file_check(shared, files),
-        pages=EntityPages(files=files, executor=around.executor),
+        pages=EntityPages(files=files, executor=resources.executor),
         disk=_disk_follower(agent, shared, own),
     )
     return AgentRecall(
@@ -133,7 +133,7 @@ def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         book=memories.book,
         opinions=memories.opinions,
         files=files,
-        executor=around.executor,
+        executor=resources.executor,
         usage=memories.usage,
         clock=owners_time(agent.memory).now,
     )
@@ -199,7 +199,7 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
 
 def agent_search(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentSearch:
     """Return the search of an agent, which hides the lines of other agents."""
-    settings, limits = agent.memory_search, shared.around.limits
+    settings, limits = agent.memory_search, shared.resources.limits
     weights = search_settings(settings, limits.max_vector_bytes).weights
     exports = None if own.qmd is None else own.qmd.conversations
     service = SearchService(
@@ -240,7 +240,7 @@ def present_files(shared: WorkspaceResources, qmd: AgentQmd | None) -> PresentFi
 
 
 def _file_check(shared: WorkspaceResources, files: PresentFiles) -> FileCheck:
-    return FileCheck(files=files, executor=shared.around.executor, chunker=shared.chunker)
+    return FileCheck(files=files, executor=shared.resources.executor, chunker=shared.chunker)
 
 
 def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, retained: Retained) -> AgentTurns:

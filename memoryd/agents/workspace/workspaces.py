@@ -13,7 +13,7 @@ from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.search import remove_unused_exports
-from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.index import DaemonResources
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.parts import agent_resources, workspace_resources
 from memoryd.agents.workspace.qa import workspace_qas
@@ -52,7 +52,7 @@ class Workspaces:
                 agents=group,
                 embedding=models.embedding(group[0]),
                 reranking=models.reranking(group[0]),
-                around=Surroundings(
+                resources=DaemonResources(
                     executor=executor,
                     limits=config.limits,
                     watcher=self._watcher if group[0].memory_search.sync.watch else None,
@@ -108,21 +108,23 @@ class Workspaces:
     def take_over(self, before: "Workspaces") -> None:
         """Take over the unfinished requests of the closed workspaces `before`: to read files or make vectors again."""
         indexes = {workspace.index.database.path: workspace.index for workspace in before.all}
-        embedding_loops = {
-            id_: talks.embedding_loop for workspace in before.all for id_, talks in workspace.conversations.items()
+        loops = {
+            agent: conversations.embedding_loop
+            for workspace in before.all
+            for agent, conversations in workspace.conversations.items()
         }
         for workspace in self.all:
             if (index := indexes.get(workspace.index.database.path)) is not None:
                 workspace.index.take_over(index)
-            for id_, talks in workspace.conversations.items():
-                if id_ in embedding_loops:
-                    talks.embedding_loop.take_over(embedding_loops[id_])
+            for agent, conversations in workspace.conversations.items():
+                if agent in loops:
+                    conversations.embedding_loop.take_over(loops[agent])
 
     async def catch_up(self) -> None:
         """Wait until notes and conversations were scanned once and small changes are indexed."""
         tickets = [(workspace.index, workspace.index.demand()) for workspace in self.all]
-        talks = [talk for workspace in self.all for talk in workspace.conversations.values()]
-        await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets), *(talk.sync() for talk in talks))
+        syncs = [conversations.sync() for workspace in self.all for conversations in workspace.conversations.values()]
+        await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets), *syncs)
 
     def unwritable_indexes(self) -> dict[Path, str]:
         """Return the index files that cannot be written now, each with the reason."""
@@ -201,10 +203,10 @@ class Workspace:
     """The parts of one workspace. `agents` share its index; the settings of the first one apply."""
 
     def __init__(
-        self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
+        self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, resources: DaemonResources
     ) -> None:
         self.name = agents[0].id
-        self._shared = workspace_resources(agents, embedding, reranking, around)
+        self._shared = workspace_resources(agents, embedding, reranking, resources)
         self._own = {agent.id: agent_resources(agent, self._shared) for agent in agents}
         self.memories = [agent_memory(agent, self._shared, self._own[agent.id]) for agent in agents]
         self.index = self._shared.index
@@ -225,8 +227,8 @@ class Workspace:
             LivingPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS),
             LivingPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS),
             *(
-                LivingPart(f"writer of conversations {agent}", talks.database.pulse, WRITER_SECONDS)
-                for agent, talks in self.conversations.items()
+                LivingPart(f"writer of conversations {agent}", conversations.database.pulse, WRITER_SECONDS)
+                for agent, conversations in self.conversations.items()
             ),
         ]
 
