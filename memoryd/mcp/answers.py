@@ -289,7 +289,7 @@ def _cost(piece: AnyPiece) -> int:
 
 
 def _fitting(piece: AnyPiece, left: int) -> AnyPiece | None:
-    """Return a piece, shortened if necessary; None if almost nothing of it fits."""
+    """Return a piece, shortened if necessary; None if too little of it fits."""
     if _cost(piece) <= left:
         return piece
 
@@ -333,7 +333,7 @@ def one_line(text: str) -> str:
 
 
 def json_of(answer: ToolContent) -> str:
-    """Return the structured content as it is sent."""
+    """Return the structured content as JSON text."""
     return json_text(answer.content())
 
 

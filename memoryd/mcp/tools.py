@@ -79,7 +79,7 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
     # notes without the lines of these memories
     stated = {(memory.path, memory.start_line) for memory in memories}
     rest = [note for note in notes if (note.path, note.start_line) not in stated]
-    # without a requested number, no more than the larger of the two configured numbers
+    # without a requested number, at most the larger of the two configured numbers
     most = arguments.max_results or max(len(notes), len(memories))
     best = sorted([*memories, *rest], key=lambda piece: -(piece.score or 0))
     return _bounded_answer(best[:most], [reply, search], caller.max_tokens)

@@ -64,7 +64,7 @@ class AgentConversations:
         settings = agent.memory_search
         self.agent = agent.id
         self._notes = notes
-        self._is_held_up = False
+        self._is_blocked_by_notes = False
         self._opened = asyncio.Event()
         self.database = Database(path=agent.conversations_path, executor=resources.executor)
         self.keeper = Keeper(
@@ -160,7 +160,7 @@ class AgentConversations:
 
     @property
     def partly_read(self) -> Sequence[SkippedFile]:
-        """The transcripts of which lines were left out because of their size."""
+        """The transcripts with lines that were left out because of their size."""
         return () if self._transcripts is None else self._transcripts.partly_read()
 
     def _watch(self) -> None:
@@ -284,7 +284,7 @@ class AgentConversations:
         return await self.database.conversations.parts(path)
 
     async def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str]:
-        """Return lines of a conversation as they are indexed, clean and redacted, by number.
+        """Return indexed lines of a conversation, clean and redacted, by number.
 
         The next line behind them is included. Lines without text are left out. Raises NotFound, StoreError.
         """
@@ -309,14 +309,14 @@ class AgentConversations:
         """Wake the embedding loop when the passages of notes that it waits for are embedded."""
         while True:
             await asyncio.sleep(GATE_SECONDS)
-            if self._is_held_up and not self._notes.is_at_work:
-                self._is_held_up = False
+            if self._is_blocked_by_notes and not self._notes.is_at_work:
+                self._is_blocked_by_notes = False
                 self.embedding_loop.wake()
 
     def _why_waiting(self) -> str:
         if not self._notes.is_at_work:
             return ""
-        self._is_held_up = True
+        self._is_blocked_by_notes = True
         return "the passages of notes come first"
 
     def _on_new_file(self) -> None:

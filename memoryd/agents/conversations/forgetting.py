@@ -1,7 +1,7 @@
 """Forgetting a conversation of one agent: planning what is removed, and removing it so that it cannot come back.
 
 First the ledger records what is to be forgotten, so that the next start finishes an interrupted removal; from then on
-the conversation is neither read nor shown. For a session its files are removed first, as they are the source of truth;
+the conversation is neither read nor shown. For a session its files are removed first, since they are the source of truth;
 then everything derived from them: rows, vectors and words, pending answers, the memory of its end and its summaries.
 The record in the ledger is removed last, and stays while the files cannot be reached or written.
 

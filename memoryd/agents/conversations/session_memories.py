@@ -82,11 +82,11 @@ class SessionSummarizer(Struct, frozen=True):
     stated: StatementHashes
 
     async def extract(self, session: Session) -> SessionSummary:
-        """Return a summary, in its own sentences, of what was said after the last summary. Raises StoreError."""
+        """Return a summary, in its own sentences, of the turns after the last summary. Raises StoreError."""
         return session_summary(session, after=session.summed_up, is_left_out=await self._exclusion_test(_news(session)))
 
     async def text(self, session: Session) -> SummaryText:
-        """Return a summary of what was said after the last summary, by the text model if possible.
+        """Return a summary of the turns after the last summary, by the text model if possible.
 
         Raises StoreError.
         """
@@ -184,7 +184,7 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         return current.id
 
     async def compact(self, key: str) -> tuple[str, tuple[MemoryId, ...]]:
-        """Write a summary of what was said under a key since the last summary; return a report on it, and its memory.
+        """Write a summary of the turns under a key since the last summary; return a report on it, and its memory.
 
         Raises Denied if nothing may be written, StoreError, NotNow.
         """

@@ -45,7 +45,7 @@ class ReindexRequest(Request):
 
 
 class EventStream(Response):
-    """A reply that lasts until no more events can come, or until the client leaves and the guard cancels it."""
+    """A reply that lasts until the last event, or until the client leaves and the guard cancels it."""
 
     media_type = "text/event-stream"
 
