@@ -1,9 +1,9 @@
 """Forgetting a conversation of one agent: planning what is removed, and removing it so that it cannot come back.
 
 First the ledger records what is to be forgotten, so that the next start finishes an interrupted removal; from then on
-the conversation is neither read nor shown. For a session its files are removed first, since they are the source of truth;
-then everything derived from them: rows, vectors and words, pending answers, the memory of its end and its summaries.
-The record in the ledger is removed last, and stays while the files cannot be reached or written.
+the conversation is neither read nor shown. For a session its files are removed first, since they are the source of
+truth; then everything derived from them: rows, vectors and words, pending answers, the memory of its end and its
+summaries. The record in the ledger is removed last, and stays while the files cannot be reached or written.
 
 A transcript belongs to another program and is not deleted. The ledger records permanently that it must never be read
 again. Then everything derived from it and from its copies is removed, and the sessions that took over their turns.
