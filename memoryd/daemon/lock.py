@@ -6,7 +6,6 @@ import fcntl
 import os
 import stat
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import structlog
@@ -40,9 +39,7 @@ class DaemonLock:
         self._fd = self._acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)
@@ -59,7 +56,7 @@ class DaemonLock:
         """
         if not self.is_held():
             fresh = self._acquire()
-            self.__exit__(None, None, None)
+            self.__exit__()
             self._fd = fresh
 
     def _acquire(self) -> int:

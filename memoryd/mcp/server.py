@@ -192,7 +192,9 @@ class Wire:
                     self._note(message)
                     await inbound.send(SessionMessage(message))
             with anyio.move_on_after(LAST_ANSWERS_SECONDS):
-                await self._wait_for_answers()
+                self._has_ended = True
+                if self._unanswered:
+                    await self._settled.wait()
 
     async def _send(self, outbound: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with outbound:
@@ -226,11 +228,6 @@ class Wire:
                 self._unanswered.discard(cancelled if isinstance(cancelled, str | int) else "")
         if self._has_ended and not self._unanswered:
             self._settled.set()
-
-    async def _wait_for_answers(self) -> None:
-        self._has_ended = True
-        if self._unanswered:
-            await self._settled.wait()
 
 
 def message_of(line: bytes) -> JSONRPCMessage | ErrorData | None:

@@ -101,7 +101,7 @@ def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta
         try:
             await app(inner, request, reply)
         except asyncio.CancelledError:
-            # only the shutdown of the daemon cancels a complete request; its client should know that it may try again
+            # only a shutdown of the daemon cancels an entire request; its client should know that it may try again
             await reply.fail(ShuttingDown("the daemon is stopping", hint="ask again in a moment"))
             raise
         except Exception as exc:
