@@ -235,7 +235,7 @@ def export_settings(agent: Agent, agents: Sequence[Agent]) -> ExportSettings:
         record=home / RECORD,
         is_enabled=agent.exports_transcripts,
         retention_days=section.retention_days,
-        refusal=lambda folder: _refusal(folder, agents),
+        refusal=lambda folder: _why_not_exported(folder, agents),
     )
 
 
@@ -250,7 +250,7 @@ def remove_unused_exports(agents: Sequence[Agent]) -> None:
         SessionExports(remaining, AgentTranscripts).refresh(lambda: None)
 
 
-def _refusal(folder: Path, agents: Sequence[Agent]) -> str:
+def _why_not_exported(folder: Path, agents: Sequence[Agent]) -> str:
     """Return why a folder must not hold exports: in a folder of notes, every agent that reads it would see them."""
     real, state = Path(os.path.realpath(folder)), Path(os.path.realpath(state_dir()))
     for agent in agents:

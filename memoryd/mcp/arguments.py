@@ -17,13 +17,13 @@ _SHOWN = 5
 _Question = Annotated[str, Field(min_length=1, max_length=_QUESTION_CHARS)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Day = Annotated[str, Field(min_length=1, max_length=64)]
-_Place = Annotated[str, Field(min_length=1, max_length=1_024)]
+_Path = Annotated[str, Field(min_length=1, max_length=1_024)]
 _Corpus = Literal["all", "notes", "memories", "sessions"]
 _CORPORA = {"memory": "notes"}
 """Other names of a corpus, as in OpenClaw's tool; like other names of arguments they are not in the schema."""
 _Kind = Annotated[str, Field(min_length=1, max_length=32)]
 _MemoryText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
-_Most = Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)]
+_ResultLimit = Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)]
 _Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 _CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
 
@@ -35,7 +35,7 @@ class SearchArguments(StrictModel):
     """The question, in words."""
     corpus: Annotated[_Corpus, BeforeValidator(lambda name: _CORPORA.get(str(name), name))] = "all"
     """What to search: notes are files, memories single facts, sessions conversations."""
-    max_results: _Most | None = Field(None, validation_alias=AliasChoices("max_results", "maxResults", "top_k"))
+    max_results: _ResultLimit | None = Field(None, validation_alias=AliasChoices("max_results", "maxResults", "top_k"))
     """Maximum number of results; else as configured."""
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, validation_alias=AliasChoices("min_score", "minScore")
@@ -47,14 +47,14 @@ class SearchArguments(StrictModel):
     """Only this day or later: 2026-10-01, or 30d."""
     until: _Day | None = None
     """Only this day or earlier."""
-    path: _Place | None = None
+    path: _Path | None = None
     """Only in this file, folder or glob; not with corpus memories."""
 
 
 class GetArguments(StrictModel):
     """Arguments of memory_get."""
 
-    path: _Place | None = None
+    path: _Path | None = None
     """A file, or a citation: memory/2026-10-18.md#L3-L5, session:ID#Q3."""
     id: _Name | None = None
     """A memory, instead of a path."""
@@ -71,7 +71,7 @@ class RecallArguments(StrictModel):
 
     query: _Question
     """The question, in words."""
-    k: _Most | None = None
+    k: _ResultLimit | None = None
     """Maximum number of memories and passages; else as configured."""
     budget: Annotated[int, Field(ge=0, le=100_000)] | None = None
     """Maximum tokens of the answer; never more than the server allows."""

@@ -46,11 +46,11 @@ from memoryd.wire import LINES_MAX, POSITION_MAX
 PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}
 _REASON_CHARS = 300
-_BY_WORTH = ("answerable", "weak", "none")
+_VERDICTS = ("answerable", "weak", "none")
 AnyAnswer = SearchReply | RecallReply | MemorySearchReply
 """A reply with a verdict, a reason and a state of health."""
-_TOOK_PART = ("ok", "off")
-_HEAD = 60
+_FINE_STATES = ("ok", "off")
+_HEAD_TOKENS = 60
 """Tokens reserved for the line above the text of a document."""
 _LEAD_CHARS = 300
 _LAST_CITED = 999_999_999
@@ -119,7 +119,7 @@ def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit
     missing = dict.fromkeys(part for reply in replies for part in _missing_parts(reply["health"]))
     frame = FoundTexts(
         results=[],
-        verdict=min((reply["verdict"] for reply in replies), key=_BY_WORTH.index),
+        verdict=min((reply["verdict"] for reply in replies), key=_VERDICTS.index),
         # if only one of two replies found nothing, the other one may have found something
         reason=reasons[0][:_REASON_CHARS] if len(reasons) == len(replies) else None,
         missing="; ".join(missing)[:_REASON_CHARS] or None,
@@ -155,7 +155,7 @@ def _memory_piece(document: MemoryDocumentReply) -> FoundText:
 def _missing_parts(health: SearchHealth) -> Iterator[str]:
     """Yield the parts of an answer that were not available, with the reason."""
     for arm, reply in health["arms"].items():
-        if reply["state"] not in _TOOK_PART:
+        if reply["state"] not in _FINE_STATES:
             yield f"{arm}: {reply['reason'] or reply['state']}"
     if health["pendingFiles"]:
         yield f"{health['pendingFiles']} files that are not read yet"
@@ -315,7 +315,7 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
 
     `numbers` are the line numbers of a conversation, in which reading cannot continue inside a line.
     """
-    if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD <= limit:
+    if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD_TOKENS <= limit:
         return answer
     cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
     frame = answer.model_copy(update={"text": "", "cut": cut, "next_from": POSITION_MAX, "next_column": POSITION_MAX})

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.listing import ConversationList, QaSessions
-from memoryd.agents.conversations.session_memories import made_of
+from memoryd.agents.conversations.session_memories import memories_of_session
 from memoryd.config.agents import Agent
 from memoryd.config.paths import state_dir
 from memoryd.domain.documents import RelativePath, SessionId, holds_turns, session_of, transcript_path, turns_path
@@ -102,7 +102,7 @@ class Forgetting(Struct, kw_only=True, eq=False):
             else:
                 receipt["exports"] += self._exports(conversation)
         if holds_turns(path):
-            made = made_of((await self.book.whole()).own, session_of(path))
+            made = memories_of_session((await self.book.whole()).own, session_of(path))
             receipt["remarks"] += _render_memories(len(made), "goes")
         receipt["stays"] = await asyncio.to_thread(self._what_stays, plan)
         return receipt
@@ -139,14 +139,14 @@ class Forgetting(Struct, kw_only=True, eq=False):
         if not await self.follow(FOLLOW_SECONDS):
             return (f"{_LEFT}: its notes are not read yet",)
         try:
-            memories = made_of((await self.book.whole()).own, session)
+            memories = memories_of_session((await self.book.whole()).own, session)
             for memory in memories:
                 await self.forgetting.forget(memory)
         except MemorydError as exc:
             return (f"{_LEFT}: {exc}",)
         return _render_memories(len(memories), "went")
 
-    async def forget_made(self, path: RelativePath) -> int:
+    async def remove_derived(self, path: RelativePath) -> int:
         """Remove what was derived from an excluded conversation; return how many parts the index had of it."""
         async with self._lock:
             return await self.index.purge(path)
@@ -171,10 +171,10 @@ class Forgetting(Struct, kw_only=True, eq=False):
         if is_taken:
             self.qa.check_writable()
         await self.index.withheld.withhold_transcript(path, None, is_forgotten=False)
-        rows = await self.forget_made(path)
+        rows = await self.remove_derived(path)
         if is_taken:
             await self.qa.set_remembered(session_of(taken), False)
-            rows += await self.forget_made(taken)
+            rows += await self.remove_derived(taken)
         return rows
 
     async def finish(self) -> None:
@@ -196,9 +196,9 @@ class Forgetting(Struct, kw_only=True, eq=False):
                 await self.qa.finish_forgetting(session_of(path), requested_at)
         except (MemorydError, OSError):
             if await self.index.parts(path):
-                await self._forget_made(receipt, path)
+                await self._remove_derived(receipt, path)
             raise
-        await self._forget_made(receipt, path)
+        await self._remove_derived(receipt, path)
         await self.index.withheld.end_forgetting(path)
 
     async def run(self, retry_seconds: float = RETRY_SECONDS) -> None:
@@ -273,13 +273,13 @@ class Forgetting(Struct, kw_only=True, eq=False):
                 with contextlib.suppress(NotFound):
                     _count(receipt, await self.qa.forget(session_of(path)), _remarks(path, problem))
             except (Denied, StoreUnavailable) as exc:
-                await self._forget_made(receipt, path)
+                await self._remove_derived(receipt, path)
                 receipt["unfinished"].append(f"{path}: its file goes as soon as it can: {exc}")
                 return
-        await self._forget_made(receipt, path)
+        await self._remove_derived(receipt, path)
         await self.index.withheld.end_forgetting(path)
 
-    async def _forget_made(self, receipt: SessionForgetReply, path: RelativePath) -> None:
+    async def _remove_derived(self, receipt: SessionForgetReply, path: RelativePath) -> None:
         receipt["rows"] += await self.index.purge(path)
         for ledger in self.ledgers:
             await drop_cited(ledger, self.agent.id, path)

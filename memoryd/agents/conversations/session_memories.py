@@ -83,22 +83,24 @@ class SessionSummarizer(Struct, frozen=True):
 
     async def extract(self, session: Session) -> SessionSummary:
         """Return a summary, in its own sentences, of the turns after the last summary. Raises StoreError."""
-        return session_summary(session, after=session.summed_up, is_left_out=await self._exclusion_test(_news(session)))
+        return session_summary(
+            session, after=session.summed_up, is_left_out=await self._exclusion_test(_new_turns(session))
+        )
 
     async def text(self, session: Session) -> SummaryText:
         """Return a summary of the turns after the last summary, by the text model if possible.
 
         Raises StoreError.
         """
-        turns = _news(session)
+        turns = _new_turns(session)
         is_left_out = await self._exclusion_test(turns)
         extracted = session_summary(session, after=session.summed_up, is_left_out=is_left_out)
         if extracted.is_short or self.prose.model is None:
             return SummaryText(extracted.titled(session.id), remark=NOT_SIGNIFICANT if extracted.is_short else "")
-        written = await self._written(list(_facts(turns[-_MAX_FACTS:], is_left_out)), is_left_out)
+        written = await self._by_model(list(_facts(turns[-_MAX_FACTS:], is_left_out)), is_left_out)
         return written or SummaryText(extracted.titled(session.id), remark=WITHOUT_MODEL)
 
-    async def _written(self, facts: Sequence[CitedFact], is_left_out: Callable[[str], bool]) -> SummaryText | None:
+    async def _by_model(self, facts: Sequence[CitedFact], is_left_out: Callable[[str], bool]) -> SummaryText | None:
         try:
             prose = await self.prose.summary(facts)
         except (TextModelUnavailable, StoreError) as exc:
@@ -127,7 +129,7 @@ class SessionSummarizer(Struct, frozen=True):
         return is_left_out
 
 
-def _news(session: Session) -> list[Turn]:
+def _new_turns(session: Session) -> list[Turn]:
     return [turn for turn in session.in_order if turn.seq > session.summed_up]
 
 
@@ -143,7 +145,7 @@ def tag_of(session: SessionId) -> str:
     return f"{OF_SESSION}{session}"
 
 
-def made_of(book: Book, session: SessionId) -> list[MemoryId]:
+def memories_of_session(book: Book, session: SessionId) -> list[MemoryId]:
     """Return the memories that were made of a session: of its end and its summaries."""
     tag, kinds = tag_of(session), (Kind.SESSION, Kind.SUMMARY)
     return [

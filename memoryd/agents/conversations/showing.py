@@ -261,7 +261,7 @@ class StoredConversations(Struct, frozen=True, kw_only=True):
             self.index.demand()
             return _remember_reply(path, True)
         # at once, regardless of other reads
-        return _remember_reply(path, False, await self.forgetting.forget_made(path))
+        return _remember_reply(path, False, await self.forgetting.remove_derived(path))
 
     async def is_opened_with(self, name: str, key: str) -> bool:
         """Return whether a conversation is a session that was opened with this key. Raises NotFound, InvalidRequest."""

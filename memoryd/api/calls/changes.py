@@ -150,32 +150,32 @@ async def settle_conflict(
 
 QA = "qa"
 """The value of `by` for the sessions of questions and answers."""
-Since = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
-By = Annotated[
+SinceFilter = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
+WriterFilter = Annotated[
     str,
     Field(
         max_length=80, description="only changes by this writer, by any `agent`, by `agent:ID`, or the sessions of `qa`"
     ),
 ]
-OfPath = Annotated[str, Field(max_length=1024, description="only changes of this file")]
-OfRun = Annotated[str, Field(max_length=200, description="only changes of this run")]
+PathFilter = Annotated[str, Field(max_length=1024, description="only changes of this file")]
+RunFilter = Annotated[str, Field(max_length=200, description="only changes of this run")]
 WithLines = Annotated[bool, Field(description="whether to include the changed lines; false: no text of a note")]
-BeforeChange = Annotated[
+BeforeNumber = Annotated[
     int, Field(ge=1, le=POSITION_MAX, description="only changes with smaller numbers, to continue a list; not for `qa`")
 ]
-MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="maximum number")]
+ChangeLimit = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="maximum number")]
 
 
 async def changes(
     admitted: AdmittedByQuery,
     memories: Memories,
-    since: Since = "",
-    by: By = "",
-    path: OfPath = "",
-    run: OfRun = "",
-    limit: MostChanges = 50,
+    since: SinceFilter = "",
+    by: WriterFilter = "",
+    path: PathFilter = "",
+    run: RunFilter = "",
+    limit: ChangeLimit = 50,
     lines: WithLines = True,
-    before: BeforeChange = POSITION_MAX,
+    before: BeforeNumber = POSITION_MAX,
 ) -> ChangesReply:
     """List the changes that were written to the workspace, the newest first."""
     if by == QA:
@@ -207,13 +207,13 @@ async def _written_sessions(conversations: StoredConversations, since: float, pa
 
 
 CoreText = Annotated[str, Field(max_length=CORE_CHARS_MAX)]
-SeenHash = Annotated[str, Field(max_length=64)]
+ExpectedHash = Annotated[str, Field(max_length=64)]
 
 
 class CoreRequest(SessionRequest):
     """The fields that every edit of the core file has."""
 
-    expected: SeenHash | None = None
+    expected: ExpectedHash | None = None
     """The beginning of the hash of the file as seen by the caller, at least eight characters; if it differs, nothing is
     written."""
 

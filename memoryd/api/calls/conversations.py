@@ -111,7 +111,7 @@ class QaMarkRequest(SessionRequest):
 Name = Annotated[str, Field(description="the session, as the list names it, percent-encoded")]
 Seqs = Annotated[str | None, Field(alias="seq", max_length=32, description="which turns: `17`, `10-20`, `10-`, `-20`")]
 Word = Annotated[str, Field(max_length=512, description="only turns that contain this text")]
-Behind = Annotated[
+AfterPlace = Annotated[
     str, Field(max_length=2048, description="only conversations after this place, `next` of the previous reply")
 ]
 Limit = Annotated[int, Field(ge=1, le=SESSIONS_MAX, description="maximum number")]
@@ -284,7 +284,7 @@ async def start(
 
 
 async def listing(
-    admitted: AdmittedByQuery, caller: RequestCaller, memories: Memories, limit: Limit = 50, after: Behind = ""
+    admitted: AdmittedByQuery, caller: RequestCaller, memories: Memories, limit: Limit = 50, after: AfterPlace = ""
 ) -> SessionsReply:
     """List conversations: sessions of questions and answers, and transcripts of other programs."""
     conversations = memories.conversations(admitted)

@@ -280,11 +280,11 @@ class SettleRequest(Request):
 
 
 PairName = Annotated[str, Field(max_length=64, description="id of the disagreement, or of one of its memories")]
-BehindPair = Annotated[str, Field(max_length=64, description="only disagreements after the one with this name")]
+AfterPair = Annotated[str, Field(max_length=64, description="only disagreements after the one with this name")]
 
 
 async def disagreements(
-    admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: BehindPair = ""
+    admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: AfterPair = ""
 ) -> DisagreementsReply:
     """List memories that may contradict each other."""
     return await memories.retained(admitted).document_edits.disagreements(admitted, limit, after)

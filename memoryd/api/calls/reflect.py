@@ -42,7 +42,7 @@ class ProposalDecision(Request):
 ProposalName = Annotated[str, Field(max_length=64, description="id of the proposal, or the beginning of it")]
 StateParameter = Annotated[ProposalState | None, Field(description="only proposals in this state; all if absent")]
 ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="maximum number")]
-BehindProposal = Annotated[str, Field(max_length=64, description="only proposals after the one with this id")]
+AfterProposal = Annotated[str, Field(max_length=64, description="only proposals after the one with this id")]
 
 
 async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: Memories) -> ReflectReply:
@@ -56,7 +56,7 @@ async def proposals(
     memories: Memories,
     state: StateParameter = None,
     limit: ProposalLimit = 100,
-    after: BehindProposal = "",
+    after: AfterProposal = "",
 ) -> ProposalsReply:
     """List the changes that wait for the owner, or were decided."""
     use = memories.retained(admitted).reflect
