@@ -95,7 +95,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             line=render(line if before is None else before.placed.line),
             author=self.sharing.person,
             readers=list(await self.sharing.carrier.members()),
-            citation=place if before is None else _cited(before),
+            citation=place if before is None else _citation_of(before),
             promoted=before is not None,
             changed=changed,
             sent=sent,
@@ -114,7 +114,7 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
             sent = await self.sharing.send()
         waits = [] if sent or is_dry_run else [self._waiting_note()]
         return TeamRevokeReply(
-            revoked=list(map(_cited, revoked)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
+            revoked=list(map(_citation_of, revoked)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
         )
 
     async def forget(self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
@@ -260,7 +260,7 @@ def _by_id(shared: Collection[SharedMemory], name: str) -> SharedMemory | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _cited(memory: SharedMemory) -> str:
+def _citation_of(memory: SharedMemory) -> str:
     return str(Citation(memory.path, memory.placed.start_line, memory.placed.end_line))
 
 

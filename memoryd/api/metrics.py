@@ -193,7 +193,7 @@ def sidecar_restarts(moment: Scrape) -> Samples:
             yield (agent.state.id, "qmd"), agent.state.qmd.restarts
 
 
-def degraded(moment: Scrape) -> Samples:
+def degraded_parts(moment: Scrape) -> Samples:
     """Yield the number of degraded parts, by part."""
     for agent in moment.agents:
         # the name of a missing folder is a path
@@ -209,7 +209,7 @@ def connections(moment: Scrape) -> Samples:
         yield ("port",), daemon.port["connections"]
 
 
-def refused(moment: Scrape) -> Samples:
+def refusals(moment: Scrape) -> Samples:
     """Yield the numbers of refused connections and requests."""
     for name, place in (("socket", moment.daemon.connections), ("port", moment.daemon.port)):
         yield from (((name, why), number) for why, number in (place["refused"].items() if place else ()))
@@ -312,7 +312,7 @@ METRICS = (
         "connections_refused",
         "Connections of sockets, and requests on the port, that were refused or cut off.",
         ("on", "reason"),
-        refused,
+        refusals,
     ),
     _of_agents("index_files", "Files in the index.", lambda agent: agent.figures.stored.files),
     _of_agents("index_chunks", "Chunks in the index.", lambda agent: agent.figures.stored.chunks),
@@ -390,7 +390,7 @@ METRICS = (
         ("part",),
         lambda moment: (((beat.name,), beat.silent_seconds) for beat in moment.daemon.heartbeats),
     ),
-    _gauge("degraded_parts", "Degraded parts, by part.", ("agent", "part"), degraded),
+    _gauge("degraded_parts", "Degraded parts, by part.", ("agent", "part"), degraded_parts),
     _of_processes("process_resident_memory_bytes", "Memory of a process.", lambda usage: usage.rss_bytes),
     _of_processes("process_cpu_seconds", "CPU time of a process.", lambda usage: usage.cpu_seconds),
     _of_processes("process_threads", "Threads of a process.", lambda usage: usage.threads),

@@ -178,7 +178,7 @@ def target(path: str, query: Mapping[str, object]) -> str:
     return f"{path}?{urlencode(words)}" if words else path
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name escaped for use in a path."""
     return quote(name, safe="")
 
@@ -228,7 +228,7 @@ def request(
             if "timeout_ms" in code.co_varnames and sent.get("timeout_ms") is None:
                 sent["timeout_ms"] = int(self.timeout * 1000)
             for name in [name for name in sent if f"{{{name}}}" in path]:
-                place = place.replace(f"{{{name}}}", quoted(str(sent.pop(name))))
+                place = place.replace(f"{{{name}}}", quote_name(str(sent.pop(name))))
             named = by_json_name(sent, names)
             if takes_more or "agent" in code.co_varnames:
                 named = self.with_asker({}, of_session=of_session and takes_more) | named

@@ -33,7 +33,7 @@ from typing import Self
 
 import structlog
 
-from memoryd.daemon.log_output import opened_to_append
+from memoryd.daemon.log_output import open_to_append
 from memoryd.domain.clock import LOOP_SECONDS, Clocks, Heartbeat, HeartState, Jump, LivingPart, Pulse, Stethoscope, jump
 from memoryd.wire import Exit
 
@@ -145,7 +145,7 @@ def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
         _dump(_stderr(), lines)
     if file is not None:
         with contextlib.suppress(OSError):
-            _dump(opened_to_append(file), lines)
+            _dump(open_to_append(file), lines)
     os._exit(Exit.STALLED)
 
 

@@ -67,7 +67,7 @@ class OwnLog:
             section.level,
             file=None if file is None else file.write,
             to_stderr=not is_bounded,
-            filters=[self._limited],
+            filters=[self._limit],
         )
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class OwnLog:
             # if standard error is not read, this line is lost, too, and counted with the next one
             events.warning("lines were lost, nobody read the standard error", count=lost)
 
-    def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    def _limit(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         # at level debug nothing is left out
         if level != "debug" and not self._rate.admits(f"{event.get('event')}"):
             self._left_out += 1
@@ -234,7 +234,7 @@ class _Handler(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = opened_to_append(self._path)
+        descriptor = open_to_append(self._path)
         os.fchmod(descriptor, 0o600)
         return TextIOWrapper(os.fdopen(descriptor, "ab"), encoding="utf-8", errors="backslashreplace")
 
@@ -251,7 +251,7 @@ class _Handler(RotatingFileHandler):
                 stream.close()
 
 
-def opened_to_append(path: Path) -> int:
+def open_to_append(path: Path) -> int:
     """Return a descriptor for appending to a file, created if missing. Raises OSError for anything but a file."""
     # non-blocking, since opening a named pipe would block the daemon until there is a reader
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK

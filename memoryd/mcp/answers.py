@@ -140,7 +140,7 @@ class FoundTexts(ToolContent):
 
     def text_lines(self) -> Iterator[str]:
         """Yield the lines of the text."""
-        yield from _listed(self.results, self.notice)
+        yield from _render_list(self.results, self.notice)
         if self.verdict in ("none", "weak") or self.reason:
             yield f"note: {self.reason or 'the answer may not be among them'}"
         if self.missing:
@@ -191,7 +191,7 @@ class ReadText(ToolContent):
             flags = f" ({', '.join(self.flags)})" if self.flags else ""
             last = self.to_line or first + count - 1
             yield f"{one_line(self.path or '')}, lines {first} to {last}{of}{flags}. {self.notice}"
-        yield from _behind_gutter(marks(person) + self.text)
+        yield from _add_gutter(marks(person) + self.text)
         if self.next_from is not None:
             column = f', "column": {self.next_column}' if self.next_column else ""
             yield f'note: it goes on: "from": {self.next_from}{column}'
@@ -228,7 +228,7 @@ class ProposalTexts(ToolContent):
 
     def text_lines(self) -> Iterator[str]:
         """Yield the lines of the text."""
-        return _listed(self.results, self.notice)
+        return _render_list(self.results, self.notice)
 
 
 class WrittenAnswer(ToolContent):
@@ -263,13 +263,13 @@ AnyPiece = TypeVar("AnyPiece", FoundText, ProposalText)
 AnyListing = TypeVar("AnyListing", FoundTexts, ProposalTexts)
 
 
-def filled(frame: AnyListing, pieces: Sequence[AnyPiece], limit: int) -> AnyListing:
+def fill_answer(frame: AnyListing, pieces: Sequence[AnyPiece], limit: int) -> AnyListing:
     """Return an answer with the pieces that fit into `limit` tokens beside its other content, and what was cut."""
-    fitting, cut = bounded(pieces, limit, json_of(frame))
+    fitting, cut = fit_pieces(pieces, limit, json_of(frame))
     return frame.model_copy(update={"results": fitting, "cut": cut or None})
 
 
-def bounded(pieces: Sequence[AnyPiece], limit: int, frame: str) -> tuple[list[AnyPiece], str]:
+def fit_pieces(pieces: Sequence[AnyPiece], limit: int, frame: str) -> tuple[list[AnyPiece], str]:
     """Return the pieces that fit into `limit` tokens beside the frame, and a note on what was cut; empty if nothing.
 
     The cost of a piece is that of its JSON or of its text, whichever is more.
@@ -279,7 +279,7 @@ def bounded(pieces: Sequence[AnyPiece], limit: int, frame: str) -> tuple[list[An
         list[AnyPiece](),
     )
     for piece in pieces:
-        shortened = _fitting(piece, left)
+        shortened = _fit(piece, left)
         if shortened is None:
             break
         fitting.append(shortened)
@@ -291,7 +291,7 @@ def _cost(piece: AnyPiece) -> int:
     return max(estimate(json_text(piece.model_dump(exclude_none=True)) + ", "), estimate(render_piece(piece) + "\n"))
 
 
-def _fitting(piece: AnyPiece, left: int) -> AnyPiece | None:
+def _fit(piece: AnyPiece, left: int) -> AnyPiece | None:
     """Return a piece, shortened if necessary; None if too little of it fits."""
     if _cost(piece) <= left:
         return piece
@@ -321,7 +321,7 @@ def _without_titles(schema: Any) -> Any:
     return {key: _without_titles(value) for key, value in schema.items() if key != "title" or isinstance(value, dict)}
 
 
-def shown(text: str, flags: Sequence[str] = ()) -> tuple[str, list[str] | None]:
+def clean_text(text: str, flags: Sequence[str] = ()) -> tuple[str, list[str] | None]:
     """Return a text without invisible characters, and its flags, with further `flags`; None without any."""
     clean = visible_text(text)
     all_flags = [*flags, *map(str, text_flags(text))]
@@ -342,7 +342,7 @@ def json_of(answer: ToolContent) -> str:
 
 def text_cost(text: str) -> int:
     """Estimate the tokens of a text in an answer: as JSON or behind the gutter, whichever is more."""
-    return max(estimate(json_text(text)), estimate("\n".join(_behind_gutter(text))))
+    return max(estimate(json_text(text)), estimate("\n".join(_add_gutter(text))))
 
 
 def render_answer(answer: ToolContent) -> str:
@@ -353,10 +353,10 @@ def render_answer(answer: ToolContent) -> str:
 def render_piece(piece: FoundText | ProposalText) -> str:
     """Return one piece as text: its source, followed by its text behind the gutter."""
     person = piece.person if isinstance(piece, FoundText) else None
-    return "\n".join([_head(piece), *_behind_gutter(marks(person) + piece.text)])
+    return "\n".join([_head(piece), *_add_gutter(marks(person) + piece.text)])
 
 
-def _listed(results: Sequence[FoundText] | Sequence[ProposalText], notice: str) -> Iterator[str]:
+def _render_list(results: Sequence[FoundText] | Sequence[ProposalText], notice: str) -> Iterator[str]:
     yield f"{len(results)} result{'' if len(results) == 1 else 's'}. {notice}"
     yield from map(render_piece, results)
 
@@ -377,5 +377,5 @@ def _head(piece: FoundText | ProposalText) -> str:
     return one_line("- " + "; ".join(part for part in [*parts, *(piece.flags or [])] if part))
 
 
-def _behind_gutter(text: str) -> list[str]:
+def _add_gutter(text: str) -> list[str]:
     return [(GUTTER + line).rstrip() for line in text.rstrip("\n").split("\n")]

@@ -73,7 +73,7 @@ class ToolCaller:
     async def _try(self, call: Callable[[Client], Answer]) -> Answer:
         with self._client() as memory:
             try:
-                answer = await aside(lambda: call(memory))
+                answer = await run_in_thread(lambda: call(memory))
             except BaseException:
                 memory.abort()  # the thread may still wait for an answer that is not needed
                 raise
@@ -81,7 +81,7 @@ class ToolCaller:
         return answer
 
 
-async def aside(work: Callable[[], Answer]) -> Answer:
+async def run_in_thread(work: Callable[[], Answer]) -> Answer:
     """Run blocking work in a thread of its own, which a cancelled caller leaves running.
 
     It is a daemon thread: a read that never returns must not keep the process from ending.

@@ -45,7 +45,7 @@ from memoryd.domain.access import folded_id, read_key
 from memoryd.errors import ConfigError, DaemonNotRunning, Disabled, MemorydError, NotFound
 from memoryd.mcp import answers
 from memoryd.mcp.arguments import read
-from memoryd.mcp.caller import ToolCaller, aside
+from memoryd.mcp.caller import ToolCaller, run_in_thread
 from memoryd.mcp.table import INSTRUCTIONS, ToolRow, WriteLevel, rows_of
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class ToolServer(Struct, frozen=True):
 
     async def list_tools(self, _context: _Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools; none if the memory of the agent is off."""
-        if reason := await why_nothing(self.caller):
+        if reason := await why_no_tools(self.caller):
             _note(f"no tool is offered: {reason}")
             return ListToolsResult(tools=[])
         return ListToolsResult(tools=[describe_tool(row) for row in rows_of(self.level).values()])
@@ -93,10 +93,10 @@ class ToolServer(Struct, frozen=True):
             row = self._row(params.name)
             answer = await row.run(read(row.arguments, params.arguments), self.caller)
         except MemorydError as exc:
-            return _failed(f"{exc}\n{exc.hint}" if exc.hint else str(exc))
+            return _error_result(f"{exc}\n{exc.hint}" if exc.hint else str(exc))
         except Exception:
             log.exception("a tool failed: %s", params.name[:_NAME_SHOWN])
-            return _failed("an unexpected error; standard error of memoryctl mcp has more")
+            return _error_result("an unexpected error; standard error of memoryctl mcp has more")
         return CallToolResult(content=[_text(answers.render_answer(answer))], structured_content=answer.content())
 
     def _row(self, name: str) -> ToolRow:
@@ -144,7 +144,7 @@ async def _stop_on_signal(everything: anyio.CancelScope) -> None:
             return
 
 
-def _failed(text: str) -> CallToolResult:
+def _error_result(text: str) -> CallToolResult:
     return CallToolResult(content=[_text(text)], is_error=True)
 
 
@@ -183,7 +183,7 @@ class Wire:
 
     async def _receive(self, inbound: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with inbound:
-            while (line := await aside(lambda: next(self._lines, None))) is not None:
+            while (line := await run_in_thread(lambda: next(self._lines, None))) is not None:
                 message = message_of(line)
                 if isinstance(message, ErrorData):
                     # the id of the request is unknown: JSON-RPC then answers without an id
@@ -204,7 +204,7 @@ class Wire:
     async def _write(self, message: JSONRPCMessage) -> None:
         line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         try:
-            await aside(lambda: self._put(line))
+            await run_in_thread(lambda: self._put(line))
         except OSError:
             self._scope.cancel()  # the client is gone
         self._note(message)
@@ -262,7 +262,7 @@ def _read_lines(source: int) -> Iterator[bytes]:
         yield line
 
 
-async def why_nothing(caller: ToolCaller) -> str:
+async def why_no_tools(caller: ToolCaller) -> str:
     """Return why no tool is offered; empty if the memory is on, or if that is unknown.
 
     The daemon is queried; while none is running, the configuration decides.

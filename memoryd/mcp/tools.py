@@ -20,9 +20,9 @@ from memoryd.mcp.answers import (
     ReadText,
     WrittenAnswer,
     beginning,
-    filled,
+    clean_text,
+    fill_answer,
     json_of,
-    shown,
     text_cost,
 )
 from memoryd.mcp.arguments import (
@@ -68,13 +68,13 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
         if arguments.path is not None:
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
         memories, reply = await _memories(arguments, caller)
-        return _bounded_answer(memories, [reply], caller.max_tokens)
+        return _build_answer(memories, [reply], caller.max_tokens)
     bounds = arguments.model_dump(include={"query", "max_results", "min_score", "since", "until"})
     paths = None if arguments.path is None else [arguments.path]
     search = await caller.ask(Client.search, sources=_SOURCES[arguments.corpus], paths=paths, **bounds)
     notes = [_hit(hit) for hit in search["results"]]
     if arguments.corpus != "all" or arguments.path is not None:
-        return _bounded_answer(notes, [search], caller.max_tokens)
+        return _build_answer(notes, [search], caller.max_tokens)
     memories, reply = await _memories(arguments, caller)
     # notes without the lines of these memories
     stated = {(memory.path, memory.start_line) for memory in memories}
@@ -82,14 +82,14 @@ async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> Found
     # without a requested number, at most the larger of the two configured numbers
     most = arguments.max_results or max(len(notes), len(memories))
     best = sorted([*memories, *rest], key=lambda piece: -(piece.score or 0))
-    return _bounded_answer(best[:most], [reply, search], caller.max_tokens)
+    return _build_answer(best[:most], [reply, search], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
     """Recall memories and passages."""
     reply = await caller.ask(Client.recall, **arguments.model_dump(exclude={"budget"}))
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
-    return _bounded_answer(list(map(_item, reply["results"])), [reply], limit)
+    return _build_answer(list(map(_item, reply["results"])), [reply], limit)
 
 
 async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> ProposalTexts:
@@ -97,10 +97,10 @@ async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> Prop
     reply = await caller.ask(Client.proposals, limit=PROPOSALS_SHOWN)
     pieces = []
     for row in reply["proposals"]:
-        text, flags = shown(f"{row['why']}\n{row['diff']}")
+        text, flags = clean_text(f"{row['why']}\n{row['diff']}")
         day = row["madeAt"][:10]
         pieces.append(ProposalText(id=row["id"], kind=row["kind"], path=row["path"], text=text, day=day, flags=flags))
-    return filled(ProposalTexts(results=[], total=reply["total"]), pieces, caller.max_tokens)
+    return fill_answer(ProposalTexts(results=[], total=reply["total"]), pieces, caller.max_tokens)
 
 
 async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[list[FoundText], AnyAnswer]:
@@ -114,7 +114,7 @@ async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[lis
     return [_item(item) for item in reply["results"] if item["is"] == "memory"], reply
 
 
-def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit: int) -> FoundTexts:
+def _build_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit: int) -> FoundTexts:
     reasons = [reply["reason"] for reply in replies if reply["reason"]]
     missing = dict.fromkeys(part for reply in replies for part in _missing_parts(reply["health"]))
     frame = FoundTexts(
@@ -124,12 +124,12 @@ def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit
         reason=reasons[0][:_REASON_CHARS] if len(reasons) == len(replies) else None,
         missing="; ".join(missing)[:_REASON_CHARS] or None,
     )
-    return filled(frame, pieces, limit)
+    return fill_answer(frame, pieces, limit)
 
 
 def _memory_piece(document: MemoryDocumentReply) -> FoundText:
     """Return a memory as a piece of an answer."""
-    text, flags = shown(document["text"], document["flags"])
+    text, flags = clean_text(document["text"], document["flags"])
     cited = parse(document["citation"])
     return FoundText(
         text=text,
@@ -164,7 +164,7 @@ def _missing_parts(health: SearchHealth) -> Iterator[str]:
 def _hit(hit: HitReply) -> FoundText:
     citation = hit.get("citation")
     # the last line of a snippet is the footer with its citation, which is a field here
-    text, flags = shown(hit["snippet"].removesuffix(f"\n\nSource: {citation}"), hit["flags"])
+    text, flags = clean_text(hit["snippet"].removesuffix(f"\n\nSource: {citation}"), hit["flags"])
     return FoundText(
         text=text,
         corpus="sessions" if is_conversation(hit["path"]) else "notes",
@@ -180,7 +180,7 @@ def _hit(hit: HitReply) -> FoundText:
 
 
 def _item(item: RecallItemReply) -> FoundText:
-    text, flags = shown(item["content"], item.get("flags") or ())
+    text, flags = clean_text(item["content"], item.get("flags") or ())
     path, first, last = _place(item)
     return FoundText(
         text=text,
@@ -233,10 +233,10 @@ async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:
         return await _memory(arguments, caller)
     if (conversation := conversation_cited(arguments.path)) is not None:
         return await _conversation(conversation, arguments, caller)
-    return await _document(_cited(arguments.path), arguments, caller)
+    return await _document(_parse_path(arguments.path), arguments, caller)
 
 
-def _cited(path: str) -> Citation:
+def _parse_path(path: str) -> Citation:
     if "#L" not in path:
         return Citation(path)  # a file name may contain a #
     try:
@@ -263,7 +263,7 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
         sha256=reply["sha256"],
         flags=list(reply["flags"]) or None,
     )
-    return _shown(_within(answer, caller.max_tokens, column=reply["column"]))
+    return _clean_answer(_fit_answer(answer, caller.max_tokens, column=reply["column"]))
 
 
 async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -271,7 +271,7 @@ async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
     first, column = arguments.from_line or 1, arguments.column or 1
     lines = document["text"].split("\n")[first - 1 :]
     count = arguments.lines or len(lines)
-    abstract, _ = shown(document["abstract_text"])
+    abstract, _ = clean_text(document["abstract_text"])
     lead = _memory_piece(document).model_copy(update={"text": abstract[:_LEAD_CHARS]})
     answer = ReadText(
         text="\n".join(lines[:count])[column - 1 :],
@@ -280,7 +280,7 @@ async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
         memory=lead,
         sources=document["sources"][:_SOURCES_SHOWN],
     )
-    return _shown(_within(answer, caller.max_tokens, column=column))
+    return _clean_answer(_fit_answer(answer, caller.max_tokens, column=column))
 
 
 async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -302,7 +302,7 @@ async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCa
         to_line=numbers[-1] if numbers else None,
         next_from=next((line["line"] for line in reply["lines"][len(lines) :]), reply["nextLine"]),
     )
-    return _shown(_within(answer, caller.max_tokens, numbers=numbers))
+    return _clean_answer(_fit_answer(answer, caller.max_tokens, numbers=numbers))
 
 
 def _check_alone(cited: Citation) -> None:
@@ -310,7 +310,7 @@ def _check_alone(cited: Citation) -> None:
         raise InvalidRequest("the citation says which lines", hint="leave out from and lines, or the lines in path")
 
 
-def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[int] | None = None) -> ReadText:
+def _fit_answer(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[int] | None = None) -> ReadText:
     """Return an answer that fits, and where it continues; a line that is too long is cut inside.
 
     `numbers` are the line numbers of a conversation, in which reading cannot continue inside a line.
@@ -340,8 +340,8 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
     )
 
 
-def _shown(answer: ReadText) -> ReadText:
-    text, flags = shown(answer.text, answer.flags or ())
+def _clean_answer(answer: ReadText) -> ReadText:
+    text, flags = clean_text(answer.text, answer.flags or ())
     return answer.model_copy(update={"text": text, "flags": flags})
 
 

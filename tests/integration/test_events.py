@@ -56,7 +56,7 @@ async def test_slow_listener_loses_the_oldest_and_is_told_how_many() -> None:
         assert second is not None
         assert (first.data, first.dropped) == ({"number": 7}, 7)
         assert (second.data, second.dropped) == ({"number": 8}, 0)
-        assert json.loads(index.encoded_event(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
+        assert json.loads(index.encode_event(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
 
 
 async def test_only_one_agents_events_and_those_of_nobody() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
-from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.agents.workspace.qa import WorkspaceQa, require_qa
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import RelativePath, SessionId, turns_path
 from memoryd.domain.sessions.documents import Entry, counted
@@ -74,17 +74,17 @@ class QaSessions(Struct, frozen=True):
 
     async def forget(self, session: SessionId) -> ForgottenFiles:
         """Remove a session from all our files, even if it is damaged. Raises NotFound."""
-        return await enabled(self.shared).write(lambda store: store.forgetting.forget(session, agent=self.agent))
+        return await require_qa(self.shared).write(lambda store: store.forgetting.forget(session, agent=self.agent))
 
     async def finish_forgetting(self, session: SessionId, requested_at: datetime) -> None:
         """Finish a removal that was interrupted."""
-        await enabled(self.shared).write(
+        await require_qa(self.shared).write(
             lambda store: store.forgetting.finish(session, agent=self.agent, asked_at=requested_at)
         )
 
     async def set_remembered(self, session: SessionId, is_remembered: bool) -> None:
         """Mark a session as remembered or not. Raises NotFound."""
-        await enabled(self.shared).write(
+        await require_qa(self.shared).write(
             lambda store: store.turns.set_remembered(session, is_remembered, agent=self.agent)
         )
 
@@ -102,7 +102,7 @@ class QaSessions(Struct, frozen=True):
 
     def check_writable(self) -> None:
         """Raise Disabled or Denied where nothing may be written."""
-        enabled(self.shared).check_writable()
+        require_qa(self.shared).check_writable()
 
     def _list_sessions(self, store: QaStore) -> list[tuple[Entry, bool]]:
         store.sessions.look()

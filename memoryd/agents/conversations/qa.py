@@ -12,7 +12,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from memoryd.agents.status.figures import QaCounter
-from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.agents.workspace.qa import WorkspaceQa, require_qa
 from memoryd.config.agents import Agent
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import ALL_TURNS, RelativePath, SeqRange, SessionId, session_of, turn_address
@@ -92,7 +92,7 @@ class AgentQa(Struct, frozen=True):
         `is_owners` marks a request of the owner, who may continue a session without a key. Raises InvalidRequest, and
         Denied for the session of another agent or key.
         """
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         shared.check_writable()
         if not (session or key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
@@ -135,7 +135,7 @@ class AgentQa(Struct, frozen=True):
 
     async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> QaSessionTurnsReply:
         """Return turns of a session, which may be in the archive. Raises NotFound."""
-        session = await enabled(self.shared).read(lambda store: self._session(store, name))
+        session = await require_qa(self.shared).read(lambda store: self._session(store, name))
         turns, matched, following = excerpt(session, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
         return QaSessionTurnsReply(
             **_head(session),
@@ -146,7 +146,7 @@ class AgentQa(Struct, frozen=True):
 
     async def context(self, options: SequenceOptions) -> FoundSequence:
         """Return the turns to show to the agent, in order, and why they were chosen."""
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         near = await self._similar_turns(shared, options)
         return await shared.read(lambda store: self._sequence(store, options, near))
 
@@ -156,7 +156,7 @@ class AgentQa(Struct, frozen=True):
         Both are empty if no turns can be read.
         """
         try:
-            shared = enabled(self.shared)
+            shared = require_qa(self.shared)
             sequence, current = await shared.read(
                 lambda store: (
                     self._sequence(store, SequenceOptions(key=key)),
@@ -181,7 +181,7 @@ class AgentQa(Struct, frozen=True):
         An answer that was not stored, or was dropped, comes back from the ledger within a week; later NotFound is
         raised. Denied is raised for a session with another key than `key`, which the owner may leave empty.
         """
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         shared.check_writable()
         session = await shared.read(lambda store: store.sessions.named(name))
         before = await self._turn(shared, session, seq)
@@ -230,7 +230,7 @@ class AgentQa(Struct, frozen=True):
         try:
             await self.ledger.hold(self.agent.id, session, seq, answer)
             # forgotten in between: its answers were deleted before this one arrived
-            if not await enabled(self.shared).read(lambda store: store.sessions.has(session)):
+            if not await require_qa(self.shared).read(lambda store: store.sessions.has(session)):
                 await self.ledger.drop(self.agent.id, session, seq)
         except (StoreError, OSError):
             self.ledger.note_refused()
@@ -248,7 +248,7 @@ class AgentQa(Struct, frozen=True):
         return answer
 
     async def _list_sessions(self) -> list[Entry]:
-        return await enabled(self.shared).read(self._visible_sessions)
+        return await require_qa(self.shared).read(self._visible_sessions)
 
     def _visible_sessions(self, store: QaStore) -> list[Entry]:
         # the list includes what other programs wrote a moment ago

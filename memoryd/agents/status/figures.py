@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
-from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.agents.workspace.qa import WorkspaceQa, require_qa
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import CacheUses, Durations
 from memoryd.domain.documents import RelativePath, SkippedFile
@@ -68,19 +68,19 @@ class IndexCounter(Struct, kw_only=True, eq=False):
         self._figures = IndexStats(
             stored=await _or_last(documents.counts(), last.stored),
             lacking=await _or_last(self.embedding_loop.count(), last.lacking),
-            embedded=await _or_last(self._embedded(), last.embedded),
+            embedded=await _or_last(self._count_embedded(), last.embedded),
             outstanding=await _or_last(_outstanding(self.database, self.embedding), last.outstanding),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
-            unseen=await _or_last(self._unseen(), last.unseen),
+            unseen=await _or_last(self._rejected_files(), last.unseen),
             memories=await _or_last(self.database.memories.counts(), last.memories),
         )
         return self._figures
 
-    async def _embedded(self) -> int:
+    async def _count_embedded(self) -> int:
         fingerprint = _fingerprint(self.embedding)
         return await self.database.vectors.count_embedded(fingerprint) if fingerprint else 0
 
-    async def _unseen(self) -> tuple[SkippedFile, ...]:
+    async def _rejected_files(self) -> tuple[SkippedFile, ...]:
         fingerprint = _fingerprint(self.embedding)
         rejected = await self.database.vectors.rejected(fingerprint) if fingerprint else ()
         return tuple(map(_skipped, rejected))
@@ -268,7 +268,7 @@ class QaCounter(Struct, frozen=True):
 
         Raises Disabled, and NotNow and StoreUnavailable while the files cannot be used.
         """
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         await shared.read(lambda store: store.sessions.look())
         return await asyncio.to_thread(self._stats_reply, shared, names_all)
 

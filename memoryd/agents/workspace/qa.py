@@ -155,7 +155,7 @@ class WorkspaceQa:
         return step(self.store)
 
 
-def enabled(shared: WorkspaceQa | None) -> WorkspaceQa:
+def require_qa(shared: WorkspaceQa | None) -> WorkspaceQa:
     """Return the questions and answers of a workspace. Raises Disabled if they are off."""
     if shared is None:
         raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")

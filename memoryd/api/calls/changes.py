@@ -150,7 +150,9 @@ async def settle_conflict(
 
 QA = "qa"
 """The value of `by` for the sessions of questions and answers."""
-SinceFilter = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
+ChangesSince = Annotated[
+    str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")
+]
 WriterFilter = Annotated[
     str,
     Field(
@@ -169,7 +171,7 @@ ChangeLimit = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="maximum nu
 async def changes(
     admitted: AdmittedByQuery,
     memories: Memories,
-    since: SinceFilter = "",
+    since: ChangesSince = "",
     by: WriterFilter = "",
     path: PathFilter = "",
     run: RunFilter = "",

@@ -77,10 +77,10 @@ async def _stream(events: AbstractContextManager[Subscription], keep_alive: time
                 continue
             if event is None:
                 return
-            yield encoded_event(event)
+            yield encode_event(event)
 
 
-def encoded_event(event: PublishedEvent) -> bytes:
+def encode_event(event: PublishedEvent) -> bytes:
     """Return an event in the format of the stream; `dropped` is added to its data if events were dropped."""
     data = {**event.data, "dropped": event.dropped} if event.dropped else dict(event.data)
     return f"event: {event.event}\ndata: {json.dumps(data)}\n\n".encode()

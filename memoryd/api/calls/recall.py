@@ -14,7 +14,7 @@ from memoryd.agents.retained.recall import BundleOptions, RecallOptions, bundle_
 from memoryd.agents.turns.log import NewMessage
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories, RequestCaller
 from memoryd.api.call import call
-from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, rounded
+from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, round_score
 from memoryd.api.models import (
     AnswerText,
     Encode,
@@ -129,10 +129,10 @@ async def recall(
     if request.format == "bundle":
         bundle = BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
     recalled = await memories.retained(admitted).recall.recall(request.query, options, admitted, bundle)
-    return encoded(recalled, request.encode)
+    return recall_reply(recalled, request.encode)
 
 
-def encoded(recalled: Recalled, encoding: Encoding) -> RecallReply:
+def recall_reply(recalled: Recalled, encoding: Encoding) -> RecallReply:
     """Return the reply; scores are rounded."""
     result = recalled.found
     reply = present(
@@ -171,7 +171,7 @@ def page_reply(page: RecalledEntity) -> RecallItemReply:
 def item_reply(item: RecalledItem, recalled: Recalled) -> RecallItemReply:
     """Return the reply for a memory or a passage."""
     reply = _memory(item, recalled) if isinstance(item, RecalledMemory) else _passage(item)
-    return {**reply, "explain": _explained(item)} if recalled.is_explained else reply
+    return {**reply, "explain": _item_explanation(item)} if recalled.is_explained else reply
 
 
 def _memory(item: RecalledMemory, recalled: Recalled) -> RecallItemReply:
@@ -289,7 +289,7 @@ def _span(span: DaySpan | None) -> EventTimeReply | None:
     )
 
 
-def _explained(item: RecalledItem) -> RecallItemExplanation:
+def _item_explanation(item: RecalledItem) -> RecallItemExplanation:
     evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
@@ -297,7 +297,7 @@ def _explained(item: RecalledItem) -> RecallItemExplanation:
         relevance=round(item.placed.relevance, DIGITS),
         wordsRank=evidence.ranks.words,
         vectorRank=evidence.ranks.vector,
-        cosine=rounded(evidence.cosine),
+        cosine=round_score(evidence.cosine),
         terms=list(evidence.terms),
         because=item.because,
     )

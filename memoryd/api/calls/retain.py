@@ -249,12 +249,12 @@ async def export(
 ) -> ExportReply:
     """Export the visible memories, a page at a time; memories that are added during the export may be included."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
-    return ExportReply(memories=list(map(exported, page.memories)), next=page.cursor or None, total=page.total)
+    return ExportReply(memories=list(map(export_memory, page.memories)), next=page.cursor or None, total=page.total)
 
 
 async def take(request: ImportRequest, admitted: AdmittedByBody, memories: Memories) -> ImportReply:
     """Write memories to the logs of their days, and notes; the same statement is not written twice."""
-    lines = await asyncio.to_thread(lambda: list(map(imported, request.memories)))
+    lines = await asyncio.to_thread(lambda: list(map(import_line, request.memories)))
     transfer = memories.retained(admitted).transfer
     options = TakeOptions(run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets)
     taken = await transfer.take(lines, [memory.days for memory in request.memories], options)
@@ -262,7 +262,7 @@ async def take(request: ImportRequest, admitted: AdmittedByBody, memories: Memor
     return ImportReply(memories=taken["memories"], notes=notes["notes"], changes=[*taken["changes"], *notes["changes"]])
 
 
-def exported(memory: Memory) -> TransferredMemoryReply:
+def export_memory(memory: Memory) -> TransferredMemoryReply:
     """Return a memory in the format of an export."""
     line, attributes = memory.line, memory.line.attributes
     return TransferredMemoryReply(
@@ -287,7 +287,7 @@ def exported(memory: Memory) -> TransferredMemoryReply:
     )
 
 
-def imported(memory: ImportedMemory) -> RetainedLine | str:
+def import_line(memory: ImportedMemory) -> RetainedLine | str:
     """Return the line that states an exported memory, or the reason why no line can."""
     if (kind := kind_named(memory.kind)) is None:
         return f"there is no kind {memory.kind!r}"

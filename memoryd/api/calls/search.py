@@ -75,10 +75,10 @@ async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Mem
         until=request.until or "",
         is_explained=request.explain,
     )
-    return encoded(await memories.search(admitted, request.query, options))
+    return search_reply(await memories.search(admitted, request.query, options))
 
 
-def encoded(answer: SearchAnswer) -> SearchReply:
+def search_reply(answer: SearchAnswer) -> SearchReply:
     """Return the reply; scores are rounded."""
     result = answer.found
     return present(
@@ -118,8 +118,8 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
         startLine=hit.chunk.start_line,
         endLine=hit.chunk.end_line,
         score=round(hit.score, DIGITS),
-        vectorScore=rounded(hit.cosine),
-        textScore=rounded(hit.text_score),
+        vectorScore=round_score(hit.cosine),
+        textScore=round_score(hit.text_score),
         verdict=(hit.verdict or Verdict.NONE).value,
         snippet=hit.snippet.text,
         snippetStartLine=hit.snippet.start_line,
@@ -144,12 +144,12 @@ def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
         baseScore=round(hit.base_score, DIGITS),
         mergedRank=hit.ranks.merged,
         rerankRank=hit.ranks.reading,
-        rerankScore=rounded(hit.relevance),
+        rerankScore=round_score(hit.relevance),
         wordsRank=hit.ranks.words,
-        bm25=rounded(hit.bm25),
+        bm25=round_score(hit.bm25),
         vectorRank=hit.ranks.vector,
-        cosine=rounded(hit.cosine),
-        standout=rounded(rise),
+        cosine=round_score(hit.cosine),
+        standout=round_score(rise),
         terms=list(hit.terms),
         decay=round(hit.decay.factor, DIGITS),
         ageDays=hit.decay.age_days,
@@ -196,16 +196,16 @@ def floors_explanation(floors: Thresholds) -> FloorsExplanation:
     return FloorsExplanation(
         share=round(floors.share, DIGITS),
         weights={term: round(weight, DIGITS) for term, weight in floors.idf.weights.items()},
-        deviations=rounded(floors.deviations),
-        vectorFloor=rounded(floors.vector_floor) if has_vectors else None,
-        clearFloor=rounded(floors.clear_floor) if has_vectors else None,
-        noiseMean=rounded(floors.noise.mean) if has_vectors else None,
-        noiseDeviation=rounded(floors.noise.deviation) if has_vectors else None,
+        deviations=round_score(floors.deviations),
+        vectorFloor=round_score(floors.vector_floor) if has_vectors else None,
+        clearFloor=round_score(floors.clear_floor) if has_vectors else None,
+        noiseMean=round_score(floors.noise.mean) if has_vectors else None,
+        noiseDeviation=round_score(floors.noise.deviation) if has_vectors else None,
         vectors=floors.vectors,
     )
 
 
-def rounded(value: float | None) -> float | None:
+def round_score(value: float | None) -> float | None:
     """Return a score rounded for a reply; None stays None."""
     return None if value is None else round(value, DIGITS)
 

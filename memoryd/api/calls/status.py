@@ -47,10 +47,10 @@ async def get_health(memories: Memories) -> HealthReply:
 async def get_status(caller: RequestCaller, services: AllServices) -> StatusReply:
     """Describe the daemon and every agent; on an agent's socket only that agent."""
     agents = await services.memories.status(caller.binding.agent)
-    return encoded(services.daemon(), agents, caller)
+    return status_reply(services.daemon(), agents, caller)
 
 
-def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
+def status_reply(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
     """Return the reply. Configuration, connections and sockets are included only for the owner."""
     is_owner = caller.binding.is_owners
     return StatusReply(
