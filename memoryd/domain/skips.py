@@ -1,7 +1,7 @@
-"""Why one thing was not found, recalled, captured or indexed: a row for each reason.
+"""Reasons why something was not found, recalled, captured or indexed, one row per reason.
 
-The texts are part of the API, and are written nowhere else; `{}` is filled in where the reason is given. Why an answer
-as a whole is empty says `memory/recall/answer.py:why_nothing`.
+The texts are part of the API, and are written nowhere else; callers fill in `{}`. The reason for an empty answer is
+in `memory/recall/answer.py:why_nothing`.
 """
 
 from enum import StrEnum
@@ -9,12 +9,12 @@ from typing import Self
 
 
 class SkipReason(StrEnum):
-    """A reason, which is its text; `stage` is what leaves something out for it: search, recall, capture or index."""
+    """A reason, whose value is its text; `stage` is the step that applies it: search, recall, capture or index."""
 
     stage: str
 
     def __new__(cls, stage: str, text: str) -> Self:
-        """Make the row of a text."""
+        """Create a member from its stage and text."""
         row = str.__new__(cls, text)
         row._value_, row.stage = text, stage
         return row
@@ -23,7 +23,7 @@ class SkipReason(StrEnum):
 
     @property
     def code(self) -> str:
-        """Its name, which stays when the text changes."""
+        """Name of the reason in lower case, which stays the same when the text changes."""
         return self.name.lower()
 
     BEYOND_MAX_RESULTS = "search", "it is beyond maxResults"

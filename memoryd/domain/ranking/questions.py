@@ -224,7 +224,7 @@ class _Parts(Struct):
     until: datetime | None = None
 
     def take(self, match: TextMatch, now: datetime) -> str:
-        """Store a part of the question; return its replacement: a phrase, a space, or its text if it is not a filter."""
+        """Store a part of the question; return its replacement: a phrase, a space, or the text if it is no filter."""
         if match["quoted"]:
             phrase = match["quoted"][1:-1].strip()
             if len(self.phrases) == self.limit or not spoken_words(phrase):
