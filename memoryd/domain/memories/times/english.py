@@ -367,4 +367,4 @@ _RULES = (
     (_QUARTERS, _quarters, ("q1", "q2", "q3", "q4", "quarter")),
     (_ISO_MONTH, _iso_month, ("-0", "-1")),
 )
-"""Rules: a pattern, the reading of a match, and strings of which the text must contain one, a much faster check."""
+"""Rules: a pattern, the reading of a match, and strings, one of which the text must contain (a much faster check)."""

@@ -116,7 +116,7 @@ _QUARTERS = expression(
 _END_OF_IT = expression(
     r"(?<![0-9一二三四五六七八九十几半多每个個年月青少老童成中])(?P<unit>[年月])(?=[初底末])(?![初底末][0-9一二三四五六七八九十])"
 )
-"""`年底`, `月初`: this year or month, of which `part_named` takes a part."""
+"""`年底`, `月初`: this year or month, reduced to a part by `part_named`."""
 _DAYS_OF_MONTH = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
@@ -439,7 +439,7 @@ _SIGNS = (
     *(" fruh", " winter ", " seit ", " bis ", " vo", " nach ", " zwischen ", " im ", " anfang ", " mitte ", " ende "),
     *(".-", ".–"),
 )
-"""Strings of which one occurs in every text with a German time; a much faster check than the patterns."""
+"""Strings, one of which occurs in every text with a German time; a much faster check than the patterns."""
 
 
 def translate_german_times(plain: str) -> str:
