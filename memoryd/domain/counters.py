@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class CacheUses(Struct):
@@ -26,16 +26,13 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 """Upper bounds of the buckets, in seconds; the last bucket, for longer durations, has none."""
 
 
-class Durations:
+class Durations(Struct, eq=False):
     """Counts of durations by bucket; adding a duration takes constant time."""
 
-    __slots__ = ("counts", "total")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS) + 1)
-        """Number of durations in each bucket."""
-        self.total = 0.0
-        """Sum of all durations, in seconds."""
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    """Number of durations in each bucket."""
+    total: float = 0.0
+    """Sum of all durations, in seconds."""
 
     def add(self, seconds: float) -> None:
         """Count a duration."""
@@ -77,13 +74,10 @@ MIN_SECONDS = 1.0
 """Shortest time from which a rate is estimated."""
 
 
-class RateMeter:
+class RateMeter(Struct, eq=False):
     """Rate of completed work; times come from one monotonic clock, in seconds."""
 
-    __slots__ = ("_done",)
-
-    def __init__(self) -> None:
-        self._done: deque[tuple[float, int]] = deque()
+    _done: deque[tuple[float, int]] = field(default_factory=deque)
 
     def note(self, now: float, done: int) -> None:
         """Count `done` items as completed now."""

@@ -320,12 +320,12 @@ _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 def named_secrets(text: str) -> Iterator[FoundSecret]:
     """Yield the values after the names of secrets, in no order; they may overlap."""
     for match in _NAMED.finditer(_lower(text)):
-        start, end = match.span("bare" if match["quoted"] is None else "quoted")
-        value = text[start:end]
-        if match["quoted"] is None:
+        start, end = match.span("quoted" if match["quoted"] else "bare")
+        value, is_secret = text[start:end], _is_quoted_secret
+        if not match["quoted"]:
             # `!?:` directly after an equals sign do not end a sentence
-            value = value.rstrip(_ENCLOSING if match["sign"] == "=" else _TAIL)
-        if not is_masked(value) and (_is_bare_secret if match["quoted"] is None else _is_quoted_secret)(value, match):
+            value, is_secret = value.rstrip(_ENCLOSING if match["sign"] == "=" else _TAIL), _is_bare_secret
+        if not is_masked(value) and is_secret(value, match):
             kind = SecretKind.PASSWORD if match["password"] else SecretKind.TOKEN
             yield FoundSecret(start, start + len(value), kind)
     yield from _other_named_secrets(text)

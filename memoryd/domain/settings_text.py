@@ -117,7 +117,7 @@ def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
 
 def with_block(text: str, block: str) -> str:
     """Return a text with a block at its end, or in place of a block with the same marks: its first and last line."""
-    if (span := _block_span(text, block)) is not None:
+    if span := _block_span(text, block):
         return text[: span[0]] + block + text[span[1] :]
     separator = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return text + separator + block
@@ -157,7 +157,7 @@ def _decoded(plain: str) -> dict[str, Any]:
     except RecursionError as exc:
         raise ValueError("it is nested too deeply") from exc
     if not isinstance(value, dict) or plain[end:].strip():
-        raise ValueError("it holds no JSON object, or something stands behind it")
+        raise ValueError("it holds no JSON object, or has text after it")
     return value
 
 

@@ -22,7 +22,16 @@ from memoryd.domain.memories.capture.cues import (
     OTHERWISE,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TIMES, TypedValue, common_start, content, new_value, stem, values_in
+from memoryd.domain.memories.capture.values import (
+    TIMES,
+    ContentWords,
+    TypedValue,
+    common_start,
+    content,
+    new_value,
+    stem,
+    values_in,
+)
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
 
@@ -116,13 +125,13 @@ _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
 _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 
-def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+def are_apart(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether a sentence is about another thing than a memory, or about a single event."""
     is_event = is_single_event(revision) and not tells_what_happened(text)
     return is_event or are_of_other_things(revision, text, words, spoken)
 
 
-def are_of_other_things(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+def are_of_other_things(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether a sentence is about another thing than a memory."""
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
@@ -176,7 +185,7 @@ def _is_of_other_end(plain: str, text: str) -> bool:
     return len(names) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
 
 
-def _is_of_other_place(plain: str, words: frozenset[str]) -> bool:
+def _is_of_other_place(plain: str, words: ContentWords) -> bool:
     """Return whether a sentence names the place of a thing, and a memory does not name that place."""
     match = _IN_PLACE.match(plain)
     return match is not None and content(match["name"]).isdisjoint(words)
@@ -242,7 +251,7 @@ def is_of_person(text: str) -> TextMatch | None:
     return _BARE_NAME.match(text) or _OF_KIN.match(text)
 
 
-def is_of_other(text: str, spoken: frozenset[str]) -> bool:
+def is_of_other(text: str, spoken: ContentWords) -> bool:
     """Return whether a statement is about a person whom a sentence with the words `spoken` does not name."""
     if named := is_of_person(text):
         return content(named[0]).isdisjoint(spoken)
@@ -250,7 +259,7 @@ def is_of_other(text: str, spoken: frozenset[str]) -> bool:
     return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(spoken)
 
 
-def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+def _is_of_more(phrase: str, plain: str, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether a phrase is more specific than a memory, by an owner or another part of a compound."""
     if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
@@ -262,7 +271,7 @@ def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoke
     return bool(more) and not is_about_place
 
 
-def _has_other_owner(phrase: str, text: str, words: frozenset[str]) -> bool:
+def _has_other_owner(phrase: str, text: str, words: ContentWords) -> bool:
     if not HAN_SIGN.search(phrase):
         return any(owner.isdisjoint(words) for owner in map(content, OWNED.findall(phrase)) if owner)
     owners = [_HAN_OWN.sub("", owner) for owner in _HAN_OWNED.findall(phrase)]
@@ -301,7 +310,7 @@ def _are_none_in(part: str, text: str) -> bool:
     return bool(words) and not any(word in text for word in words)
 
 
-def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
+def _is_narrower(old: str, text: str, words: ContentWords) -> bool:
     """Return whether a sentence denies less than a memory says: for one owner, for a part, or for certain times."""
     if HAN_SIGN.search(old):
         shared = next((old[:end] for end in range(len(old), 1, -1) if old[:end] in text), "")
@@ -313,7 +322,7 @@ def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
     return _has_other_owner(old, text, words) or not all(things <= words for things in owned) or has_new_time
 
 
-def _changes_unknown(revision: Revision, text: str, words: frozenset[str]) -> bool:
+def _changes_unknown(revision: Revision, text: str, words: ContentWords) -> bool:
     """Return whether a person changes something that a memory about a person does not mention."""
     is_persons = _OTHER_PERSON.match(subject_of(text)) or is_of_person(text)
     if revision.old or CHANGE not in revision.forms or not is_persons:
@@ -323,12 +332,12 @@ def _changes_unknown(revision: Revision, text: str, words: frozenset[str]) -> bo
     return not is_mentioned and not (MOVES.search(revision.plain) and HOME.search(text))
 
 
-def _is_authors_own(subject: str, text: str, spoken: frozenset[str]) -> bool:
+def _is_authors_own(subject: str, text: str, spoken: ContentWords) -> bool:
     """Return whether the thing of a sentence is its author's own, and the thing of a memory another person's."""
     return bool(_OWN_THING.match(subject)) and _has_other_owner(subject_of(text), subject, spoken)
 
 
-def _has_other_role(revision: Revision, subject: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
+def _has_other_role(revision: Revision, subject: str, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether the subject of a sentence occurs in a memory only in the value of another subject."""
     if any(value and revision.plain.startswith(value) for value in (*revision.old, revision.new)):
         return False
@@ -354,7 +363,7 @@ def is_single_event(revision: Revision) -> bool:
     return not forms & _MARKS and tells_what_happened(plain) and not _PRESENT_VERB.search(plain)
 
 
-def is_of_other_clause(plain: str, value: TypedValue, words: frozenset[str]) -> bool:
+def is_of_other_clause(plain: str, value: TypedValue, words: ContentWords) -> bool:
     """Return whether a value is in a later clause about another subject: `that went well, the party is on the 16th`."""
     start = max((end.end() for end in CLAUSE_END.finditer(plain, 0, value.start)), default=0)
     if not start or HAN_SIGN.search(plain):

@@ -366,14 +366,14 @@ def _item(
     """Return the item of a sentence by its form alone; None if it has no form."""
     text, plain = sentence.text, sentence.plain
     starts = clause_starts(plain)
-    if (identifier := identifier_in(plain, starts)) is not None:
+    if identifier := identifier_in(plain, starts):
         why = why_not_stated_of(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
         if why:
             return DroppedItem(text, why, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
         return CapturedItem(Kind.ENTITY, text, identifier.what, identifier.is_plain, weight)
     statement = _statement(text, plain)
-    if statement is not None and not statement.reason:
+    if statement and not statement.reason:
         is_pinned = statement.form.is_pinned and statement.is_first and is_clean(plain, 0)
         return CapturedItem(statement.form.kind, text, statement.form.name, is_pinned)
     if correction := correction_in(plain, is_led=is_led):

@@ -132,7 +132,7 @@ def correction_in(plain: str, *, is_led: bool) -> str:
 
 PINS_OF_A_KIND = 3
 """Most captured pins of one kind, such as names or phone numbers, in the core block: the newest."""
-NOT_ADDRESSED = "not pinned: nothing says that this name is told to the agent"
+NOT_ADDRESSED = "not pinned: nothing shows that this name is meant for the agent"
 NAME = "name"
 LANGUAGES = (ENGLISH, CHINESE, GERMAN)
 _NAMES = tuple(form for language in LANGUAGES for form in language.forms if form.is_pinned)
@@ -180,10 +180,10 @@ def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
 def pin_kind(text: str) -> str:
     """Return the kind of pin that capture would make of a text: a name or a kind of identifier; empty if none."""
     starts = clause_starts(text)
-    if (identifier := identifier_in(text, starts)) is not None:
+    if identifier := identifier_in(text, starts):
         return identifier.what
     name = form_in(text, text, starts, _NAMES)
-    return NAME if name is not None and not name.reason else ""
+    return NAME if name and not name.reason else ""
 
 
 CHARS_MAX = 500
@@ -233,7 +233,11 @@ def is_by_person(line: RetainedLine) -> bool:
     return line.attributes.provenance in BY_PEOPLE
 
 
-def slots_of(text: str) -> frozenset[tuple[str, str]]:
+Slots = frozenset[tuple[str, str]]
+"""Slots with a single value: the name of a form, and the noun or shape of its value."""
+
+
+def slots_of(text: str) -> Slots:
     """Return the single-valued slots that a statement fills; empty if it has none, or also states something else."""
     slots = set[tuple[str, str]]()
     for language in LANGUAGES if len(text) <= CHARS_MAX else ():
@@ -266,7 +270,7 @@ def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | 
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 
 
-def _superseding(line: RetainedLine, slots: frozenset[tuple[str, str]], valid: Sequence[Memory]) -> RetainedLine:
+def _superseding(line: RetainedLine, slots: Slots, valid: Sequence[Memory]) -> RetainedLine:
     """Return the line superseding the newest memory of its slots; a pinned line also the newest pinned memory.
 
     A name that is not pinned supersedes no pinned memory: it may be a quotation.
@@ -284,7 +288,7 @@ def _superseding(line: RetainedLine, slots: frozenset[tuple[str, str]], valid: S
     return replace(line, attributes=replace(line.attributes, supersedes=supersedes))
 
 
-def _is_older(memory: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
+def _is_older(memory: Memory, line: RetainedLine, slots: Slots) -> bool:
     return (
         memory.scope == line.attributes.scope
         and memory.id != line.id

@@ -29,7 +29,9 @@ from memoryd.domain.memories.capture.lines import Candidate
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
 from memoryd.domain.memories.capture.values import (
     HAN_NUMBER,
+    ContentWords,
     TypedValue,
+    ValuePair,
     common_start,
     content,
     new_value,
@@ -69,7 +71,7 @@ _BARE_NUMBER = caseless(
 )
 
 
-def other_number(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
+def other_number(revision: Revision, old: str) -> ValuePair | None:
     """Return the only number of an old line, and the number that is all of a correction: `no, it is 8443`."""
     bare, numbers = _BARE_NUMBER.match(revision.plain), list(_ONE_NUMBER.finditer(old))
     if not bare or len(numbers) != 1 or {ANSWER, CORRECTION}.isdisjoint(revision.forms):
@@ -83,7 +85,7 @@ def other_number(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] 
 _PERSON = expression(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 
 
-def other_name(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | None:
+def other_name(revision: Revision, old: str) -> ValuePair | None:
     """Return the name in an old line that a sentence says has ended, and the only other name in the sentence."""
     subject = subject_of(revision.plain)
     ended = [name for name in {*_PERSON.findall(subject), *revision.old} if _PERSON.fullmatch(name)]
@@ -97,7 +99,7 @@ def other_name(revision: Revision, old: str) -> tuple[TypedValue, TypedValue] | 
     return TypedValue("name", name, start, start + len(name)), TypedValue("name", new[0], *new.span())
 
 
-def exchanged(old: str, pair: tuple[TypedValue, TypedValue]) -> str:
+def exchanged(old: str, pair: ValuePair) -> str:
     """Return a line with the first value of the pair, which it contains, replaced by the second."""
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
@@ -167,7 +169,7 @@ _PREPOSITION = caseless(
 )
 
 
-def _are_in_one_place(old: str, new: str, pair: tuple[TypedValue, TypedValue]) -> bool:
+def _are_in_one_place(old: str, new: str, pair: ValuePair) -> bool:
     """Return whether no different prepositions precede the old and the new value: then the new may replace the old."""
     places = [_PREPOSITION.search(text[: value.start]) for text, value in zip((old, new), pair, strict=True)]
     joins = {place[1].lower() for place in places if place}
@@ -208,7 +210,7 @@ _CAPITAL = expression(
 )
 
 
-def _adds_more(revision: Revision, old: str, pair: tuple[TypedValue, TypedValue]) -> bool:
+def _adds_more(revision: Revision, old: str, pair: ValuePair) -> bool:
     """Return whether a sentence has further values or names that the old line lacks."""
     known = {value.key for value in (*values_in(old), pair[1])}
     if any(value.key not in known and value.kind != "daypart" for value in values_in(revision.rest)):
@@ -264,14 +266,14 @@ class NewValue(Struct, frozen=True):
     value: TypedValue
     bare: str
     """The clause without typed values and words of change."""
-    spoken: frozenset[str]
+    spoken: ContentWords
     """Content words of `bare`."""
     rest: str
     """The sentence without that clause."""
-    names: frozenset[str]
+    names: ContentWords
     """Content words of the names in `rest`."""
 
-    def may_be_of(self, text: str, words: frozenset[str]) -> bool:
+    def may_be_of(self, text: str, words: ContentWords) -> bool:
         """Return whether a memory contains all words that the sentence has about the value."""
         if not _are_in(self.names, words):
             return False
@@ -302,7 +304,7 @@ def new_values_of(revision: Revision) -> list[NewValue]:
     return new
 
 
-def replaced_value(new: Sequence[NewValue], text: str, words: frozenset[str]) -> tuple[TypedValue, TypedValue] | None:
+def replaced_value(new: Sequence[NewValue], text: str, words: ContentWords) -> ValuePair | None:
     """Return a value of a memory, and the new value that replaces it; None if the sentence is about another thing."""
     known = {value.key for value in values_in(text)}
     fresh = [value for value in new if value.value.key not in known]
@@ -321,7 +323,7 @@ def replaced_value(new: Sequence[NewValue], text: str, words: frozenset[str]) ->
     return (places[0], only.value) if len(places) == 1 else None
 
 
-def _agree(spoken: frozenset[str], own: str, common: frozenset[str]) -> bool:
+def _agree(spoken: ContentWords, own: str, common: ContentWords) -> bool:
     """Return whether a clause of a memory contains all words of a sentence, and is about them."""
     about = content(own)
     if _HAN_RUN.search(own):
@@ -335,7 +337,7 @@ def _agree(spoken: frozenset[str], own: str, common: frozenset[str]) -> bool:
     )
 
 
-def _are_in(spoken: Iterable[str], words: frozenset[str]) -> bool:
+def _are_in(spoken: Iterable[str], words: ContentWords) -> bool:
     return all(word in words or any(_are_related(word, other) for other in words) for word in spoken)
 
 
@@ -362,10 +364,7 @@ def _parts(between: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
 
 
 def _places(text: str, kind: str) -> Iterator[tuple[str, list[TypedValue]]]:
-    """Yield the topic of each clause with values of a kind, and these values.
-
-    The topic is the clause without values and words of change, or that of the first clause if nothing else is left.
-    """
+    """Yield each clause with values of a kind, bare or else the first bare clause, and these values."""
     values = [value for value in values_in(text) if value.kind == kind]
     main = ""
     for start, end in _parts(_END, text):
@@ -454,7 +453,7 @@ def _is_in(value: str, clauses: Sequence[str]) -> bool:
     )
 
 
-def _names(words: frozenset[str], value: frozenset[str]) -> bool:
+def _names(words: ContentWords, value: ContentWords) -> bool:
     """Return whether words contain a sufficient share of the words of a value."""
     least = _HAN_PART if any(map(HAN_SIGN.match, value)) else _HALF
     return bool(value) and len(words & value) >= least * len(value)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.corrections import is_name
-from memoryd.domain.memories.capture.values import Rarity, content, values_in
+from memoryd.domain.memories.capture.values import ContentWords, Rarity, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.generated import line_said_of
 from memoryd.domain.memories.kinds import Kind, MemoryId
@@ -46,11 +46,11 @@ class Candidate(Struct, frozen=True):
 
     memory: Memory
     text: str
-    words: frozenset[str]
+    words: ContentWords
 
 
 @lru_cache(maxsize=CACHED_LINES)
-def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
+def memory_words(text: str, entities: tuple[str, ...]) -> ContentWords:
     """Return the content words of a memory, under which it is indexed."""
     return content(" ".join((text, *entities)))
 
@@ -162,7 +162,7 @@ class StandingLines:
                 yield self._index.lines[key]
 
     @cached_property
-    def own_names(self) -> frozenset[str]:
+    def own_names(self) -> ContentWords:
         """Content words of the lines with the author's name."""
         return frozenset[str]().union(*(line.words for line in self._visible(self._index.names)))
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.capture.lines import Candidate, memory_values, says_home
 from memoryd.domain.memories.capture.outdating_weights import TABLE
-from memoryd.domain.memories.capture.values import Rarity, TypedValue, content, values_in
+from memoryd.domain.memories.capture.values import ContentWords, Rarity, TypedValue, content, values_in
 from memoryd.domain.memories.facts.values import HAN
 from memoryd.domain.memories.unasked.form import ALWAYS, weights_in
 
@@ -101,7 +101,7 @@ class _Piece(Struct, frozen=True):
 
     group: str
     text: str
-    words: frozenset[str]
+    words: ContentWords
 
 
 class _Message:
@@ -185,7 +185,7 @@ class _Message:
             else:
                 yield piece.text.lower().replace("'", "").replace("’", "")
 
-    def _han_signs(self, run: str, words: frozenset[str]) -> Iterator[str]:
+    def _han_signs(self, run: str, words: ContentWords) -> Iterator[str]:
         """Yield the characters of a run, with marks for pairs of characters that the line or the answer contains."""
         signs = list(run)
         for source, mark in ((self.answered, _ANSWER), (words, _LINE)):

@@ -147,22 +147,18 @@ def _item(text: str, form: str, target: Target, *, may_supersede: bool) -> Captu
     superseded = [memory for memory in target.superseded if may_supersede or not is_by_person(memory.line)]
     disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
     model = target.superseded[0].line if target.superseded else None
+    about = model or (disputed[0].line if len(disputed) == 1 else None)
     return CapturedItem(
         Kind.FACT if model is None else model.kind,
         target.text if target.disputed or not disputed else text,
         form,
         # a line with one value exchanged stays pinned
         is_pinned=model is not None and model.attributes.is_pinned and target.text != text and not disputed,
-        entities=_entities(target.superseded or (disputed if len(disputed) == 1 else ())),
+        entities=about.entities if about else (),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),
         note="; ".join(filter(None, (_note("supersedes", superseded), _note("contradicts", disputed)))),
     )
-
-
-def _entities(memories: Sequence[Memory]) -> tuple[str, ...]:
-    """Return the entities of the first of these memories; none without memories."""
-    return memories[0].line.entities if memories else ()
 
 
 def _note(what: str, memories: Sequence[Memory]) -> str:

@@ -174,8 +174,6 @@ _SAYS_SO = caseless(
     r"|确认)(?:了[，,])?(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))"
 )
 """The source of a statement that its author believes: after the statement, or of a change."""
-
-
 _REST_STAYS = caseless(
     r"[,;，；]\s*(?:(?:and |but )?(?:(?:the |all the )?rest|everything else|all else)(?: (?:is|stays|remains))?"
     r" (?:(?:all )?the same|as (?:before|it was|is)|unchanged)|(?:and |but )?the rest (?:stays|remains)"
@@ -196,8 +194,6 @@ _HAS_NOW = expression(
 _HAS_MOVED = expression(
     r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
 )
-
-
 _JOIN = caseless(r"\b(?:so|because|since) (?=(?:i|we)\b)")
 _LASTS = expression(
     r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
@@ -224,7 +220,7 @@ class Revision(Struct, frozen=True):
     is_authors: bool = False
     """Whether it is about its author."""
     has_pronoun: bool = False
-    """Whether it begins with a pronoun for its thing."""
+    """Whether it begins with a pronoun."""
     has_verb: bool = True
     old: tuple[str, ...] = ()
     """Old values, as far as it names them."""

@@ -53,6 +53,7 @@ from memoryd.domain.memories.capture.outdating import rank_outdated
 from memoryd.domain.memories.capture.rejections import says_secret
 from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_of
 from memoryd.domain.memories.capture.values import (
+    ContentWords,
     content,
     may_change_to,
     new_value,
@@ -128,15 +129,11 @@ def _target(search: "_Search", revision: Revision) -> Target | None:
 def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target | None:
     """Return a revision of the only memory with a clause that says the same with another value; None if not one."""
     new = new_values_of(revision)
-    pairs = [
-        (candidate, pair)
-        for candidate in similar
-        if (pair := replaced_value(new, candidate.text, candidate.words)) is not None
-    ]
+    pairs = [(line, pair) for line in similar if (pair := replaced_value(new, line.text, line.words))]
     if len(pairs) != 1:
         return None
-    ((candidate, pair),) = pairs
-    return Target(exchanged(candidate.text, pair), superseded=(candidate.memory,))
+    ((line, pair),) = pairs
+    return Target(exchanged(line.text, pair), superseded=(line.memory,))
 
 
 OUTDATED = 0.2
@@ -202,7 +199,7 @@ class _Search:
         return list(filter(self._is_slip, unique)) if SLIP in self._revision.forms else unique
 
     @cached_property
-    def _words(self) -> frozenset[str]:
+    def _words(self) -> ContentWords:
         return self._spoken | self._subject | self._before
 
     @cached_property
@@ -276,7 +273,7 @@ class _Search:
         between = came_between(self._revision, self.similar, self._restated) if again else None
         return self.over(between) if between else None
 
-    def _share(self, part: frozenset[str], words: frozenset[str]) -> float:
+    def _share(self, part: ContentWords, words: ContentWords) -> float:
         """Return the share of the weight of `words` that is in `part`."""
         return self._rarity.share(part & words, words)
 
@@ -290,7 +287,7 @@ class _Search:
             return False
         return not (self._revision.is_authors and is_of_other(line.text, self._spoken | self._own_names))
 
-    def _is_named(self, line: Candidate, subject: frozenset[str]) -> bool:
+    def _is_named(self, line: Candidate, subject: ContentWords) -> bool:
         """Return whether the memory contains the words before the verb, or the rest of the sentence its subject."""
         if self._share(line.words, self._subject) >= _COMPLETE:
             return True
@@ -378,7 +375,7 @@ class _Search:
         return self._is_move and says_home(line)
 
     @cached_property
-    def _values(self) -> frozenset[str]:
+    def _values(self) -> ContentWords:
         """Content words of the values in the sentence."""
         return content(" ".join(value.text for value in self._values_in(self._revision.rest)))
 

@@ -107,9 +107,17 @@ class TypedValue(Struct, frozen=True):
         return _PLURAL_DAY.sub("", key)
 
 
+ContentWords = frozenset[str]
+"""Content words of a text, as returned by `content`."""
+ValuePair = tuple[TypedValue, TypedValue]
+"""An old value and the new value that replaces it."""
+ValueReader = Callable[[str], list[TypedValue]]
+"""`values_in`, or a cached form of it."""
+
+
 def values_in(text: str) -> list[TypedValue]:
     """Return the typed values of a text, in order; names after a noun come last."""
-    typed = [value for match in _TYPED.finditer(text) if (value := _value(match)) is not None]
+    typed = [value for match in _TYPED.finditer(text) if (value := _value(match))]
     names = (
         name for name in _names(text) if not any(name.start < value.end and value.start < name.end for value in typed)
     )
@@ -158,14 +166,12 @@ def _anchor(text: str, start: int) -> str:
 _JOINS = word_set("now new about around only exactly currently number no nr then still again already say since")
 
 
-def new_value(
-    old: str, new: str, *, is_loose: bool = False, read: Callable[[str], list[TypedValue]] = values_in
-) -> tuple[TypedValue, TypedValue] | None:
+def new_value(old: str, new: str, *, is_loose: bool = False, read: ValueReader = values_in) -> ValuePair | None:
     """Return the value of an old statement and the new value of the same type, if there is exactly one such pair.
 
     If a statement has several values of a type, values with the same anchor belong together. `is_loose`: the final
     phrases of both statements may be the pair, too, if they follow the same preposition and are both measures or both
-    not. `read` is `values_in`, or a cached form of it.
+    not.
     """
     before, after = read(old), read(new)
     known = {value.key for value in before}
@@ -189,7 +195,7 @@ def new_value(
 _NUMBER = expression(r"\d+(?:[.,]\d+)*")
 
 
-def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[tuple[TypedValue, TypedValue]]:
+def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[ValuePair]:
     """Yield pairs of an amount and a number without its unit after the same word: `it costs 35`."""
     for later in after:
         amounts = [value for value in before if value.kind.startswith("amount ") and value.anchor == later.anchor]
@@ -211,7 +217,7 @@ _HAN_NAMED = expression(
 _MIN_NOUN = 2
 
 
-def _han_named(old: str, new: str, read: Callable[[str], list[TypedValue]]) -> Iterator[tuple[TypedValue, TypedValue]]:
+def _han_named(old: str, new: str, read: ValueReader) -> Iterator[ValuePair]:
     """Yield pairs of values that two clauses state of the same noun before their verbs."""
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
@@ -277,7 +283,7 @@ TIMES = word_set("time days date daypart")
 """Kinds of values that are times."""
 
 
-def may_change_to(old: str, new: str, *, read: Callable[[str], list[TypedValue]] = values_in) -> bool:
+def may_change_to(old: str, new: str, *, read: ValueReader = values_in) -> bool:
     """Return whether a new value may replace the value of a statement: a date replaces neither a time nor a place."""
     known, spoken = ({value.kind for value in read(text)} & TIMES for text in (old, new))
     if known and spoken:
@@ -319,7 +325,7 @@ def stem(word: str) -> str:
     return bare if bare == plain else _SUFFIX.sub("", bare)
 
 
-def content(text: str) -> frozenset[str]:
+def content(text: str) -> ContentWords:
     """Return the content words of a text: stems, and for Chinese the pairs of characters between stop words."""
     words = set[str]()
     for token in _TOKEN.findall(text):
@@ -352,7 +358,7 @@ class Rarity(Struct, frozen=True):
         """Return the total weight of words."""
         return sum(log((self.texts + 2) / (self.counts.get(word, 1) + 0.5)) for word in words)
 
-    def share(self, part: frozenset[str], all_words: frozenset[str]) -> float:
+    def share(self, part: ContentWords, all_words: ContentWords) -> float:
         """Return the share of the weight of all words that is in `part`; 0 without words.
 
         A pair of Chinese characters that spans two words of the part does not count.

@@ -237,11 +237,11 @@ def part_named(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, s
     """
     if span.is_open or span not in (month_of(span.first.year, span.first.month), year_of(span.first.year)):
         return before, span, behind
-    if (match := _BEFORE.search(before)) is not None:
+    if match := _BEFORE.search(before):
         week, part = match["week"], (match["part"] or "").lower()
         third = 0 if part.startswith(_EARLY) else 1 if part.startswith(_MID) else 2
         return before[: match.start()], _week(span, week.lower()) if week else _third(span, third), behind
-    if (match := _BEHIND.match(behind)) is not None:
+    if match := _BEHIND.match(behind):
         third = 0 if match["early"] else 1 if match["mid"] else 2
         return before, _third(span, third), behind[match.end() :]
     return before, span, behind
