@@ -32,7 +32,7 @@ class SecretKind(StrEnum):
     CARD = "card"
 
 
-class FoundSecret(Struct, frozen=True, order=True):
+class SecretSpan(Struct, frozen=True, order=True):
     """A secret in a text: the characters from `start` to `end`, `end` excluded."""
 
     start: int
@@ -70,7 +70,7 @@ def redacted_joined(pieces: Sequence[str]) -> str:
     joined, apart = "".join(pieces), _BETWEEN.join(pieces)
     cuts = [at for at, sign in enumerate(apart) if sign == _BETWEEN]
     moved = [
-        FoundSecret(
+        SecretSpan(
             secret.start - bisect_left(cuts, secret.start), secret.end - bisect_left(cuts, secret.end), secret.kind
         )
         for secret in (secrets_in(apart) if cuts else ())
@@ -78,13 +78,13 @@ def redacted_joined(pieces: Sequence[str]) -> str:
     return redacted(_without(joined, _apart(sorted([*secrets_in(joined), *moved]))))
 
 
-def secrets_in(text: str) -> list[FoundSecret]:
+def secrets_in(text: str) -> list[SecretSpan]:
     """Return the secrets of a text in order, with overlapping ones joined."""
     secrets = chain(known_secrets(text), named_secrets(text))
     return list(_apart(sorted(secret for secret in secrets if secret.start < secret.end)))
 
 
-def _without(text: str, secrets: Iterable[FoundSecret]) -> str:
+def _without(text: str, secrets: Iterable[SecretSpan]) -> str:
     pieces, at = [], 0
     for secret in secrets:
         pieces += [text[at : secret.start], _mask(text[secret.start : secret.end], secret.kind)]
@@ -92,12 +92,12 @@ def _without(text: str, secrets: Iterable[FoundSecret]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _apart(secrets: Iterable[FoundSecret]) -> Iterable[FoundSecret]:
+def _apart(secrets: Iterable[SecretSpan]) -> Iterable[SecretSpan]:
     """Yield the secrets with overlapping ones joined; their kind is one that is masked completely.
 
     Secrets with equal start and end stay one secret of the first kind.
     """
-    last: FoundSecret | None = None
+    last: SecretSpan | None = None
     for secret in secrets:
         if last is None or secret.start >= last.end:
             if last is not None:
@@ -106,7 +106,7 @@ def _apart(secrets: Iterable[FoundSecret]) -> Iterable[FoundSecret]:
         elif (secret.start, secret.end) != (last.start, last.end):
             is_within = secret.end <= last.end and last.kind is SecretKind.PRIVATE_KEY
             kind = last.kind if is_within else SecretKind.PASSWORD
-            last = FoundSecret(last.start, max(last.end, secret.end), kind)
+            last = SecretSpan(last.start, max(last.end, secret.end), kind)
     if last is not None:
         yield last
 
@@ -193,33 +193,33 @@ def is_random(text: str) -> bool:
     return any(len(run) >= 20 or _is_mixed(run) for run in _CHANCE.findall(text))
 
 
-def known_secrets(text: str) -> Iterator[FoundSecret]:
+def known_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the secrets recognised by their form alone, in no order; they may overlap."""
     yield from _tokens(text)
     yield from _broken_tokens(text)
     for match in chain(*(pattern.finditer(text) for pattern in (_ADDRESS, _USER, _ARGUMENT, _COOKIE))):
         if not is_masked(match["secret"]):
-            yield FoundSecret(*match.span("secret"), SecretKind.PASSWORD)
+            yield SecretSpan(*match.span("secret"), SecretKind.PASSWORD)
     for match in chain(_ADDRESS_TOKEN.finditer(text), _QUERY.finditer(text)):
         if is_random(match["secret"]):
-            yield FoundSecret(*match.span("secret"), SecretKind.TOKEN)
+            yield SecretSpan(*match.span("secret"), SecretKind.TOKEN)
     yield from _private_keys(text)
     for match in _CARD.finditer(text):
         digits = re.sub("[ -]", "", match.group())
         if _CARD_STARTS.match(digits) and _is_checked(digits):
-            yield FoundSecret(*match.span(), SecretKind.CARD)
+            yield SecretSpan(*match.span(), SecretKind.CARD)
 
 
-def _tokens(text: str) -> Iterator[FoundSecret]:
+def _tokens(text: str) -> Iterator[SecretSpan]:
     for pattern in _TOKENS:
         for match in pattern.finditer(text):
             start, end = _secret(match)
             value = text[start:end]
             if not is_masked(value) and (pattern in _SURE or is_random(value)):
-                yield FoundSecret(start, end, SecretKind.TOKEN)
+                yield SecretSpan(start, end, SecretKind.TOKEN)
 
 
-def _broken_tokens(text: str) -> Iterator[FoundSecret]:
+def _broken_tokens(text: str) -> Iterator[SecretSpan]:
     """Yield keys that continue in the next lines, as terminals and mails wrap them."""
     for pattern in (_KNOWN, _BROKEN):
         reached = 0
@@ -233,7 +233,7 @@ def _broken_tokens(text: str) -> Iterator[FoundSecret]:
                 end = more.end()
             if end > match.end():
                 reached = end
-                yield FoundSecret(match.start(), end, SecretKind.TOKEN)
+                yield SecretSpan(match.start(), end, SecretKind.TOKEN)
 
 
 def is_masked(value: str) -> bool:
@@ -257,7 +257,7 @@ def _is_mixed(text: str) -> bool:
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
-def _private_keys(text: str) -> Iterator[FoundSecret]:
+def _private_keys(text: str) -> Iterator[SecretSpan]:
     """Yield the text between the first and the last line of each key, or up to its last key line if that is missing."""
     at = 0
     while begin := _BEGIN.search(text, at):
@@ -266,9 +266,9 @@ def _private_keys(text: str) -> Iterator[FoundSecret]:
             for cut in _BEGIN.finditer(text, begin.start()):
                 lines = _KEY_LINES.match(text, start := cut.end())
                 stop = start + len(lines.group().rstrip()) if lines else start
-                yield FoundSecret(start, stop, SecretKind.PRIVATE_KEY)
+                yield SecretSpan(start, stop, SecretKind.PRIVATE_KEY)
             return
-        yield FoundSecret(begin.end(), end.start(), SecretKind.PRIVATE_KEY)
+        yield SecretSpan(begin.end(), end.start(), SecretKind.PRIVATE_KEY)
         at = end.end()
 
 
@@ -317,7 +317,7 @@ _CHARS = expression(r"[!@#$%^&*+~?=]")
 _MIN_PASSWORD, _MIN_TOKEN, _MIN_PROSE_TOKEN = 4, 8, 12
 
 
-def named_secrets(text: str) -> Iterator[FoundSecret]:
+def named_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the values after the names of secrets, in no order; they may overlap."""
     for match in _NAMED.finditer(_lower(text)):
         start, end = match.span("quoted" if match["quoted"] else "bare")
@@ -327,7 +327,7 @@ def named_secrets(text: str) -> Iterator[FoundSecret]:
             value, is_secret = value.rstrip(_ENCLOSING if match["sign"] == "=" else _TAIL), _is_bare_secret
         if not is_masked(value) and is_secret(value, match):
             kind = SecretKind.PASSWORD if match["password"] else SecretKind.TOKEN
-            yield FoundSecret(start, start + len(value), kind)
+            yield SecretSpan(start, start + len(value), kind)
     yield from _other_named_secrets(text)
 
 
@@ -337,18 +337,18 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else "".join(sign.lower() if sign < "\x80" else sign for sign in text)
 
 
-def _other_named_secrets(text: str) -> Iterator[FoundSecret]:
+def _other_named_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield the values after Chinese names, and after options of commands."""
     for match in _CHINESE_NAMED.finditer(text):
         value, is_assigned = match["bare"].rstrip(_TAIL), re.search("[:：=]", match["sign"])
         # after a space alone, a short word is as likely the name of a method
         least = _MIN_PASSWORD if match["sign"].strip() else _MIN_TOKEN
         if len(value) >= least and not is_masked(value) and (is_assigned or _is_password(value)):
-            yield FoundSecret(match.start("bare"), match.start("bare") + len(value), SecretKind.PASSWORD)
+            yield SecretSpan(match.start("bare"), match.start("bare") + len(value), SecretKind.PASSWORD)
     for match in _OPTION.finditer(text):
         value = match["bare"].rstrip(_TAIL)
         if _is_password(value):
-            yield FoundSecret(match.start("bare"), match.start("bare") + len(value), SecretKind.PASSWORD)
+            yield SecretSpan(match.start("bare"), match.start("bare") + len(value), SecretKind.PASSWORD)
 
 
 def _is_quoted_secret(value: str, match: TextMatch) -> bool:

@@ -116,8 +116,8 @@ def _run(table: LineTable, within: range, room: Room) -> range:
     A single line, or a heading with the line below it, may exceed `room`.
     """
     if len(within) <= room.lines and table.size(within) <= room.characters:
-        return without_blank_edges(table, within)
-    run = richest(table, within, room)
+        return trim_blank_lines(table, within)
+    run = heaviest_run(table, within, room)
     if run.start in table.headings:
         # add all lines below the heading that fit
         most = table.starts[run.start] + room.characters
@@ -125,7 +125,7 @@ def _run(table: LineTable, within: range, room: Room) -> range:
         run = range(run.start, max(run.stop, last))
         if run.stop < within.stop and all(at in table.headings or at in table.blanks for at in run):
             return range(run.start, run.stop + 1)
-    return without_blank_edges(table, widened(table, run, within, room))
+    return trim_blank_lines(table, extend_run(table, run, within, room))
 
 
 def _focus(table: LineTable, shown: range, terms: Iterable[str], near: Sequence[MatchingPassage], room: Room) -> Focus:
@@ -253,7 +253,7 @@ def _standouts(starts: Sequence[int], near: Sequence[MatchingPassage]) -> Iterat
         )
 
 
-def richest(table: LineTable, within: range, room: Room) -> range:
+def heaviest_run(table: LineTable, within: range, room: Room) -> range:
     """Return the run of lines within `room` with the highest weight; at a tie the shorter, then the first.
 
     A run never weighs less than a run inside it. So for each last line, only the longest run that fits is compared,
@@ -292,7 +292,7 @@ def _weight_of_run(counts: Mapping[tuple[str, float], int]) -> float:
     return sum(once.values()) + LINE_SHARE * sum([weight * lines for (_, weight), lines in counts.items()])
 
 
-def widened(table: LineTable, run: range, within: range, room: Room) -> range:
+def extend_run(table: LineTable, run: range, within: range, room: Room) -> range:
     """Return the run extended by a line after it and a line before it in turn, while they fit."""
     starts, start, stop = table.starts, run.start, run.stop
     before = None
@@ -305,7 +305,7 @@ def widened(table: LineTable, run: range, within: range, room: Room) -> range:
     return range(start, stop)
 
 
-def without_blank_edges(table: LineTable, run: range) -> range:
+def trim_blank_lines(table: LineTable, run: range) -> range:
     """Return the run without blank lines at its edges, but at least one line."""
     filled = [at for at in run if at not in table.blanks]
     return range(filled[0], filled[-1] + 1) if filled else run[-1:]

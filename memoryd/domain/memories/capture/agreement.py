@@ -87,7 +87,7 @@ _PARTS_OF_TIME = (
 _FOR_WHOM = caseless(r"\bfor (?!(?:us|hours|days|weeks|months|years|ages)\b)([a-z]{3,}s)\b")
 
 
-def are_of_other_times(revision: Revision, text: str) -> bool:
+def have_exclusive_times(revision: Revision, text: str) -> bool:
     """Return whether a sentence and a statement name exclusive parts of the year or the week, or different people.
 
     A sentence for some days does not revise a time for all days either. Sentences that state a change are never
@@ -125,13 +125,13 @@ _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
 _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 
-def are_apart(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
+def is_unrelated(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether a sentence is about another thing than a memory, or about a single event."""
     is_event = is_single_event(revision) and not tells_what_happened(text)
-    return is_event or are_of_other_things(revision, text, words, spoken)
+    return is_event or is_about_other_thing(revision, text, words, spoken)
 
 
-def are_of_other_things(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
+def is_about_other_thing(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
     """Return whether a sentence is about another thing than a memory."""
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
@@ -224,7 +224,7 @@ def _is_at_times(text: str) -> bool:
 def is_bare_place(revision: Revision, text: str) -> bool:
     """Return whether both say only where a person is: a person may be in a team, in a town and at a school at once."""
     matches = [_BARE_PLACE.match(side.rstrip(" .!")) for side in (revision.plain, text)]
-    if revision.old or not _MARKS_OF_NOW.issuperset(revision.forms) or not all(matches) or not is_of_person(text):
+    if revision.old or not _MARKS_OF_NOW.issuperset(revision.forms) or not all(matches) or not match_person(text):
         return False
     places = [match["value"] for match in matches if match]
     are_times = any(known.kind in TIMES for place in places for known in values_in(f"at {place}"))
@@ -246,14 +246,14 @@ def _phrases(revision: Revision, subject: str) -> set[str]:
     return {subject, revision.about} - {""}
 
 
-def is_of_person(text: str) -> TextMatch | None:
+def match_person(text: str) -> TextMatch | None:
     """Match a person, or a named thing, at the beginning of a statement."""
     return _BARE_NAME.match(text) or _OF_KIN.match(text)
 
 
-def is_of_other(text: str, spoken: ContentWords) -> bool:
+def is_about_other_person(text: str, spoken: ContentWords) -> bool:
     """Return whether a statement is about a person whom a sentence with the words `spoken` does not name."""
-    if named := is_of_person(text):
+    if named := match_person(text):
         return content(named[0]).isdisjoint(spoken)
     subject = subject_of(text)
     return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(spoken)
@@ -324,7 +324,7 @@ def _is_narrower(old: str, text: str, words: ContentWords) -> bool:
 
 def _changes_unknown(revision: Revision, text: str, words: ContentWords) -> bool:
     """Return whether a person changes something that a memory about a person does not mention."""
-    is_persons = _OTHER_PERSON.match(subject_of(text)) or is_of_person(text)
+    is_persons = _OTHER_PERSON.match(subject_of(text)) or match_person(text)
     if revision.old or CHANGE not in revision.forms or not is_persons:
         return False
     subject = content(subject_of(text))
@@ -363,7 +363,7 @@ def is_single_event(revision: Revision) -> bool:
     return not forms & _MARKS and tells_what_happened(plain) and not _PRESENT_VERB.search(plain)
 
 
-def is_of_other_clause(plain: str, value: TypedValue, words: ContentWords) -> bool:
+def is_in_other_clause(plain: str, value: TypedValue, words: ContentWords) -> bool:
     """Return whether a value is in a later clause about another subject: `that went well, the party is on the 16th`."""
     start = max((end.end() for end in CLAUSE_END.finditer(plain, 0, value.start)), default=0)
     if not start or HAN_SIGN.search(plain):

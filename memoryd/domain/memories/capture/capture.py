@@ -22,15 +22,15 @@ from memoryd.domain.memories.capture.corrections import (
     is_lead,
 )
 from memoryd.domain.memories.capture.forms import (
-    FoundForm,
+    FormMatch,
     form_in,
     gate,
+    is_about_text,
     is_clean,
     is_own_clause,
-    is_staged,
     why_unreal,
 )
-from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, identifier_in, why_not_stated_of
+from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, identifier_in, why_not_kept
 from memoryd.domain.memories.capture.rejections import (
     DroppedItem,
     why_each_unfit,
@@ -122,7 +122,7 @@ def makes_unsafe(sentence: SpokenSentence) -> bool:
     why = why_not_plain(sentence)
     if why == SkipReason.QUESTION or _ORDER.match(sentence.plain):
         return _ON_TEXT.search(sentence.plain) is not None
-    return bool(why) or is_staged(sentence.plain)
+    return bool(why) or is_about_text(sentence.plain)
 
 
 def why_not_in_context(text: str, kinds: Sequence[SentenceContext], at: int) -> str:
@@ -367,7 +367,7 @@ def _item(
     text, plain = sentence.text, sentence.plain
     starts = clause_starts(plain)
     if identifier := identifier_in(plain, starts):
-        why = why_not_stated_of(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
+        why = why_not_kept(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
         if why:
             return DroppedItem(text, why, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
@@ -383,7 +383,7 @@ def _item(
     return None if statement is None else DroppedItem(text, statement.reason, statement.form.name)
 
 
-def _statement(text: str, plain: str) -> FoundForm | None:
+def _statement(text: str, plain: str) -> FormMatch | None:
     """Return the first form of a sentence that holds, else the first with a reason why it does not."""
     stated = [form_in(text, plain, language.starts(plain), language.forms) for language in LANGUAGES]
     requested = [form_in(text, plain, [0], [language.remember]) for language in LANGUAGES]

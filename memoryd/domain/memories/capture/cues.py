@@ -327,7 +327,7 @@ def without_light_verb(denied: str) -> str:
     return _LIGHT.sub("", denied)
 
 
-def behind_leads(plain: str) -> tuple[str, frozenset[str]]:
+def strip_leads(plain: str) -> tuple[str, frozenset[str]]:
     """Return a sentence without its leading phrases, and the kinds of these: groups of `_LEAD`."""
     kinds = set[str]()
     while lead := _LEAD.match(plain):

@@ -8,7 +8,7 @@ I am vegetarian and similar, we use …, never …, always … before …, remem
 import re
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
-from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, is_of_answer, value
+from memoryd.domain.memories.capture.forms import Language, StatementForm, is_about_answer, is_clean, value
 from memoryd.domain.memories.kinds import Kind
 
 _OFTEN = (
@@ -132,7 +132,7 @@ woman
 
 def _is_profession(_head: TextMatch, rest: str) -> bool:
     match = _PROFESSION.match(rest)
-    return match is not None and match["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
+    return match is not None and match["noun"].lower() not in _NO_PROFESSION and not is_about_answer(rest)
 
 
 _NOT_OTHERS = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
@@ -142,7 +142,7 @@ def _is_custom(head: TextMatch, rest: str) -> bool:
     is_ruled = bool(re.search(r"always|only|never|exclusively", head[0], re.IGNORECASE)) or bool(
         _NOT_OTHERS.match(rest) or _NAMED_FOR.match(rest)
     )
-    return is_ruled and not _BARE.match(rest) and not is_of_answer(rest)
+    return is_ruled and not _BARE.match(rest) and not is_about_answer(rest)
 
 
 _NAMED_FOR = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")

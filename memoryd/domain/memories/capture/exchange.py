@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memoryd.domain.expressions import caseless, expression, word_set
 from memoryd.domain.memories.book import Memory
-from memoryd.domain.memories.capture.agreement import MOVES, is_made_of, is_of_other
+from memoryd.domain.memories.capture.agreement import MOVES, is_about_other_person, is_made_of
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
     AGAIN_WORDS,
@@ -46,21 +46,21 @@ _SEGMENT = caseless(
 )
 
 
-def renewed(revision: Revision, old: str) -> str:
+def renew_line(revision: Revision, old: str) -> str:
     """Return the old line with one value exchanged, if it says more than what changes; else the sentence."""
     line = _with_number(revision, old)
-    if line or (still_holds(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
+    if line or (has_other_clause(revision, old) and (line := _with_place(revision, old) or _with_word(revision, old))):
         return line
-    is_answer = ANSWER in revision.forms or revision.has_pronoun
     if NO_LONGER in revision.forms and (ended := content(" ".join(revision.old))) and ended <= content(subject_of(old)):
         # the thing itself has ended, and no value of it remains: `training is over, and I am home at 9`
         return revision.text
-    pair = new_value(old, revision.rest, is_loose=is_answer) or other_number(revision, old)
+    is_answer = ANSWER in revision.forms or revision.has_pronoun
+    pair = new_value(old, revision.rest, is_loose=is_answer) or number_pair(revision, old)
     if pair is None or not (is_answer or _says_more(old, pair[0])) or _adds_more(revision, old, pair):
         return revision.text
     if not _are_in_one_place(old, revision.rest, pair) or _is_of_another(revision, old, pair[0]):
         return revision.text
-    line = exchanged(old, pair)
+    line = exchange_value(old, pair)
     return line if line != old else revision.text
 
 
@@ -71,7 +71,7 @@ _BARE_NUMBER = caseless(
 )
 
 
-def other_number(revision: Revision, old: str) -> ValuePair | None:
+def number_pair(revision: Revision, old: str) -> ValuePair | None:
     """Return the only number of an old line, and the number that is all of a correction: `no, it is 8443`."""
     bare, numbers = _BARE_NUMBER.match(revision.plain), list(_ONE_NUMBER.finditer(old))
     if not bare or len(numbers) != 1 or {ANSWER, CORRECTION}.isdisjoint(revision.forms):
@@ -85,7 +85,7 @@ def other_number(revision: Revision, old: str) -> ValuePair | None:
 _PERSON = expression(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 
 
-def other_name(revision: Revision, old: str) -> ValuePair | None:
+def name_pair(revision: Revision, old: str) -> ValuePair | None:
     """Return the name in an old line that a sentence says has ended, and the only other name in the sentence."""
     subject = subject_of(revision.plain)
     ended = [name for name in {*_PERSON.findall(subject), *revision.old} if _PERSON.fullmatch(name)]
@@ -99,7 +99,7 @@ def other_name(revision: Revision, old: str) -> ValuePair | None:
     return TypedValue("name", name, start, start + len(name)), TypedValue("name", new[0], *new.span())
 
 
-def exchanged(old: str, pair: ValuePair) -> str:
+def exchange_value(old: str, pair: ValuePair) -> str:
     """Return a line with the first value of the pair, which it contains, replaced by the second."""
     return old[: pair[0].start] + pair[1].text + old[pair[0].end :]
 
@@ -107,7 +107,7 @@ def exchanged(old: str, pair: ValuePair) -> str:
 _CLAUSES = caseless(r"[,;，；。]\s*|\s(?:and|und)\s")
 
 
-def still_holds(revision: Revision, text: str) -> bool:
+def has_other_clause(revision: Revision, text: str) -> bool:
     """Return whether a memory has a clause that the sentence does not revise, and that would be hidden with it."""
     spoken, subject = content(revision.text), content(subject_of(text))
     clauses = [words for clause in _CLAUSES.split(text) if (words := content(clause) - subject)]
@@ -273,7 +273,7 @@ class NewValue(Struct, frozen=True):
     names: ContentWords
     """Content words of the names in `rest`."""
 
-    def may_be_of(self, text: str, words: ContentWords) -> bool:
+    def fits_memory(self, text: str, words: ContentWords) -> bool:
         """Return whether a memory contains all words that the sentence has about the value."""
         if not _are_in(self.names, words):
             return False
@@ -304,14 +304,14 @@ def new_values_of(revision: Revision) -> list[NewValue]:
     return new
 
 
-def replaced_value(new: Sequence[NewValue], text: str, words: ContentWords) -> ValuePair | None:
+def value_pair(new: Sequence[NewValue], text: str, words: ContentWords) -> ValuePair | None:
     """Return a value of a memory, and the new value that replaces it; None if the sentence is about another thing."""
     known = {value.key for value in values_in(text)}
     fresh = [value for value in new if value.value.key not in known]
-    if len(fresh) != 1 or not fresh[0].may_be_of(text, words) or tells_what_happened(text):
+    if len(fresh) != 1 or not fresh[0].fits_memory(text, words) or tells_what_happened(text):
         return None
     (only,) = fresh
-    if is_of_other(text, only.spoken | only.names):
+    if is_about_other_person(text, only.spoken | only.names):
         return None
     # each clause of the memory is compared on its own: another clause may be about another thing
     common = content(subject_of(text)) | (words - content(text))
@@ -389,7 +389,7 @@ _NO_VALUE = caseless(rf"(?<!\S)(?:is|are|was|were|has|have|had|是|在|有)(?!\S
 _MIDDLE_MAX = 8
 
 
-def are_same_but_one(first: Memory, second: Memory) -> bool:
+def differ_in_one_value(first: Memory, second: Memory) -> bool:
     """Return whether two memories are about the same in the same words, except for one value."""
     text, other = first.text.strip(), second.text.strip()
     # most pairs are rejected here, before they are split
@@ -422,7 +422,7 @@ _HALF, _HAN_PART = 0.5, 0.3
 """Least shares of a value's words; the Chinese one is lower, since some pairs of characters span two words."""
 
 
-def came_between(
+def line_between(
     revision: Revision, standing: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> Candidate | None:
     """Return the only line in `standing` that came between two equal values: a sentence says that the first is back.
@@ -438,7 +438,7 @@ def came_between(
         if before.words.isdisjoint(again):
             continue  # true of nearly all lines
         for line in standing:
-            if line is before or not are_same_but_one(before.memory, line.memory):
+            if line is before or not differ_in_one_value(before.memory, line.memory):
                 continue
             old, new = difference(before.text, line.text), difference(line.text, before.text)
             is_named = not spoken.isdisjoint(before.words & line.words - content(old)) or _names(spoken, content(new))

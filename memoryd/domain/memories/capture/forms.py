@@ -35,7 +35,7 @@ _STAGED = caseless(
 )
 
 
-def is_staged(plain: str) -> bool:
+def is_about_text(plain: str) -> bool:
     """Return whether a sentence is about a text, or about role play."""
     return bool(_STAGED.search(plain))
 
@@ -104,7 +104,7 @@ def value(like: re.Pattern[str] = _SAYS, *, unlike: re.Pattern[str] | None = Non
     """
 
     def holds(_head: TextMatch, rest: str) -> bool:
-        is_refused = (unlike is not None and unlike.match(rest)) or (is_own and is_of_answer(rest))
+        is_refused = (unlike is not None and unlike.match(rest)) or (is_own and is_about_answer(rest))
         return bool(like.match(rest)) and not is_refused
 
     return holds
@@ -139,7 +139,7 @@ class Language(Struct, frozen=True):
         return leads.end() if leads else place
 
 
-class FoundForm(Struct, frozen=True):
+class FormMatch(Struct, frozen=True):
     """A form in a sentence; `reason` is why it does not hold, empty if it does."""
 
     form: StatementForm
@@ -148,17 +148,17 @@ class FoundForm(Struct, frozen=True):
     reason: str = ""
 
 
-def form_in(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FoundForm | None:
+def form_in(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FormMatch | None:
     """Return the first form that holds at one of `starts`, else the first with a matching head, or None."""
-    refused: FoundForm | None = None
+    refused: FormMatch | None = None
     for place, start in enumerate(starts):
         for form in forms:
             head = form.head.match(plain, start)
             if head is None:
                 continue
             if form.holds(head, text[head.end() :]):
-                return FoundForm(form, place == 0)
-            refused = refused or FoundForm(form, place == 0, SkipReason.NO_VALUE)
+                return FormMatch(form, place == 0)
+            refused = refused or FormMatch(form, place == 0, SkipReason.NO_VALUE)
     return refused
 
 
@@ -198,7 +198,7 @@ def why_unreal(plain: str) -> str:
     return SkipReason.UNREAL if _UNREAL.search(plain) else ""
 
 
-def is_of_answer(value: str) -> bool:
+def is_about_answer(value: str) -> bool:
     """Return whether a value is about the answer before or the present task."""
     return bool(_OF_ANSWER.search(value))
 

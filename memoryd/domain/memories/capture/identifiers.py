@@ -107,7 +107,7 @@ _ADDED = caseless(
 """Clauses that the owner may add to a number."""
 
 
-class FoundIdentifier(Struct, frozen=True):
+class IdentifierMatch(Struct, frozen=True):
     """An identifier in a sentence."""
 
     what: str
@@ -118,17 +118,17 @@ class FoundIdentifier(Struct, frozen=True):
     """Whether it is own, and the sentence says nothing else."""
 
 
-def identifier_in(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
+def identifier_in(plain: str, starts: Sequence[int]) -> IdentifierMatch | None:
     """Return the identifier in a sentence; None if it has none. `starts` are the offsets of its main clauses."""
     what = _kind_of(plain)
     if not what:
         return None
     claims = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
     is_own = bool(claims) and not _NOT_MINE.search(plain)
-    return FoundIdentifier(what, is_own, is_own and is_clean(plain, claims[0], added=_ADDED))
+    return IdentifierMatch(what, is_own, is_own and is_clean(plain, claims[0], added=_ADDED))
 
 
-def why_not_stated_of(plain: str, identifier: FoundIdentifier, starts: Sequence[int]) -> str:
+def why_not_kept(plain: str, identifier: IdentifierMatch, starts: Sequence[int]) -> str:
     """Return the reason why an identifier is not kept, for example without an owner; empty if it is kept."""
     if _SECRET.search(plain):
         return SkipReason.NOT_TO_PASS_ON

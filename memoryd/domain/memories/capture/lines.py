@@ -140,7 +140,7 @@ def _are_alike(first: Mapping[MemoryId, Memory], second: Mapping[MemoryId, Memor
     return 2 * len(first.keys() & second.keys()) > max(len(first), len(second))
 
 
-class StandingLines:
+class ValidLines:
     """The valid lines of a scope on a day. Use them while `LOCK` is held."""
 
     def __init__(self, book: Book, scope: str, day: date | None) -> None:

@@ -21,7 +21,7 @@ from memoryd.domain.memories.capture.corrections import is_by_person, with_succe
 from memoryd.domain.memories.capture.outdating import CHARS_MAX
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
-from memoryd.domain.memories.capture.targets import Target, outdated_by, target_of
+from memoryd.domain.memories.capture.targets import Target, find_outdated, find_target
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
@@ -56,7 +56,7 @@ def with_revisions(
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
             continue
-        target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
+        target = find_target(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
         elif may_supersede and revision.is_self_contained:
@@ -67,7 +67,7 @@ def with_revisions(
     if verdict.kept or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
         return verdict
     message = " ".join(text.split())
-    target = outdated_by(message, book, scope=scope, day=day, answer_before=answer_before)
+    target = find_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
     if target is None:
         return verdict
     item = _item(message, OUTDATES, target, may_supersede=may_supersede)

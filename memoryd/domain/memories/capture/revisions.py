@@ -26,10 +26,10 @@ from memoryd.domain.memories.capture.cues import (
     NOW,
     OTHERWISE,
     SLIP,
-    behind_leads,
     cues_in,
     has_ended,
     has_word_of_change,
+    strip_leads,
     without_light_verb,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
@@ -284,7 +284,7 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
     sentences = _join(text)
     leads, context = frozenset[str](), ""
     for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
-        plain, own = behind_leads(sentence.plain)
+        plain, own = strip_leads(sentence.plain)
         start = len(sentence.plain) - len(plain)
         before = f"{context} {sentence.plain[:start]}"
         context = f"{context} {sentence.plain}" if own else sentence.plain
@@ -368,7 +368,7 @@ def _continues(before: SpokenSentence, sentence: SpokenSentence) -> bool:
     """Return whether a sentence says what `it` is now, and the sentence before it the old value."""
     if before.is_question or not _INSTEAD.match(sentence.plain):
         return False
-    return any("old" in match.groupdict() for _, match in cues_in(behind_leads(before.plain)[0]))
+    return any("old" in match.groupdict() for _, match in cues_in(strip_leads(before.plain)[0]))
 
 
 def is_chinese(text: str) -> bool:

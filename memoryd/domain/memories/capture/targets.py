@@ -20,12 +20,12 @@ from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.agreement import (
     HOME,
     MOVES,
-    are_apart,
-    are_of_other_times,
+    have_exclusive_times,
+    is_about_other_person,
     is_bare_place,
-    is_of_other,
-    is_of_other_clause,
-    is_of_person,
+    is_in_other_clause,
+    is_unrelated,
+    match_person,
 )
 from memoryd.domain.memories.capture.cues import (
     AGAIN,
@@ -38,17 +38,17 @@ from memoryd.domain.memories.capture.cues import (
     again_clause,
 )
 from memoryd.domain.memories.capture.exchange import (
-    are_same_but_one,
-    came_between,
-    exchanged,
+    differ_in_one_value,
+    exchange_value,
+    has_other_clause,
+    line_between,
+    name_pair,
     new_values_of,
-    other_name,
-    other_number,
-    renewed,
-    replaced_value,
-    still_holds,
+    number_pair,
+    renew_line,
+    value_pair,
 )
-from memoryd.domain.memories.capture.lines import LOCK, Candidate, StandingLines, says_home
+from memoryd.domain.memories.capture.lines import LOCK, Candidate, ValidLines, says_home
 from memoryd.domain.memories.capture.outdating import rank_outdated
 from memoryd.domain.memories.capture.rejections import says_secret
 from memoryd.domain.memories.capture.revisions import AUTHOR, Revision, subject_of
@@ -94,7 +94,7 @@ class Target(Struct, frozen=True):
     """Memories, one of which the sentence may mean."""
 
 
-def target_of(
+def find_target(
     revision: Revision,
     book: Book,
     *,
@@ -108,7 +108,7 @@ def target_of(
     The sentence may reply to the assistant's `answer_before`, or to its author's own words, `said_before`.
     """
     with LOCK:
-        lines = StandingLines(book, scope, day)
+        lines = ValidLines(book, scope, day)
         return _target(_Search(revision, (answer_before, said_before), lines), revision)
 
 
@@ -129,11 +129,11 @@ def _target(search: "_Search", revision: Revision) -> Target | None:
 def _renewed_clause(revision: Revision, similar: Sequence[Candidate]) -> Target | None:
     """Return a revision of the only memory with a clause that says the same with another value; None if not one."""
     new = new_values_of(revision)
-    pairs = [(line, pair) for line in similar if (pair := replaced_value(new, line.text, line.words))]
+    pairs = [(line, pair) for line in similar if (pair := value_pair(new, line.text, line.words))]
     if len(pairs) != 1:
         return None
     ((line, pair),) = pairs
-    return Target(exchanged(line.text, pair), superseded=(line.memory,))
+    return Target(exchange_value(line.text, pair), superseded=(line.memory,))
 
 
 OUTDATED = 0.2
@@ -144,14 +144,14 @@ _LINE_CHARS_MAX = 200
 """Length limit of a line, which is repeated in the new line."""
 
 
-def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
+def find_outdated(text: str, book: Book, *, scope: str, day: date | None, answer_before: str) -> Target | None:
     """Return the line that a message outdates without a form of revision; None if it outdates none.
 
     The new text is the message together with that line: the message may say little alone, and if it was meant
     otherwise, nothing is lost.
     """
     with LOCK:
-        lines = StandingLines(book, scope, day)
+        lines = ValidLines(book, scope, day)
         near, _ = lines.near(content(text) | content(answer_before))
         unique = {line.memory.id: line for line in (*near, *islice(lines.homes, _HOMES_MAX))}
         short = [line for line in unique.values() if len(line.text) <= _LINE_CHARS_MAX]
@@ -170,7 +170,7 @@ def outdated_by(text: str, book: Book, *, scope: str, day: date | None, answer_b
 class _Search:
     """Search for the memories that one sentence revises."""
 
-    def __init__(self, revision: Revision, before: tuple[str, str], lines: StandingLines) -> None:
+    def __init__(self, revision: Revision, before: tuple[str, str], lines: ValidLines) -> None:
         answer, said_before = before
         # several rules parse the same memory, and the sentence for each memory: cached for this search
         self._values_in, self._subject_in = cache(values_in), cache(lambda text: content(subject_of(text)))
@@ -233,13 +233,13 @@ class _Search:
         if tells_what_happened(self._revision.plain) and not tells_what_happened(line.text):
             return False
         values = content(" ".join(value.text for value in self._values_in(line.text)))
-        return not is_of_person(line.text) or line.words <= self._rest | values
+        return not match_person(line.text) or line.words <= self._rest | values
 
     def weight(self, line: Candidate) -> float:
         """Return the weight of a memory; 0 if it does not fit, or if the sentence is about something else."""
         fits = self._fit(line)
         names = line.words | self._own_names
-        return 0.0 if fits and are_apart(self._revision, line.text, names, self._spoken) else fits
+        return 0.0 if fits and is_unrelated(self._revision, line.text, names, self._spoken) else fits
 
     def _fit(self, line: Candidate) -> float:
         rules = (self._says_old, self._has_other_value, self._is_same_frame, self._is_changed)
@@ -253,24 +253,24 @@ class _Search:
     def over(self, line: Candidate) -> Target:
         """Return the target that replaces a line; for a value that is valid again, also the lines similar to it."""
         revision, memory, text = self._revision, line.memory, line.text
-        if are_of_other_times(revision, text):
+        if have_exclusive_times(revision, text):
             return Target(revision.text)  # both are valid
-        new = renewed(revision, text)
-        if new == revision.text and still_holds(revision, text):
-            pair = replaced_value(new_values_of(revision), text, line.words) or other_name(revision, text)
+        new = renew_line(revision, text)
+        if new == revision.text and has_other_clause(revision, text):
+            pair = value_pair(new_values_of(revision), text, line.words) or name_pair(revision, text)
             if pair is None:
                 return Target(new, disputed=(memory,))
-            new = exchanged(text, pair)
+            new = exchange_value(text, pair)
         # the value is stated again, so its oldest line is superseded with the line that came between
         alike = self._lines.alike(line.words) if AGAIN in revision.forms else ()
         memories = [other.memory for other in alike]
-        same = [other for other in memories if other is not memory and are_same_but_one(other, memory)]
+        same = [other for other in memories if other is not memory and differ_in_one_value(other, memory)]
         return Target(new, superseded=(memory, *same))
 
     def between(self) -> Target | None:
         """Return the target that replaces the line between a former value and the same value again, if there is one."""
         again = AGAIN in self._revision.forms
-        between = came_between(self._revision, self.similar, self._restated) if again else None
+        between = line_between(self._revision, self.similar, self._restated) if again else None
         return self.over(between) if between else None
 
     def _share(self, part: ContentWords, words: ContentWords) -> float:
@@ -285,7 +285,7 @@ class _Search:
             return False
         if self._subject and not self._about and not self._is_named(line, subject):
             return False
-        return not (self._revision.is_authors and is_of_other(line.text, self._spoken | self._own_names))
+        return not (self._revision.is_authors and is_about_other_person(line.text, self._spoken | self._own_names))
 
     def _is_named(self, line: Candidate, subject: ContentWords) -> bool:
         """Return whether the memory contains the words before the verb, or the rest of the sentence its subject."""
@@ -335,7 +335,7 @@ class _Search:
         if self._old or not self._is_same_subject(line):
             return False
         pair = new_value(line.text, self._revision.plain, read=self._values_in)
-        if pair is None or is_of_other_clause(self._revision.plain, pair[1], line.words):
+        if pair is None or is_in_other_clause(self._revision.plain, pair[1], line.words):
             return False
         spoken = self._rest | self._about
         other = spoken - content(pair[1].text) - line.words
@@ -387,7 +387,7 @@ class _Search:
         if not self._is_answer:
             return False
         revision = self._revision
-        pair = other_number(revision, line.text)
+        pair = number_pair(revision, line.text)
         if pair is not None and len(pair[0].text) >= _MIN_CHARS and states_value(self._said_before, pair[0].text):
             return True
         is_bare = pair is not None

@@ -20,11 +20,11 @@ from memoryd.domain.memories.times.spans import (
     days_of_month,
     english_season,
     in_year,
+    last_units,
     month_of,
-    one_day,
     shifted,
+    single_day,
     unit_away,
-    units_back,
     year_of,
     yearless_mention,
 )
@@ -178,7 +178,7 @@ def english_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
 
 def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan:
     name = " ".join((match["far"] or match["near"]).lower().split())
-    return one_day(shifted(calendar.day, _DAYS_AWAY.get(name, 0)))
+    return single_day(shifted(calendar.day, _DAYS_AWAY.get(name, 0)))
 
 
 def _unit_next_to(match: TextMatch, calendar: Calendar) -> TimeReading:
@@ -208,7 +208,7 @@ def _in_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
 def _past_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     unit, count = _unit(match), count_of(match)
     if AWAY[match["which"].lower()] < 0:
-        return units_back(calendar.day, count, unit)
+        return last_units(calendar.day, count, unit)
     end = unit_away(calendar.day, count, unit)
     return end and DaySpan(calendar.day, end.last)
 
@@ -224,7 +224,7 @@ def _weekdays(match: TextMatch, calendar: Calendar) -> TimeMention | None:
         day = shifted(calendar.day, number - calendar.day.weekday())
     else:
         day = calendar.weekday(number, _DIRECTIONS.get(which, calendar.direction))
-    return TimeMention(start, match.end(), one_day(day), is_weekday=True)
+    return TimeMention(start, match.end(), single_day(day), is_weekday=True)
 
 
 def _bare_month(match: TextMatch, calendar: Calendar) -> TimeReading:

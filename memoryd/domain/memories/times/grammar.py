@@ -18,7 +18,7 @@ from memoryd.domain.text.dates import MONTH
 _FLAGS = re.ASCII | re.IGNORECASE
 
 
-class Bearing(IntEnum):
+class DayRelevance(IntEnum):
     """Relevance of a day that a question names."""
 
     PASSING = 0
@@ -160,13 +160,13 @@ def clauses_of(plain: str) -> list[Clause]:
     return [_clause(plain, start, end) for start, end in _parts(plain) if plain[start:end].strip()]
 
 
-def bearing_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> Bearing:
+def relevance_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> DayRelevance:
     """Return the relevance of a day that a text names; `clauses` are the clauses of the text."""
     if _IS_STAMP.match(plain, word.end):
-        return Bearing.PASSING
+        return DayRelevance.PASSING
     clause = next((clause for clause in clauses if clause.start <= word.start < clause.end), None)
     if clause is None:
-        return Bearing.MATTER
+        return DayRelevance.MATTER
     others = [other for other in clauses if other.mood is Mood.ASKS and other is not clause]
     before, behind = plain[clause.start : word.start], plain[word.end : clause.end]
     is_over = clause.is_past if word.is_weekday else word.is_over
@@ -204,19 +204,19 @@ def asks_for_plans(clauses: Sequence[Clause]) -> bool:
     )
 
 
-def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> Bearing:
+def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> DayRelevance:
     if is_over or clause.is_of_time or _SINCE.search(before):
-        return Bearing.MATTER
+        return DayRelevance.MATTER
     if _DEADLINE.search(before) or _EASTERN_FOR.search(before):
-        return Bearing.PASSING
+        return DayRelevance.PASSING
     if _EASTERN_PLAN.match(behind) and not _EASTERN_WHETHER.search(clause.text):
-        return Bearing.PASSING
-    return Bearing.MATTER if word.is_date else Bearing.HINT
+        return DayRelevance.PASSING
+    return DayRelevance.MATTER if word.is_date else DayRelevance.HINT
 
 
 def _beside(
     clause: Clause, before: str, behind: str, others: Sequence[Clause], *, is_over: bool, is_date: bool
-) -> Bearing:
+) -> DayRelevance:
     """Return the relevance of a day in a clause that asks nothing; `others` are the clauses that do."""
     is_of_time = any(other.is_of_events for other in (clause, *others))
     # as in "last week: who called?"
@@ -224,15 +224,15 @@ def _beside(
     asks_past = any(other.is_past for other in others)
     if is_over:
         if not others or is_of_time or asks_past:
-            return Bearing.MATTER if clause.mood is Mood.NAMES else Bearing.HINT
-        return Bearing.HINT if clause.mood is Mood.NAMES else Bearing.PASSING
+            return DayRelevance.MATTER if clause.mood is Mood.NAMES else DayRelevance.HINT
+        return DayRelevance.HINT if clause.mood is Mood.NAMES else DayRelevance.PASSING
     if clause.mood is Mood.STATES:
-        return Bearing.PASSING
+        return DayRelevance.PASSING
     if is_of_time or (is_alone and asks_past):
-        return Bearing.MATTER
+        return DayRelevance.MATTER
     if others or _DEADLINE.search(before) or _EASTERN_FOR.search(before):
-        return Bearing.PASSING
-    return Bearing.MATTER if is_date else Bearing.HINT
+        return DayRelevance.PASSING
+    return DayRelevance.MATTER if is_date else DayRelevance.HINT
 
 
 def _parts(plain: str) -> Iterator[tuple[int, int]]:

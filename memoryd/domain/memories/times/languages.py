@@ -22,11 +22,11 @@ from memoryd.domain.memories.times.spans import (
     chinese_season,
     days_of_month,
     in_year,
+    last_units,
     month_of,
-    one_day,
     shifted,
+    single_day,
     unit_away,
-    units_back,
     week_of,
     weekend_of,
     year_of,
@@ -116,7 +116,7 @@ _QUARTERS = expression(
 _END_OF_IT = expression(
     r"(?<![0-9一二三四五六七八九十几半多每个個年月青少老童成中])(?P<unit>[年月])(?=[初底末])(?![初底末][0-9一二三四五六七八九十])"
 )
-"""`年底`, `月初`: this year or month, reduced to a part by `part_named`."""
+"""`年底`, `月初`: this year or month, reduced to a part by `narrow_to_part`."""
 _DAYS_OF_MONTH = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
@@ -167,7 +167,7 @@ def _is_cut(match: TextMatch) -> bool:
 
 
 def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan | None:
-    return None if _is_cut(match) else one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
+    return None if _is_cut(match) else single_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
 
 
 def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
@@ -184,7 +184,7 @@ def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
         return TimeMention(begins, match.end(), weekend_of(week.first) if which else calendar.weekend())
     number = min(_WEEKDAYS.index(day), 6)
     weekday = shifted(week.first, number) if which else calendar.weekday(number, calendar.direction)
-    return TimeMention(begins, match.end(), one_day(weekday), is_weekday=True)
+    return TimeMention(begins, match.end(), single_day(weekday), is_weekday=True)
 
 
 def _unit_next_to(match: TextMatch, calendar: Calendar) -> DaySpan | None:
@@ -217,7 +217,7 @@ def _units_ago(match: TextMatch, calendar: Calendar) -> DaySpan | None:
 
 def _past_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     counts = _counts(match)
-    return units_back(calendar.day, max(counts), _unit(match)) if counts else None
+    return last_units(calendar.day, max(counts), _unit(match)) if counts else None
 
 
 def _bare_month(match: TextMatch, calendar: Calendar) -> TimeMention | None:

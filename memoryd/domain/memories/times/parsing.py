@@ -14,13 +14,13 @@ from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
 from memoryd.domain.memories.times.english import NO_PART, count_of, english_direction, english_times
 from memoryd.domain.memories.times.grammar import (
-    Bearing,
+    DayRelevance,
     DayWord,
     asks_ahead,
     asks_for_plans,
-    bearing_of,
     clauses_of,
     question_part,
+    relevance_of,
 )
 from memoryd.domain.memories.times.languages import (
     chinese_direction,
@@ -34,14 +34,14 @@ from memoryd.domain.memories.times.spans import (
     Direction,
     TimeMention,
     in_year,
-    one_day,
-    part_named,
+    mask_paths,
+    mask_recurring,
+    mask_titles,
+    narrow_to_part,
     shifted,
+    single_day,
     week_of,
     weekend_of,
-    without_places,
-    without_repeated,
-    without_titles,
     yearless_mention,
 )
 from memoryd.domain.text.dates import MONTH, placed_dates
@@ -97,7 +97,7 @@ def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
 
     A span with `since` ends on the day of the text, a span with `until` begins on it.
     """
-    plain = without_repeated(without_titles(without_places(_plain(text))))
+    plain = mask_recurring(mask_titles(mask_paths(_plain(text))))
     direction = Direction.NEAREST
     if _MAY_HOLD_WEEKDAYS.search(plain):
         direction = chinese_direction(plain) if holds_chinese(plain) else english_direction(plain)
@@ -137,7 +137,7 @@ def query_days(question: str, today: date) -> QueryDays | None:
     sides. Unless the question is about the future, a weekday is in the past, and a date without a year is not far
     ahead.
     """
-    plain = without_repeated(without_titles(_plain(question)))
+    plain = mask_recurring(mask_titles(_plain(question)))
     mentions = _mentions(plain, Calendar(today, Direction.PAST, FURTHEST_AHEAD))
     if not mentions:
         return None
@@ -146,14 +146,14 @@ def query_days(question: str, today: date) -> QueryDays | None:
         mentions = _mentions(plain, Calendar(today, Direction.FUTURE))
     elif asks_ahead(clauses):
         mentions = _mentions(plain, Calendar(today, Direction.FUTURE, FURTHEST_AHEAD))
-    bearings = [
-        (bearing_of(_day_word(plain, mention, today), plain, clauses), mention) for mention in mentions[:MAX_SPANS]
+    relevances = [
+        (relevance_of(_day_word(plain, mention, today), plain, clauses), mention) for mention in mentions[:MAX_SPANS]
     ]
-    best = max((bearing for bearing, _ in bearings), default=Bearing.PASSING)
-    if best is Bearing.PASSING:
+    best = max((relevance for relevance, _ in relevances), default=DayRelevance.PASSING)
+    if best is DayRelevance.PASSING:
         return None
-    span = _combine([_span_in_question(plain, mention) for bearing, mention in bearings if bearing is best])
-    is_matter = best is Bearing.MATTER
+    span = _combine([_span_in_question(plain, mention) for relevance, mention in relevances if relevance is best])
+    is_matter = best is DayRelevance.MATTER
     return QueryDays(span, is_matter, is_matter and span.last >= today and asks_for_plans(clauses))
 
 
@@ -228,7 +228,7 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
     begins, ends = _same_years(first, second)
     if first.is_weekday and second.is_weekday and _says_which(plain, first) and not _says_which(plain, second):
         # the second weekday is in the week of the first: 下周一到周三
-        ends = one_day(shifted(begins.first, (ends.first - begins.first).days % 7))
+        ends = single_day(shifted(begins.first, (ends.first - begins.first).days % 7))
     if ends.last < begins.first and first.is_weekday and second.is_weekday:
         begins, ends = _in_one_week(begins, ends, calendar)
     if ends.last < begins.first:
@@ -258,15 +258,15 @@ def _is_between(plain: str, first: TimeMention, second: TimeMention) -> bool:
     return _OPENS.search(before) is not None or _BETWEEN.match(plain, second.end) is not None
 
 
-def _part_named(plain: str, mention: TimeMention) -> tuple[str, DaySpan, str]:
-    """Return the days of a mention, or of a part of them, with the text before and behind, as `part_named` does."""
+def _narrow(plain: str, mention: TimeMention) -> tuple[str, DaySpan, str]:
+    """Return the days of a mention, or of a part of them, with the text before and behind, as `narrow_to_part` does."""
     start, end = mention.start, mention.end
-    return part_named(plain[max(0, start - _BEFORE_CHARS) : start], mention.span, plain[end : end + _BEHIND_CHARS])
+    return narrow_to_part(plain[max(0, start - _BEFORE_CHARS) : start], mention.span, plain[end : end + _BEHIND_CHARS])
 
 
 def _span_in_text(plain: str, mention: TimeMention, day: date) -> DaySpan:
     """Return the days of a mention in a text written on `day`."""
-    before, part, behind = _part_named(plain, mention)
+    before, part, behind = _narrow(plain, mention)
     span = _shift(before, part)
     if _SINCE.search(before) or _SINCE_IT.match(behind):
         first = span.first
@@ -283,7 +283,7 @@ def _span_in_text(plain: str, mention: TimeMention, day: date) -> DaySpan:
 
 def _span_in_question(plain: str, mention: TimeMention) -> DaySpan:
     """Return the days of a mention in a question."""
-    before, part, behind = _part_named(plain, mention)
+    before, part, behind = _narrow(plain, mention)
     span = _shift(before, part)
     if span != part:
         return span

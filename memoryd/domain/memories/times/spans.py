@@ -79,7 +79,7 @@ class Unit(StrEnum):
     YEAR = "year"
 
 
-def one_day(day: date) -> DaySpan:
+def single_day(day: date) -> DaySpan:
     """Return the span of one day."""
     return DaySpan(day, day)
 
@@ -120,7 +120,7 @@ def weekend_of(day: date) -> DaySpan:
 def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
     """Return the day, week, weekend, month or year that is `count` units after that of `day`; before, if negative."""
     if unit is Unit.DAY:
-        return one_day(shifted(day, count))
+        return single_day(shifted(day, count))
     if unit is Unit.WEEK:
         return week_of(shifted(day, _WEEK * count))
     if unit is Unit.WEEKEND:
@@ -130,7 +130,7 @@ def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
     return year_of(day.year + count)
 
 
-def units_back(day: date, count: int, unit: Unit) -> DaySpan | None:
+def last_units(day: date, count: int, unit: Unit) -> DaySpan | None:
     """Return the days from `count` units ago up to `day`."""
     if unit in (Unit.DAY, Unit.WEEK):
         return DaySpan(shifted(day, -count * (_WEEK if unit is Unit.WEEK else 1)), day)
@@ -143,7 +143,7 @@ def in_year(year: int, month: int, day: int | None) -> DaySpan | None:
     span = month_of(year, month)
     if span is None or day is None:
         return span
-    return one_day(shifted(span.first, day - 1)) if 1 <= day <= span.last.day else None
+    return single_day(shifted(span.first, day - 1)) if 1 <= day <= span.last.day else None
 
 
 def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
@@ -197,19 +197,19 @@ _EASTERN = expression(
 )
 
 
-def without_places(plain: str) -> str:
+def mask_paths(plain: str) -> str:
     """Return a text of the same length with `#` for paths and links with digits, which may contain names of days."""
     if "/" not in plain and "." not in plain and "](" not in plain:
         return plain
     return _PLACE.sub(lambda match: _HIDDEN * len(match[0]) if _DIGIT.search(match[0]) else match[0], plain)
 
 
-def without_titles(plain: str) -> str:
+def mask_titles(plain: str) -> str:
     """Return a text of the same length with `#` for titles of works and set phrases: `《昨日重现》`, `明天会更好`."""
     return _TITLE.sub(_hidden, plain) if "《" in plain or "更" in plain else plain
 
 
-def without_repeated(plain: str) -> str:
+def mask_recurring(plain: str) -> str:
     """Return a text of the same length with `#` for recurring times, such as `every Monday`."""
     return _EASTERN.sub(_hidden, _ENGLISH.sub(_hidden, plain)) if plain else plain
 
@@ -229,7 +229,7 @@ _MID = ("mid", "middle")
 _WEEKS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
 
 
-def part_named(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
+def narrow_to_part(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
     """Return the part of a month or year that the text around `span` names, and the remaining text around it.
 
     Without such a part, all three values are returned unchanged. Early and mid are the first and second ten days of a
