@@ -223,7 +223,11 @@ class Citation(Struct, frozen=True):
         first, last = self.start_line, self.end_line or self.start_line
         if not holds_turns(self.path):
             return _range("L", first, last)
-        return _range("Q", -(-first // TURN_LINES), -(-last // TURN_LINES))
+        return _range("Q", _turn_of(first), _turn_of(last))
+
+
+def _turn_of(line: int) -> int:
+    return (line + TURN_LINES - 1) // TURN_LINES
 
 
 def _range(unit: str, first: int, last: int) -> str:
@@ -375,7 +379,7 @@ def parse_address(text: str) -> TurnAddress:
     if citation.start_line is None or citation.end_line is None or not citation.place.startswith("Q"):
         return TurnAddress(bare)
     name = citation.path.removeprefix(TURNS)
-    return TurnAddress(name, SeqRange(-(-citation.start_line // TURN_LINES), -(-citation.end_line // TURN_LINES)))
+    return TurnAddress(name, SeqRange(_turn_of(citation.start_line), _turn_of(citation.end_line)))
 
 
 def parse_seqs(text: str) -> SeqRange:

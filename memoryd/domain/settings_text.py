@@ -106,13 +106,15 @@ def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
         rest = text[at + 1 : child.start] + text[child.end : close].lstrip().removeprefix(",")
         return text[: at + 1] + (rest if rest.strip() else "") + text[close:]
     gap = text[children[place - 1].end : child.start] if place else ""
-    # comments in the gap are kept
     if place and (gap.strip() == "," or place == len(children) - 1):
-        comments = "" if gap.strip() == "," else gap.replace(",", "", 1).rstrip()
-        return text[: children[place - 1].end] + comments + text[child.end :]
+        return text[: children[place - 1].end] + _comments_in(gap).rstrip() + text[child.end :]
     gap = text[child.end : children[place + 1].start]
-    comments = "" if gap.strip() == "," else gap.replace(",", "", 1).lstrip(" ")
-    return text[: child.start] + comments + text[children[place + 1].start :]
+    return text[: child.start] + _comments_in(gap).lstrip(" ") + text[children[place + 1].start :]
+
+
+def _comments_in(gap: str) -> str:
+    """Return the text between two items without its comma; empty if it has no comments."""
+    return "" if gap.strip() == "," else gap.replace(",", "", 1)
 
 
 def with_block(text: str, block: str) -> str:

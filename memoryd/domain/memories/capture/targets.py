@@ -232,8 +232,7 @@ class _Search:
             return False
         if tells_what_happened(self._revision.plain) and not tells_what_happened(line.text):
             return False
-        values = content(" ".join(value.text for value in self._values_in(line.text)))
-        return not match_person(line.text) or line.words <= self._rest | values
+        return not match_person(line.text) or line.words <= self._rest | self._value_words(line.text)
 
     def weight(self, line: Candidate) -> float:
         """Return the weight of a memory; 0 if it does not fit, or if the sentence is about something else."""
@@ -377,7 +376,10 @@ class _Search:
     @cached_property
     def _values(self) -> ContentWords:
         """Content words of the values in the sentence."""
-        return content(" ".join(value.text for value in self._values_in(self._revision.rest)))
+        return self._value_words(self._revision.rest)
+
+    def _value_words(self, text: str) -> ContentWords:
+        return content(" ".join(value.text for value in self._values_in(text)))
 
     def _was_answered_wrong(self, line: Candidate) -> bool:
         """Return whether the text before the sentence states a memory, and the sentence another value for it.
