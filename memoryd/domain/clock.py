@@ -60,7 +60,10 @@ def jump(before: Clocks, after: Clocks, pause: float) -> Jump | None:
 
 
 class Debounce(Struct):
-    """Collects hints. `quiet` and `hold` are seconds; times come from one monotonic clock."""
+    """Delay of an action: `quiet` seconds after the last hint, but at most `hold` seconds after the first.
+
+    A `hold` below `quiet` counts as `quiet`. Times come from one monotonic clock, in seconds.
+    """
 
     quiet: float
     hold: float

