@@ -1,1 +1,1 @@
-"""Every rule worth arguing about, without files, clocks or chance."""
+"""Rules of the application as pure functions, without files, clocks or randomness."""

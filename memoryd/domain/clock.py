@@ -1,7 +1,7 @@
-"""Clocks: whether the machine slept, the process was stopped or the time was set; debouncing; and signs of life.
+"""Clocks: detection of sleep, stops and changes of the time of day; debouncing; and heartbeats of parts.
 
-A part that has nothing to do is well. One that is at work must give a sign from time to time, and only time in which
-this process ran counts: after a sleep of the machine, or a stop by a signal, nobody is blamed for the silence.
+An idle part is healthy. A working part must beat from time to time. Only time in which this process ran counts: after a
+sleep of the machine, or a stop by a signal, no part counts as stalled.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from typing import overload
 from msgspec import Struct
 
 TOLERANCE = 1.0
-"""Seconds: a busy machine is late too, and a file's times are trusted only if it was read two seconds after."""
+"""Seconds: a busy machine is late, too, and a file's times are trusted only if it was read two seconds after them."""
 
 
 @overload
@@ -21,31 +21,31 @@ def rfc3339(moment: datetime) -> str: ...
 @overload
 def rfc3339(moment: datetime | None) -> str | None: ...
 def rfc3339(moment: datetime | None) -> str | None:
-    """Write an instant as RFC 3339 does, such as `2026-01-30T18:16:00Z`; None stays None."""
+    """Return an instant in RFC 3339 format, such as `2026-01-30T18:16:00Z`; None stays None."""
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
 class Clocks(Struct, frozen=True):
-    """One look, in seconds."""
+    """A reading of three clocks, in seconds."""
 
     running: float
-    """Stands still while the machine sleeps."""
+    """Stops while the machine sleeps."""
     elapsed: float
-    """Goes on while the machine sleeps."""
+    """Continues while the machine sleeps."""
     wall: float
-    """The time of day, which may be set."""
+    """Time of day, which may be set."""
 
 
 class Jump(Struct, frozen=True):
-    """Something happened between two looks, so that changes may have been missed."""
+    """An irregularity between two readings, during which file changes may have been missed."""
 
     reason: str
     was_set_back: bool = False
-    """Whether the time of day may come a second time."""
+    """Whether the same time of day may occur a second time."""
 
 
 def jump(before: Clocks, after: Clocks, pause: float) -> Jump | None:
-    """Compare two looks that should lie `pause` seconds apart; None if nothing but that pause lies between them."""
+    """Compare two readings that should lie `pause` seconds apart; return None if they do."""
     elapsed, running = after.elapsed - before.elapsed, after.running - before.running
     set_by = after.wall - before.wall - elapsed
     if set_by < -TOLERANCE:
@@ -60,7 +60,10 @@ def jump(before: Clocks, after: Clocks, pause: float) -> Jump | None:
 
 
 class Debounce(Struct):
-    """Collects hints. `quiet` and `hold` are seconds; times come from one monotonic clock."""
+    """Delay of an action: `quiet` seconds after the last hint, but at most `hold` seconds after the first.
+
+    A `hold` below `quiet` counts as `quiet`. Times come from one monotonic clock, in seconds.
+    """
 
     quiet: float
     hold: float
@@ -73,52 +76,52 @@ class Debounce(Struct):
         self.last = now
 
     def clear(self) -> None:
-        """Forget the hints: they are being acted upon."""
+        """Remove all hints, because they are being acted upon."""
         self.first = None
 
     @property
     def due(self) -> float | None:
-        """The time to act, None when no hint waits."""
+        """Time to act; None without hints."""
         return None if self.first is None else min(self.last + self.quiet, self.first + max(self.hold, self.quiet))
 
 
 LOOP_SECONDS = 60.0
-"""Of the event loop: nobody is answered while it is blocked."""
+"""Silence limit of the event loop: no request is answered while it is blocked."""
 WRITER_SECONDS = 300.0
-"""Of a writer: a slow disk takes many seconds for one commit."""
+"""Silence limit of a writer: a slow disk takes many seconds for one commit."""
 WATCHER_SECONDS = 180.0
-"""Of the watcher, which proves every half a minute that events flow."""
+"""Silence limit of the watcher, which checks every 30 seconds that events arrive."""
 SCANNER_SECONDS = 900.0
-"""Of whoever follows the notes: one look at all of them on a slow disk, or the cutting of a huge one."""
+"""Silence limit of the scanner and the indexer: one scan of all notes on a slow disk, or chunking a huge note."""
 
 
 class Pulse:
-    """The signs of life of one part: counted only, so that to give one costs nothing, from whatever thread."""
+    """Beats of one part. They are only counted, so that a beat is cheap, from any thread."""
 
     __slots__ = ("signs", "tasks")
 
     def __init__(self) -> None:
         self.signs = 0
         self.tasks = 0
-        """How much work is begun and not ended."""
+        """Number of tasks begun and not ended."""
 
     def beat(self) -> None:
-        """Give a sign."""
+        """Count a beat."""
         self.signs += 1
 
     def begin(self) -> None:
-        """Say that there is work from now on, until `end`."""
+        """Begin a task, which lasts until `end`."""
         self.tasks += 1
         self.beat()
 
     def end(self) -> None:
-        """Say that one of the works begun is over, however it ended."""
+        """End a task, whether it succeeded or not."""
         self.tasks -= 1
         self.beat()
 
     @contextmanager
     def work(self) -> Iterator[None]:
-        """Be at work in the block."""
+        """Run the block as a task."""
         self.begin()
         try:
             yield
@@ -127,7 +130,7 @@ class Pulse:
 
 
 class LivingPart(Struct, frozen=True):
-    """A part that gives signs, and for how many seconds it may be silent while it is at work."""
+    """A part with a pulse, and the seconds for which it may be silent while it works."""
 
     name: str
     pulse: Pulse
@@ -135,18 +138,18 @@ class LivingPart(Struct, frozen=True):
 
 
 class HeartState(StrEnum):
-    """How a part does."""
+    """State of a part."""
 
     IDLE = "idle"
-    """Nothing to do."""
+    """No task."""
     WORKING = "working"
-    """At work, and getting on."""
+    """A task, and silent for no longer than allowed."""
     STALLED = "stalled"
-    """At work, and silent for longer than it may be."""
+    """A task, and silent for longer than allowed."""
 
 
 class Heartbeat(Struct, frozen=True):
-    """One part at one moment; `silent_seconds` is 0 while it has nothing to do."""
+    """State of one part at one moment; `silent_seconds` is 0 while it is idle."""
 
     name: str
     state: HeartState
@@ -155,21 +158,21 @@ class Heartbeat(Struct, frozen=True):
 
 
 class Stethoscope:
-    """Compares each look at the parts with the one before."""
+    """Determines heartbeats by comparing the pulses of parts with their previous values."""
 
     def __init__(self) -> None:
-        self._heard: dict[Pulse, tuple[int, float]] = {}
-        """The signs that each had given at the last look, and for how many seconds it was silent by then."""
+        self._previous: dict[Pulse, tuple[int, float]] = {}
+        """Beats of each pulse at the last call, and its silent seconds until then."""
 
     def listen(self, parts: Sequence[LivingPart], seconds: float) -> list[Heartbeat]:
-        """Return how the parts do, `seconds` of running time after the last look."""
-        before, self._heard = self._heard, {}
+        """Return the heartbeats of the parts, `seconds` of running time after the last call."""
+        before, self._previous = self._previous, {}
         return [self._heartbeat(part, before.get(part.pulse), seconds) for part in parts]
 
     def _heartbeat(self, part: LivingPart, before: tuple[int, float] | None, seconds: float) -> Heartbeat:
         signs, is_at_work = part.pulse.signs, part.pulse.tasks > 0
         silent = before[1] + seconds if is_at_work and before is not None and before[0] == signs else 0.0
-        self._heard[part.pulse] = signs, silent
+        self._previous[part.pulse] = signs, silent
         state = HeartState.WORKING if is_at_work else HeartState.IDLE
         return Heartbeat(
             part.name, HeartState.STALLED if silent > part.limit_seconds else state, silent, part.limit_seconds

@@ -1,21 +1,21 @@
-"""Counters for status and metrics: hits of a cache, durations in Prometheus buckets, rates of queues; and groups."""
+"""Counters for status and metrics: cache hits, durations in Prometheus buckets, and rates of queues; and grouping."""
 
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class CacheUses(Struct):
-    """Counts since it was made."""
+    """Hits and misses of a cache since the start."""
 
     hits: int = 0
     misses: int = 0
 
     def note(self, *, is_hit: bool, times: int = 1) -> None:
-        """Count what was wanted: whether it was there."""
+        """Count look-ups that hit, or that missed."""
         if is_hit:
             self.hits += times
         else:
@@ -23,32 +23,29 @@ class CacheUses(Struct):
 
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of the buckets, in seconds; the last bucket, of what took longer, has none."""
+"""Upper bounds of the buckets, in seconds; the last bucket, for longer durations, has none."""
 
 
-class Durations:
-    """Counts durations; adding one takes no longer however many there were."""
+class Durations(Struct, eq=False):
+    """Counts of durations by bucket; adding a duration takes constant time."""
 
-    __slots__ = ("counts", "total")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS) + 1)
-        """How many fell into each bucket."""
-        self.total = 0.0
-        """The sum of all, in seconds."""
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    """Number of durations in each bucket."""
+    total: float = 0.0
+    """Sum of all durations, in seconds."""
 
     def add(self, seconds: float) -> None:
-        """Count one."""
+        """Count a duration."""
         self.counts[bisect_left(BOUNDS, seconds)] += 1
         self.total += seconds
 
     def join(self, other: "Durations") -> None:
-        """Count what another one counted, too."""
+        """Add the counts of `other`."""
         self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
         self.total += other.total
 
     def buckets(self) -> Iterator[tuple[str, float]]:
-        """Yield each bound, `+Inf` at last, and how many took so long at most."""
+        """Yield each bound, `+Inf` at last, and the number of durations up to it."""
         so_far = 0
         for bound, counted in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
             so_far += counted
@@ -56,10 +53,10 @@ class Durations:
 
 
 def quantile(counts: Sequence[float], share: float) -> float | None:
-    """Return below how many seconds a share (0 to 1) of the durations lies, by what fell into each bucket.
+    """Return the seconds below which a share (0 to 1) of the durations lies, from the counts of the buckets.
 
-    Within a bucket they are taken to lie evenly, as Prometheus does; None if there are none. The last bucket has no
-    end: what lies there is told as its beginning.
+    Durations are assumed to be evenly distributed within a bucket, as in Prometheus. A quantile in the last bucket,
+    which has no upper bound, is returned as its lower bound. None without durations.
     """
     total = sum(counts)
     if total <= 0:
@@ -74,30 +71,27 @@ def quantile(counts: Sequence[float], share: float) -> float | None:
 
 WINDOW_SECONDS = 60.0
 MIN_SECONDS = 1.0
-"""Less than this says nothing."""
+"""Shortest time from which a rate is estimated."""
 
 
-class RateMeter:
-    """Counts what is done; times come from one monotonic clock, in seconds."""
+class RateMeter(Struct, eq=False):
+    """Rate of completed work; times come from one monotonic clock, in seconds."""
 
-    __slots__ = ("_done",)
-
-    def __init__(self) -> None:
-        self._done: deque[tuple[float, int]] = deque()
+    _done: deque[tuple[float, int]] = field(default_factory=deque)
 
     def note(self, now: float, done: int) -> None:
-        """Count so much as done now."""
+        """Count `done` items as completed now."""
         self._done.append((now, done))
         self._drop(now)
 
     def seconds_left(self, now: float, left: int) -> float | None:
-        """Return how long the rest takes at this pace; 0 for nothing, None while the pace is not known."""
+        """Return how long `left` items take at the present rate; 0 for none, None while the rate is unknown."""
         if left <= 0:
             return 0.0
         self._drop(now)
         if not self._done:
             return None
-        # what was noted first was done before it was noted: it begins the time, and is not counted
+        # the first items were completed before their note: it starts the time, and they are not counted
         begun, first = self._done[0]
         took, done = now - begun, sum(number for _, number in self._done) - first
         return left * took / done if done and took >= MIN_SECONDS else None
@@ -112,8 +106,8 @@ Item = TypeVar("Item")
 
 
 def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """Return what belongs to each key, in the order in which it comes."""
-    found: dict[Key, list[Item]] = {}
+    """Return the items of each key, in their order."""
+    groups: dict[Key, list[Item]] = {}
     for key, item in pairs:
-        found.setdefault(key, []).append(item)
-    return found
+        groups.setdefault(key, []).append(item)
+    return groups

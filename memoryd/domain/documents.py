@@ -1,9 +1,9 @@
-"""What counts as a document of a workspace, decided from its name and place alone; and how documents are cited.
+"""Names of documents in a workspace, and citations of documents.
 
 Citations are `memory/2026-10-18.md#L12-L15`, or `session:main-20261018#Q3`. In an index of conversations a transcript
-is `sessions/<agent>/<file>`, the turns of a session are `session:<id>`; neither is the name of a note, which ends in
-`.md`. A long conversation is stored in parts, `<path>@<first line>`, which no reply shows. The lines of a transcript
-are those of its file; the question of turn s is line 2s - 1, its answer line 2s.
+has the path `sessions/<agent>/<file>`, and the turns of a session `session:<id>`. Neither can be the name of a note,
+which ends in `.md`. A long conversation is stored in parts, `<path>@<first line>`, which no reply shows. The lines of a
+transcript are those of its file; the question of turn s is line 2s - 1, its answer line 2s.
 """
 
 import re
@@ -17,10 +17,10 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.media import modality_of
 
 RelativePath = NewType("RelativePath", str)
-"""A path relative to the workspace with `/` between parts; an extra path outside it starts with `../`."""
+"""A path relative to the workspace with `/` between parts; an extra path outside the workspace starts with `../`."""
 
 SessionId = NewType("SessionId", str)
-"""The name of a session, safe for file names: see `sessions.names`."""
+"""Name of a session, safe for file names; see `sessions.names`."""
 
 CORE_FILES = ("MEMORY.md", "memory.md")
 PERSONA = RelativePath("SOUL.md")
@@ -29,58 +29,58 @@ ROOT_FILES = (*CORE_FILES, PERSONA)
 ROOT_FOLDERS = ("memory", "bank")
 SUFFIX = ".md"
 IMPORTED = "memory/imported/"
-"""Below it lie notes of other programs, in a folder of the name of each; they are text, and state no memories."""
+"""Folder of notes of other programs, one subfolder per program; their lines are text, not memories."""
 PERSON_CHARS = 32
 PERSON = rf"[a-z0-9][a-z0-9_-]{{0,{PERSON_CHARS - 1}}}"
-"""What members of a team are called, and teams."""
+"""Regular expression for names of team members and teams."""
 RESERVED = frozenset({"session", "sessions", "qmd", "team", "memory", "bank"})
-"""No names of people: citations begin with these."""
+"""Names that people cannot have, since citations begin with them."""
 _PERSON = expression(PERSON)
 _OF_PERSON = expression(rf"(?P<person>{PERSON}):(?=memory/)")
 
 
 def is_person(name: str) -> bool:
-    """Tell whether a member of a team may be called so."""
+    """Return whether a team member may have this name."""
     return _PERSON.fullmatch(name) is not None and name not in RESERVED
 
 
 def person_of(path: str) -> str:
-    """Return which member of a team shared a document, as its path says: `ana:memory/2026-11-02.md`; empty: nobody."""
+    """Return the team member who shared a document, from a path such as `ana:memory/2026-11-02.md`; empty if none."""
     match = _OF_PERSON.match(path) if ":memory/" in path else None
     return "" if match is None else match["person"]
 
 
 def marks(*names: str | None) -> str:
-    """Return what stands before a text that is told: `[ana] ` for who of the team shares it, or what else is so."""
+    """Return the marks to show before a text, such as `[ana] ` for the team member who shared it."""
     return "".join(f"[{name}] " for name in names if name)
 
 
 def is_outside(path: str) -> bool:
-    """Tell whether a document lies outside of the workspace."""
+    """Return whether a document is outside the workspace."""
     return path.startswith("../") or bool(person_of(path))
 
 
 def home_path(path: str) -> str:
-    """Return the path that a shared document has at home of who shared it, and any other as it is."""
+    """Return the path of a shared document in its owner's workspace; any other path unchanged."""
     return path.removeprefix(f"{person}:") if (person := person_of(path)) else path
 
 
 class Source(StrEnum):
-    """Which set a document belongs to, as `sources` in the configuration names it."""
+    """Set that a document belongs to, as named by `sources` in the configuration."""
 
     MEMORY = "memory"
     SESSIONS = "sessions"
 
 
 class Speaker(StrEnum):
-    """Who said it, as the indexed text names them."""
+    """Author of a message, as named in the indexed text."""
 
     USER = "User"
     ASSISTANT = "Assistant"
 
 
 class FileStat(Struct, frozen=True):
-    """What a scan compares: any difference means that the content may have changed. The device is the folder's."""
+    """Values that a scan compares: a difference means that the content may have changed. `device` is the folder's."""
 
     device: int
     inode: int
@@ -90,14 +90,14 @@ class FileStat(Struct, frozen=True):
 
 
 class SkippedFile(Struct, frozen=True):
-    """A path that looks like a document and is not indexed, and why."""
+    """A path that looks like a document but is not indexed, and the reason."""
 
     path: RelativePath
     reason: str
 
 
 class OutsideCount(Struct, frozen=True):
-    """How many Markdown files of a workspace lie where nobody looks; `is_more` if counting stopped there."""
+    """Number of Markdown files of a workspace outside the indexed folders; `is_more` if counting stopped there."""
 
     files: int = 0
     is_more: bool = False
@@ -111,24 +111,24 @@ class OutsideCount(Struct, frozen=True):
 
 
 INDEX_ALL = 'start memoryd with --all, or set memorySearch.extraPaths to ["."]'
-"""What to do about them."""
+"""Advice on how to index them."""
 
 
 def is_hidden(name: str) -> bool:
-    """Tell whether a file or folder name is left out as hidden (`.git`, `.#note.md`, `.note.md.swp`)."""
+    """Return whether a file or folder is left out as hidden (`.git`, `.#note.md`, `.note.md.swp`)."""
     return name.startswith(".")
 
 
 def is_document_name(name: str) -> bool:
-    """Tell whether a file of this name is a document: Markdown, not hidden, not an editor's leftover.
+    """Return whether a file of this name is a document: it ends in `.md`, and is neither hidden nor an editor's file.
 
-    Leftovers end in `~` or stand between `#` signs; what ends in something else than `.md` is none of ours.
+    Editors leave files that end in `~`, or that begin and end with `#`.
     """
     return name.lower().endswith(SUFFIX) and len(name) > len(SUFFIX) and not is_hidden(name) and name[0] != "#"
 
 
 CONFLICT_MARK = "conflict"
-"""It is in the name of each copy that `original_of` knows."""
+"""Part of the name of each copy that `original_of` recognises, in lower case."""
 _OF_CONFLICT = expression(
     r"(?:\.sync-conflict-[0-9A-Za-z-]+"
     r"| ?\([^()/]*conflicted copy[^()/]*(?:\([^()/]*\)[^()/]*)?\)"
@@ -137,32 +137,32 @@ _OF_CONFLICT = expression(
     r"|_conflict-\d{8}-\d{6})+(?=\.[^./]+$)",
     re.IGNORECASE,
 )
-"""What Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud put into the name of the other version.
+"""Parts that Syncthing, Dropbox, Nextcloud and Obsidian, Seafile, and older ownCloud add to a conflict copy's name.
 
-iCloud and OneDrive name theirs as people name notes, `x 2.md` and `x-laptop.md`, so that nobody can know these by name.
+iCloud and OneDrive name copies as people name notes, `x 2.md` and `x-laptop.md`: the name alone does not show them.
 """
 _MAYBE_OF_CONFLICT = expression(r"(?: \d|-[^/]+?)\.[^./]+$")
 
 
 def original_of(path: str) -> RelativePath:
-    """Return of which document one is the copy that a synchronising program made of two changes at once, or itself."""
+    """Return the original of a conflict copy, which a synchronising program made; any other path unchanged."""
     return RelativePath(_OF_CONFLICT.sub("", path) if CONFLICT_MARK in path.lower() else path)
 
 
 def possible_original_of(path: str, others: Container[str]) -> str:
-    """Return of which of the other documents one may be the copy that iCloud or OneDrive made; empty if of none."""
+    """Return which of `others` may be the original of `path` as a conflict copy by iCloud or OneDrive, or ""."""
     cuts = (place for place, sign in enumerate(path) if sign in " -" and _MAYBE_OF_CONFLICT.match(path, place))
     ending = path[path.rfind(".") :]
     return next((name for cut in cuts if (name := path[:cut] + ending) in others), "")
 
 
 def is_conflict_copy(path: str) -> bool:
-    """Tell whether a file of this name is what a synchronising program made of two changes at once."""
+    """Return whether a file of this name is a conflict copy, which a synchronising program made."""
     return original_of(path) != path
 
 
 def is_utf8_name(name: str) -> bool:
-    """Tell whether a name that the file system gave is valid UTF-8 (no surrogate escapes)."""
+    """Return whether a name from the file system is valid UTF-8, without surrogate escapes."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -171,7 +171,7 @@ def is_utf8_name(name: str) -> bool:
 
 
 def printable_name(name: str) -> str:
-    """Return the name with bytes that are not UTF-8 written as `\\xNN`, fit for a reply or a log line."""
+    """Return the name with bytes that are not UTF-8 written as `\\xNN`, for a reply or a log line."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -190,15 +190,15 @@ class CitationMode(StrEnum):
     OFF = "off"
 
     def cites(self, *, is_direct: bool) -> bool:
-        """Resolve `auto`: a group is not shown where somebody keeps notes."""
+        """Return whether to cite; `auto` does not, in a group, reveal the paths of notes."""
         return self is CitationMode.ON or (self is CitationMode.AUTO and is_direct)
 
 
 class Citation(Struct, frozen=True):
-    """A document and, unless the whole of it is meant, its lines: 1-based, inclusive.
+    """A document, optionally with lines: 1-based, inclusive.
 
-    What consists of turns is cited by these: `#Q17` for lines 33 and 34. A mark, eight hexadecimal digits behind an
-    `@`, says what stood there: the beginning of the id of a memory.
+    A session of turns is cited by turns: `#Q17` for lines 33 and 34. A mark after an `@` is the first eight hexadecimal
+    digits of the id of the memory on those lines.
     """
 
     path: str
@@ -212,18 +212,22 @@ class Citation(Struct, frozen=True):
 
     @property
     def line_count(self) -> int:
-        """How many lines are meant; of a whole document the first."""
+        """Number of cited lines; 1 for a complete document."""
         return 1 if self.start_line is None else (self.end_line or self.start_line) - self.start_line + 1
 
     @property
     def place(self) -> str:
-        """What stands behind the `#`: `L5`, `L5-L9`, `Q17`; empty if the whole document is meant."""
+        """The part after the `#`: `L5`, `L5-L9`, `Q17`; empty for a complete document."""
         if self.start_line is None:
             return ""
         first, last = self.start_line, self.end_line or self.start_line
         if not holds_turns(self.path):
             return _range("L", first, last)
-        return _range("Q", -(-first // TURN_LINES), -(-last // TURN_LINES))
+        return _range("Q", _turn_of(first), _turn_of(last))
+
+
+def _turn_of(line: int) -> int:
+    return (line + TURN_LINES - 1) // TURN_LINES
 
 
 def _range(unit: str, first: int, last: int) -> str:
@@ -231,21 +235,20 @@ def _range(unit: str, first: int, last: int) -> str:
 
 
 def cited(path: str, first: int, last: int) -> Citation:
-    """Return the citation of a chunk: its lines, or the whole of a picture or sound, which has none."""
+    """Return the citation of a chunk: its lines, or the complete file for a picture or sound, which has no lines."""
     return Citation(path) if modality_of(path) else Citation(path, first, last)
 
 
 def parse(text: str) -> Citation:
-    """Read `path`, `path#L5`, `path#L5-L9`, or of a session `session:ID#Q3-Q4`, which names the lines of these turns.
+    """Parse `path`, `path#L5`, `path#L5-L9`, or `session:ID#Q3-Q4` for the lines of turns of a session.
 
-    Lines may have a mark behind them: `path#L5@1a2b3c4d`. Raise ValueError for anything else, also for lines that run
-    backwards.
+    A mark may follow the lines: `path#L5@1a2b3c4d`. Raises ValueError for anything else, and for a reversed range.
     """
     match = _CITATION.match(text)
     if match is None or match["path"].startswith("#L"):
         raise ValueError(f"not a citation: {text!r} (expected path, path#L5, path#L5-L9 or session:ID#Q3)")
     path, unit, start, end = match["path"], match["unit"], match["start"], match["end"]
-    # a file name may hold a `#Q3`, that of a session may not
+    # a file name may contain `#Q3`; the name of a session may not
     if start is None or (unit == "Q" and not holds_turns(path)):
         return Citation(text)
     first, last = int(start), int(end or start)
@@ -257,7 +260,7 @@ def parse(text: str) -> Citation:
 
 
 def citation_in(text: str) -> Citation | None:
-    """Return the citation that a text is, None if it is none."""
+    """Return the text as a citation; None if it is not one."""
     try:
         return parse(text)
     except ValueError:
@@ -265,63 +268,63 @@ def citation_in(text: str) -> Citation | None:
 
 
 def conversation_cited(text: str) -> Citation | None:
-    """Return the citation that a text is, if it is one of a conversation."""
+    """Return the text as a citation of a conversation; None if it is not one."""
     citation = citation_in(text)
     return citation if citation is not None and is_conversation(citation.path) else None
 
 
 def one_line(path: str) -> str:
-    """Return a path with its control characters and line breaks written as escapes, fit for one line of text."""
+    """Return a path on one line, with control characters and line breaks written as escapes."""
     return _CONTROL.sub(lambda sign: sign[0].encode("unicode_escape").decode(), path)
 
 
 def with_footer(snippet: str, citation: Citation) -> str:
-    """Put `Source: path#L5-L9` under a snippet, one blank line between; a path cannot break out of its line."""
+    """Return a snippet with a blank line and `Source: path#L5-L9` below it; the path cannot break out of its line."""
     return f"{snippet.rstrip()}\n\nSource: {one_line(str(citation))}"
 
 
 TURN_LINES = 2
-"""Of a turn: its question and its answer."""
+"""Number of lines of a turn: its question and its answer."""
 TURNS = "session:"
-"""How the path of a session of turns begins."""
+"""Prefix of the path of a session of turns."""
 _TURNS = expression(r"session:(?P<id>[^\s./:#@]+)\Z")
 _TRANSCRIPT = expression(r"(?s)sessions/[^/]+/[^/]+\Z")
 _PART = expression(r"(?s)(?P<path>.+)@[1-9][0-9]*\Z")
 
 
 def turns_path(session: str) -> RelativePath:
-    """Return the path of a session that is kept as turns."""
+    """Return the path of a session that is stored as turns."""
     return RelativePath(f"{TURNS}{session}")
 
 
 def session_of(path: RelativePath) -> SessionId:
-    """Return the session whose turns a conversation is."""
+    """Return the session id in a path returned by `turns_path`."""
     return SessionId(path.removeprefix(TURNS))
 
 
 def transcript_path(agent: str, name: str) -> RelativePath:
-    """Return the path of a transcript, by the agent whose conversation it is and the name of its file."""
+    """Return the path of a transcript, from its agent and the name of its file."""
     return RelativePath(f"sessions/{agent}/{name}")
 
 
 def part_path(path: RelativePath, first_line: int) -> RelativePath:
-    """Return the path of the row that holds a conversation from this line on."""
+    """Return the path of the stored part of a conversation that begins at this line."""
     return RelativePath(f"{path}@{first_line}")
 
 
 def conversation_path(path: RelativePath) -> RelativePath:
-    """Return a path as it is told: that of the conversation for one of its parts, and any other as it is."""
+    """Return the path to show: for a part of a conversation that of the conversation, any other path unchanged."""
     match = _PART.match(path) if "@" in path else None
     return RelativePath(match["path"]) if match is not None and is_conversation(match["path"]) else path
 
 
 def holds_turns(path: str) -> bool:
-    """Tell whether a path names a session that is kept as turns, whose citations count them."""
+    """Return whether a path names a session that is stored as turns, and so is cited by turns."""
     return _TURNS.match(path) is not None
 
 
 def is_conversation(path: str) -> bool:
-    """Tell whether a path names a conversation, by its shape alone: a note may lie in a folder `sessions`, too."""
+    """Return whether a path has the form of a conversation; a note may be in a folder `sessions`, too."""
     if holds_turns(path):
         return True
     if _TRANSCRIPT.match(path) is None:
@@ -334,7 +337,7 @@ _RANGE = expression(r"[Qq]?(?P<first>[0-9]{1,9})?(?P<to>-(?:[Qq]?(?P<last>[0-9]{
 
 
 class SeqRange(Struct, frozen=True):
-    """Turns by their numbers, from 1, the end included; None for the last one there is."""
+    """A range of turn numbers, from 1, inclusive; `last` is None for an open end."""
 
     first: int = 1
     last: int | None = None
@@ -350,42 +353,42 @@ ALL_TURNS = SeqRange()
 
 
 class TurnAddress(Struct, frozen=True):
-    """A session by the name that somebody gave it, and which of its turns are meant."""
+    """A session by its given name, and a range of its turns."""
 
     session: str
     seqs: SeqRange = ALL_TURNS
 
     @property
     def seq(self) -> int | None:
-        """The number of the turn if it is one alone."""
+        """Number of the turn if the range has only one, else None."""
         return self.seqs.first if self.seqs.first == self.seqs.last else None
 
 
 def turn_address(session: SessionId, seq: int) -> str:
-    """Return how a turn is cited."""
+    """Return the citation of a turn, `session:<id>#Q<seq>`."""
     return str(Citation(turns_path(session), TURN_LINES * (seq - 1) + 1, TURN_LINES * seq))
 
 
 def parse_address(text: str) -> TurnAddress:
-    """Read `session:<id>#Q17`, `session:<id>#Q15-Q17` or a session alone, `session:` left out or not.
+    """Parse `session:<id>#Q17`, `session:<id>#Q15-Q17` or a session alone, with or without `session:`.
 
-    Raises ValueError for turns that run backwards.
+    Raises ValueError for a reversed range.
     """
     bare = text.strip().removeprefix(TURNS)
-    found = parse(TURNS + bare)
-    if found.start_line is None or found.end_line is None or not found.place.startswith("Q"):
+    citation = parse(TURNS + bare)
+    if citation.start_line is None or citation.end_line is None or not citation.place.startswith("Q"):
         return TurnAddress(bare)
-    name = found.path.removeprefix(TURNS)
-    return TurnAddress(name, SeqRange(-(-found.start_line // TURN_LINES), -(-found.end_line // TURN_LINES)))
+    name = citation.path.removeprefix(TURNS)
+    return TurnAddress(name, SeqRange(_turn_of(citation.start_line), _turn_of(citation.end_line)))
 
 
 def parse_seqs(text: str) -> SeqRange:
-    """Read `17`, `10-20`, `10-` or `-20`, each number also as `Q17`; raises ValueError."""
-    found = _RANGE.match(text.strip())
-    if found is None or not (found["first"] or found["last"]):
+    """Parse `17`, `10-20`, `10-` or `-20`, each number also as `Q17`; raises ValueError for anything else."""
+    match = _RANGE.match(text.strip())
+    if match is None or not (match["first"] or match["last"]):
         raise ValueError(f"not a range of turns: {text!r} (expected 17, 10-20, 10- or -20)")
-    first = int(found["first"] or 1)
-    last = first if not found["to"] else int(found["last"]) if found["last"] else None
+    first = int(match["first"] or 1)
+    last = first if not match["to"] else int(match["last"]) if match["last"] else None
     if first < 1 or (last is not None and last < first):
         raise ValueError(f"not a range of turns: {text!r} (turns count from 1, and the first comes first)")
     return SeqRange(first, last)

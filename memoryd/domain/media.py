@@ -1,6 +1,6 @@
-"""Pictures and sounds: which files may be one, what their first bytes say they are, and what stands for them in words.
+"""Pictures and sounds: detection by name and first bytes, limits of the model, and their labels in the index.
 
-The signatures are those of the formats' own specifications; a name alone proves nothing.
+The signatures are from the specifications of the formats; a name alone proves nothing.
 """
 
 from collections.abc import Iterable
@@ -9,18 +9,18 @@ from enum import StrEnum
 from msgspec import Struct
 
 HEAD_BYTES = 512
-"""How much of a file's beginning `sniff` looks at."""
+"""Number of bytes at the beginning of a file that `sniff` needs."""
 
 
 class Modality(StrEnum):
-    """What a file is to a person."""
+    """Kind of a media file."""
 
     IMAGE = "image"
     AUDIO = "audio"
 
 
 def modality_of_mime(mime: str) -> Modality:
-    """Return picture or sound, by the type of what the bytes of a file are."""
+    """Return the modality of a MIME type; raises ValueError for another type."""
     return Modality(mime.partition("/")[0])
 
 
@@ -28,22 +28,22 @@ EXTENSIONS = {
     **dict.fromkeys((".jpg", ".jpeg", ".png", ".webp", ".gif", ".heic", ".heif"), Modality.IMAGE),
     **dict.fromkeys((".mp3", ".wav", ".ogg", ".opus", ".m4a", ".aac", ".flac"), Modality.AUDIO),
 }
-"""Names that are looked at, in lower case."""
+"""Modality by file extension, in lower case."""
 LABELS = {Modality.IMAGE: "Image file", Modality.AUDIO: "Audio file"}
 ALL = "all"
 
 PROVIDER = "gemini"
 MODELS = ("gemini-embedding-2-preview", "gemini-embedding-2")
-"""What puts pictures and sounds into one space with texts."""
+"""Models that embed pictures, sounds and texts in one vector space."""
 DIMENSIONS = (768, 1536, 3072)
-"""Of their vectors; they give no others."""
+"""All dimensions that these models offer."""
 MODEL_PREFIXES = ("models/", "google/", "gemini/")
-"""How other programs write the names of the provider's models."""
+"""Prefixes of the names of the provider's models in other programs."""
 
 IMAGE_TOKENS = 258
 AUDIO_BYTES_PER_TOKEN = 500
 AUDIO_TOKENS_MAX = 2560
-"""By Gemini's guide a picture is one tile, and sound has 32 tokens a second (here: of 128 kbit/s), for 80 s at most."""
+"""By Gemini's guide a picture is one tile, and sound has 32 tokens per second (here at 128 kbit/s), up to 80 s."""
 
 _MAGIC = (
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -65,44 +65,44 @@ _BRANDS = {
 
 
 class MediaRules(Struct, frozen=True):
-    """Which pictures and sounds are documents, where any are."""
+    """Which pictures and sounds are documents."""
 
     modalities: frozenset[Modality]
     max_file_bytes: int
 
     def admits(self, name: str) -> bool:
-        """Tell whether a file of this name may be one."""
+        """Return whether a file of this name may be a document."""
         return modality_of(name) in self.modalities
 
 
 def modalities_of(names: Iterable[str]) -> frozenset[Modality]:
-    """Return what `image`, `audio` and `all` name; all if nothing is named."""
+    """Return the modalities named by `image`, `audio` and `all`; all modalities if there are no names."""
     named = frozenset(names)
     return frozenset(Modality) if not named or ALL in named else frozenset(map(Modality, named))
 
 
 def embeds_media(provider: str, model: str) -> bool:
-    """Tell whether this model of this provider takes pictures and sounds."""
+    """Return whether this model of this provider embeds pictures and sounds."""
     for prefix in MODEL_PREFIXES:
         model = model.removeprefix(prefix)
     return provider == PROVIDER and model in MODELS
 
 
 def token_estimate(modality: Modality, size: int) -> int:
-    """Return how many tokens a file of so many bytes costs, about."""
+    """Return the approximate number of tokens for a file of `size` bytes."""
     if modality is Modality.IMAGE:
         return IMAGE_TOKENS
     return min(AUDIO_TOKENS_MAX, 1 + size // AUDIO_BYTES_PER_TOKEN)
 
 
 def modality_of(name: str) -> Modality | None:
-    """Return what a file of this name should be; None if it is neither picture nor sound."""
+    """Return the modality that a file of this name should have; None if it is neither picture nor sound."""
     stem, dot, extension = name.rpartition("/")[2].rpartition(".")
     return EXTENSIONS.get((dot + extension).lower()) if stem else None
 
 
 def sniff(head: bytes) -> str | None:
-    """Return the MIME type of a file that begins so; None if no supported format does."""
+    """Return the MIME type of a file from its first bytes; None for an unsupported format."""
     for magic, mime in _MAGIC:
         if head.startswith(magic):
             return mime
@@ -123,10 +123,10 @@ def checked(name: str, head: bytes) -> str | None:
 
 
 def label(path: str) -> str:
-    """Return the line that stands for a file in the index and beside it in a request.
+    """Return the line that represents a file in the index, and accompanies it in a request.
 
-    It is the file's kind and its name without folders, with a blank for what is no letter or sign; empty for another
-    kind of file.
+    It has the file's kind and its name without folders, with a space for each unprintable character; it is empty for
+    other files.
     """
     modality = modality_of(path)
     name = "".join(sign if sign.isprintable() else " " for sign in path.rpartition("/")[2])
@@ -134,7 +134,7 @@ def label(path: str) -> str:
 
 
 def _mpeg_frame(head: bytes) -> str | None:
-    """Tell a bare frame of MPEG audio layer III (ISO/IEC 11172-3 section 2.4.1.3) or of AAC in ADTS (13818-7, 6.2)."""
+    """Return the MIME type of a bare MPEG audio layer III frame (ISO/IEC 11172-3, 2.4.1.3) or ADTS (13818-7, 6.2)."""
     if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
         return None
     if head[1] & 0xF6 == 0xF0:

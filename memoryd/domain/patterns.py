@@ -1,13 +1,13 @@
 """Patterns of paths: globs of the configuration, and gitignore syntax.
 
-Gitignore patterns match what git matches (gitignore(5), and wildmatch where the manual is silent), save that
-characters count, not bytes, that names which look the same (Unicode NFC) are the same, and that a line which would
-hide nothing for a typing slip (`Patterns`) also hides what was meant. Globs match by the text of a path alone, since a
-path is matched after it has vanished, too.
+Gitignore patterns match what git matches (gitignore(5), and wildmatch where the manual is silent), with three
+differences: characters count, not bytes; names that look the same (Unicode NFC) are the same; and a line that would
+hide nothing because of a typing error also hides what was intended (see `Patterns`). Globs match the text of a path
+alone, since deleted paths are matched, too.
 
-Matching takes time in proportion to the pattern: the places reached so far are the bits of one number, and each
-character, `?`, class or star of the pattern moves them with a few operations. A regular expression would backtrack,
-for hours if the pattern was written to make it.
+Matching takes time in proportion to the pattern: the positions reached so far are the bits of one number, and each
+character, `?`, class or star of the pattern shifts them with a few operations. A regular expression would backtrack,
+for hours with a pattern written for that purpose.
 """
 
 import posixpath
@@ -28,19 +28,19 @@ _CHARS = frozenset("*?[")
 
 
 def is_glob(path: str) -> bool:
-    """Tell whether a path holds a sign that stands for others."""
+    """Return whether a path contains a wildcard character."""
     return not _CHARS.isdisjoint(path)
 
 
 def fixed_part(pattern: str) -> str:
-    """Return the folder below which everything lies that an absolute pattern matches."""
+    """Return the folder above everything that an absolute pattern matches."""
     parts = pattern.split("/")
     first = next((number for number, part in enumerate(parts) if is_glob(part)), len(parts) - 1)
     return "/".join(parts[:first]) or "/"
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Tell whether `glob.glob(pattern, recursive=True)` would list this absolute path if it were there."""
+    """Return whether `glob.glob(pattern, recursive=True)` would list this absolute path if it existed."""
     rules = pattern.split("/")
     states = _with_skips({0}, rules)
     for part in path.split("/"):
@@ -56,16 +56,16 @@ def _admits(rule: str, part: str) -> bool:
 
 
 def _with_skips(states: Iterable[int], rules: list[str]) -> set[int]:
-    """Add the places behind each `**`, which may stand for nothing."""
-    found = set(states)
+    """Return the states and the states after each `**`, which may match no folder."""
+    states = set(states)
     for at in range(len(rules)):
-        if at in found and rules[at] == _ANY_DEPTH:
-            found.add(at + 1)
-    return found
+        if at in states and rules[at] == _ANY_DEPTH:
+            states.add(at + 1)
+    return states
 
 
 class Places:
-    """The characters of a text as sets of places: bit i of `at(c)` says that character i is `c`."""
+    """Characters of a text as sets of positions: bit i of `at(c)` is set if character i is `c`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -73,17 +73,17 @@ class Places:
 
     @cached_property
     def _at(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        positions: dict[str, int] = {}
         for index, character in enumerate(self.text):
-            found[character] = found.get(character, 0) | 1 << index
-        return found
+            positions[character] = positions.get(character, 0) | 1 << index
+        return positions
 
     def at(self, character: str) -> int:
-        """Return where this character stands."""
+        """Return the positions of a character."""
         return self._at.get(character, 0)
 
     def inside(self, ranges: Sequence[tuple[str, str]]) -> int:
-        """Return where a character of one of the ranges stands."""
+        """Return the positions of all characters in one of the ranges."""
         return sum(
             places
             for character, places in self._at.items()
@@ -92,12 +92,12 @@ class Places:
 
     @cached_property
     def within(self) -> int:
-        """Where any character but `/` stands."""
+        """Positions of all characters except `/`."""
         return (self.end - 1) & ~self.at("/")
 
 
 PatternStep = Callable[[int, Places], int]
-"""A piece of a pattern: takes the places reached before it, as bits, and returns those reached behind it."""
+"""A step of a pattern: takes the positions reached before it, as bits, and returns those reached after it."""
 
 
 def literal(character: str) -> PatternStep:
@@ -117,22 +117,22 @@ def one_of(ranges: Sequence[tuple[str, str]], *, is_negated: bool) -> PatternSte
 
 def any_run(reached: int, text: Places) -> int:
     """Match any run of characters within a name."""
-    # the carry of the sum runs on from each place to the end of its name
+    # the carry of the sum propagates from each position to the end of its name
     return (((reached & text.within) + text.within) ^ text.within) | reached
 
 
 def anything(reached: int, text: Places) -> int:
-    """Match any run of characters, over `/` too."""
+    """Match any run of characters, including `/`."""
     return ((text.end << 1) - 1) & -(reached & -reached)
 
 
 def folders(reached: int, text: Places) -> int:
-    """Match `**/`: no folder, or any number of them."""
+    """Match `**/`: any number of folders, including none."""
     return reached | (anything(reached, text) & text.at("/")) << 1
 
 
 def reaches_end(steps: Sequence[PatternStep], text: Places, *, start: int) -> bool:
-    """Tell whether a pattern matches the text from this place on to its end."""
+    """Return whether a pattern matches the text from `start` to its end."""
     reached = 1 << start
     for step in steps:
         reached = step(reached, text)
@@ -143,17 +143,17 @@ def reaches_end(steps: Sequence[PatternStep], text: Places, *, start: int) -> bo
 
 MAX_PATTERNS = 1_000
 MAX_PATTERN_CHARS = 1_024
-_REMEMBERED = 100_000
-"""Paths whose answer is kept; then all are forgotten."""
+_CACHED_PATHS = 100_000
+"""Number of cached answers at which the cache is cleared."""
 
 _UNFINISHED = "it ends in the middle of a class, or with a backslash"
-_UNSEEN = "\ufeff\u200b\u200c\u200d\u2060\u00ad"
+_INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad"
 _QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»")
-_TAIL = expression(rf"[\s{_UNSEEN}]+$")
-_LEAD = expression(rf"^[\s{_UNSEEN}]+")
+_TAIL = expression(rf"[\s{_INVISIBLE}]+$")
+_LEAD = expression(rf"^[\s{_INVISIBLE}]+")
 _COMMENT = expression(r"\s+#.*$")
 _BACKSLASHES = expression(r"(?<=[\w*.])\\+(?=[\w*.])")
-"""Between folders, as Windows has it."""
+"""Backslashes as separators, as on Windows."""
 _FILE_AS_FOLDER = expression(r"[^/]\.\w{1,8}/$")
 _ALTERNATIVES = expression(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
 MAX_ALTERNATIVES = 32
@@ -176,7 +176,7 @@ _CLASSES = {
 
 
 class Refused(Struct, frozen=True):
-    """A pattern that hides nothing because nobody can say what it means; lines count from 1."""
+    """A pattern that hides nothing because it is invalid; lines count from 1."""
 
     line: int
     pattern: str
@@ -184,18 +184,18 @@ class Refused(Struct, frozen=True):
 
 
 class _MalformedError(Exception):
-    """The pattern can match nothing; the text says why."""
+    """An invalid pattern; the text is the reason."""
 
 
 class _Pattern(Struct, frozen=True):
-    """One line: the characters that must lead, then the steps of the rest."""
+    """A parsed pattern: a literal lead, then the steps of the rest."""
 
     lead: str
     steps: tuple[PatternStep, ...]
     is_negated: bool
     is_folder: bool
     is_name: bool
-    """Whether it is compared with the last name of a path only, and not with the whole."""
+    """Whether it is compared with the last name of a path only, not with the full path."""
 
     def matches(self, places: Places) -> bool:
         if not self.steps:
@@ -206,17 +206,17 @@ class _Pattern(Struct, frozen=True):
 
 
 class Patterns:
-    """The lines of an ignore file: the last one that matches decides, and below a hidden folder all is hidden.
+    """The lines of an ignore file: the last line that matches decides, and everything in a hidden folder is hidden.
 
-    A line that git reads to the letter, and that so hides nothing, may have been meant otherwise: `./x`, `a//b`, `"x"`,
-    `a\\b`, `x # why`, `x` with an invisible tail, `x.md/`, `{a,b}`, or a path by way of `..`, `home` or `folder`, where
-    the file lies. It hides what either reading hides. `folds_case`, where the disk does.
+    A line that git takes literally, so that it hides nothing, may have another meaning: `./x`, `a//b`, `"x"`, `a\\b`,
+    `x # why`, `x` with an invisible tail, `x.md/`, `{a,b}`, or a path through `..`, `home` or `folder`, the folder of
+    the file. Such a line hides what either reading hides. `folds_case` is true if the disk ignores case.
     """
 
     def __init__(self, lines: Sequence[str], *, folder: str = "", home: str = "", folds_case: bool = False) -> None:
         self._places, self._folds_case = (folder, home), folds_case
         self._patterns: list[tuple[_Pattern, ...]] = []
-        """Of each line, all that it may mean."""
+        """All readings of each line."""
         refused: list[Refused] = []
         for number, line in enumerate(lines, 1):
             pattern = _trim(line.lstrip("\ufeff"))
@@ -227,7 +227,7 @@ class Patterns:
                     raise _MalformedError(f"more than {MAX_PATTERNS} patterns")
                 self._patterns.append(tuple(self._parsed(pattern)))
             except _MalformedError as exc:
-                # one that was to bring something back hides no less by matching nothing
+                # an invalid negated pattern is ignored: nothing less is hidden without it
                 if not pattern.startswith("!"):
                     refused.append(Refused(number, pattern[:80], str(exc)))
         self.refused = tuple(refused)
@@ -237,11 +237,8 @@ class Patterns:
         return bool(self._patterns or self.refused)
 
     def hides(self, path: str) -> bool:
-        """Tell whether a path, whose parts stand between `/` and which ends in `/` if a folder's, is hidden."""
-        if not self._patterns:
-            return False
-        path = self._plain(path)
-        return any(self._answer(part) for part in _from_the_top(path))
+        """Return whether a path is hidden; its parts are separated by `/`, and a folder ends in `/`."""
+        return bool(self._patterns) and any(map(self._hides_itself, _from_the_top(self._plain(path))))
 
     def _parsed(self, pattern: str) -> Iterator[_Pattern]:
         if len(pattern) > MAX_PATTERN_CHARS:
@@ -252,29 +249,29 @@ class Patterns:
                 yield _parse(self._plain(other))
 
     def _plain(self, text: str) -> str:
-        """Write what looks the same, or on this disk is the same, in one way."""
+        """Return the text normalised, so that names are equal if they look the same, or are the same on this disk."""
         text = unicodedata.normalize("NFC", text)
         return text.lower().replace("[:upper:]", "[:lower:]") if self._folds_case else text
 
-    def _answer(self, path: str) -> bool:
-        """Tell whether a pattern hides this very path; `..` is a way, not a name."""
+    def _hides_itself(self, path: str) -> bool:
+        """Return whether the patterns hide this path itself, regardless of the folders above it."""
         answer = self._answers.get(path)
         if answer is None:
-            if len(self._answers) >= _REMEMBERED:
+            if len(self._answers) >= _CACHED_PATHS:
                 self._answers.clear()
             answer = self._answers[path] = self._decide(path)
         return answer
 
     def _decide(self, path: str) -> bool:
-        whole = path.removesuffix("/")
-        name = whole.rpartition("/")[2]
-        if name in ("", "..", "."):
+        bare = path.removesuffix("/")
+        name = bare.rpartition("/")[2]
+        if name in ("", "..", "."):  # not names
             return False
-        in_whole, in_name = Places(whole), Places(name)
-        for pattern in (one for line in reversed(self._patterns) for one in line):
+        path_places, name_places = Places(bare), Places(name)
+        for pattern in (reading for line in reversed(self._patterns) for reading in line):
             if pattern.is_folder and not path.endswith("/"):
                 continue
-            if pattern.matches(in_name if pattern.is_name else in_whole):
+            if pattern.matches(name_places if pattern.is_name else path_places):
                 return not pattern.is_negated
         return False
 
@@ -289,7 +286,7 @@ def _from_the_top(path: str) -> Iterator[str]:
 
 
 def _trim(line: str) -> str:
-    """Return the line without its end and the spaces before it, unless a backslash keeps one."""
+    """Return the line without its line end and trailing spaces, except one escaped by a backslash."""
     line = line.removesuffix("\r")
     bare = line.rstrip(" ")
     slashes = len(bare) - len(bare.rstrip("\\"))
@@ -297,20 +294,20 @@ def _trim(line: str) -> str:
 
 
 def _other_readings(pattern: str, folder: str, home: str) -> list[str]:
-    """Return what may have been meant besides the letter; what brings something back is taken by the letter alone."""
+    """Return the other possible readings of a pattern; a negated pattern is only taken literally."""
     if pattern.startswith("!"):
         return []
-    meant = [pattern]
+    readings = [pattern]
     for change in (_without_ends, partial(_COMMENT.sub, ""), _without_ends, _without_quotes, _with_plain_slashes):
-        meant += [changed for one in meant if (changed := change(one)) not in meant]
-    meant += [other for one in meant for other in _alternatives(one) if other not in meant]
+        readings += [changed for reading in readings if (changed := change(reading)) not in readings]
+    readings += [other for reading in readings for other in _alternatives(reading) if other not in readings]
     if folder:
-        meant += [path for one in meant if (path := _from_folder(one, folder, home)) not in meant]
-    return [one for one in meant[1:] if one.strip("/") and one[0] not in "!#"]
+        readings += [path for reading in readings if (path := _from_folder(reading, folder, home)) not in readings]
+    return [reading for reading in readings[1:] if reading.strip("/") and reading[0] not in "!#"]
 
 
 def _without_ends(pattern: str) -> str:
-    """Take off blanks and invisible characters at both ends, unless a backslash keeps the last."""
+    """Return the pattern without blanks and invisible characters at both ends, unless a backslash escapes the last."""
     bare = _TAIL.sub("", pattern)
     slashes = len(bare) - len(bare.rstrip("\\"))
     return _LEAD.sub("", pattern if slashes % 2 else bare)
@@ -322,38 +319,38 @@ def _without_quotes(pattern: str) -> str:
 
 
 def _with_plain_slashes(pattern: str) -> str:
-    """Write other slashes between names as slashes, several as one, and a leading `./` as `/`; none ends a file."""
+    """Return the pattern with `/` for other or repeated slashes and for a leading `./`, and none after a file name."""
     plain = re.sub("/{2,}", "/", _BACKSLASHES.sub("/", pattern).replace("\uff0f", "/"))
     plain = re.sub(r"^(?:\./)+", "/", re.sub(r"/(?:\./)+", "/", plain))
     return plain[:-1] if _FILE_AS_FOLDER.search(plain) else plain
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Write `{a,b}c` as `ac` and `bc`; raises _MalformedError for too many."""
-    done, open_ones = list[str](), [pattern]
-    while open_ones:
-        one = open_ones.pop()
-        if (found := _ALTERNATIVES.search(one)) is None:
-            done.append(one)
+    """Return `{a,b}c` as `ac` and `bc`; raises _MalformedError for too many."""
+    expanded, pending = list[str](), [pattern]
+    while pending:
+        text = pending.pop()
+        if (match := _ALTERNATIVES.search(text)) is None:
+            expanded.append(text)
         else:
-            open_ones += [one[: found.start()] + each + one[found.end() :] for each in found[1].split(",")]
-        if len(done) + len(open_ones) > MAX_ALTERNATIVES:
+            pending += [text[: match.start()] + choice + text[match.end() :] for choice in match[1].split(",")]
+        if len(expanded) + len(pending) > MAX_ALTERNATIVES:
             raise _MalformedError(f"more than {MAX_ALTERNATIVES} alternatives in braces")
-    return done
+    return expanded
 
 
 def _from_folder(pattern: str, folder: str, home: str) -> str:
-    """Write a path by way of `..`, of the home folder or of the root as one from the folder on."""
-    is_whole = pattern.startswith("~/") or pattern.split("/")[:2] == folder.split("/")[:2]
-    if not is_whole and ".." not in pattern.split("/"):
+    """Return a pattern through `..`, the home folder or the root relative to the folder; any other unchanged."""
+    is_absolute = pattern.startswith("~/") or pattern.split("/")[:2] == folder.split("/")[:2]
+    if not is_absolute and ".." not in pattern.split("/"):
         return pattern
-    path = home + pattern[1:] if pattern[0] == "~" else pattern if is_whole else f"{folder}/{pattern}"
-    way = posixpath.relpath(path, folder) + "/" * pattern.endswith("/")
-    return way if way.startswith("../") else f"/{way}"
+    path = home + pattern[1:] if pattern[0] == "~" else pattern if is_absolute else f"{folder}/{pattern}"
+    relative = posixpath.relpath(path, folder) + "/" * pattern.endswith("/")
+    return relative if relative.startswith("../") else f"/{relative}"
 
 
 def parsed_glob(glob: str) -> _Pattern:
-    """Read a glob over a whole path as git reads a line; a bracket or a backslash that nothing ends is itself."""
+    """Parse a glob over a full path like a line of git; an unfinished bracket or backslash is literal."""
     for text in (glob, glob.replace("[", "\\[")):
         with suppress(_MalformedError):
             return _parse(f"/{text}")
@@ -373,7 +370,7 @@ def _parse(pattern: str) -> _Pattern:
 
 
 class _Scanner:
-    """Reads the steps of a pattern from its first special character on."""
+    """Parser for the steps of a pattern, from its first special character on."""
 
     def __init__(self, text: str, *, is_name: bool) -> None:
         self._text = text
@@ -416,7 +413,7 @@ class _Scanner:
         return folders
 
     def _class(self) -> PatternStep:
-        """Read behind `[`. A `]` that comes first is a member, and so is a `-` at either end."""
+        """Parse a class after its `[`. A `]` at the beginning is a member, and so is a `-` at either end."""
         is_negated = self._peek() in ("!", "^")
         self._at += is_negated
         ranges: list[tuple[str, str]] = []
@@ -427,7 +424,7 @@ class _Scanner:
         return one_of(ranges, is_negated=is_negated)
 
     def _member(self, before: str, ranges: list[tuple[str, str]]) -> str:
-        """Add one member of a class, and return the character that a range might begin with."""
+        """Add one member of a class; return the character that may begin a range, or ""."""
         character = self._next()
         if character == "-" and before and self._peek() not in ("", "]"):
             last = self._next()
@@ -441,7 +438,7 @@ class _Scanner:
         return character
 
     def _named(self, ranges: list[tuple[str, str]]) -> str:
-        """Add the members of `[:name:]`; what only begins like it is a plain `[`."""
+        """Add the members of `[:name:]`; without a closing `:]` the `[` is literal."""
         end = self._text.find("]", self._at + 1)
         if end < 0:
             raise _MalformedError(_UNFINISHED)
@@ -451,6 +448,6 @@ class _Scanner:
         name = self._text[self._at + 1 : end - 1]
         if name not in _CLASSES:
             raise _MalformedError(f"there is no class [:{name}:]")
-        ranges.extend((one, one) for one in _CLASSES[name])
+        ranges.extend((character, character) for character in _CLASSES[name])
         self._at = end + 1
         return ""

@@ -1,8 +1,8 @@
-"""Settings of other programs, as text: a value put in or cut out, with all else byte for byte as it was.
+"""Editing of other programs' settings as text: a value is put in or cut out, and the rest stays byte for byte.
 
-It is JSON, with comments and trailing commas where the program takes them, or JSON5; a Markdown or TOML file gets a
-block between marks. A path names keys and numbers of items from the outermost object on; `-` at its end is the place
-behind the last value of a list.
+The text is JSON, with comments and trailing commas if the program allows them, or JSON5. A Markdown or TOML file gets a
+block between marks. A path consists of keys and list indexes, from the outermost object on; a final `-` is the position
+after the last item of a list.
 """
 
 import json
@@ -16,7 +16,7 @@ from msgspec import Struct
 from memoryd.domain.expressions import TextMatch, expression
 
 BACKUP_SUFFIX = ".before-memoryd"
-"""The end of the name of a copy: of a file of others, as it was before we changed it."""
+"""Suffix of the backup of another program's file, made before the file is changed."""
 TOKEN = expression(
     r"(?P<skipped>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)"
     r"|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
@@ -24,27 +24,27 @@ TOKEN = expression(
     r"|(?P<word>[^\s{}\[\]:,\"'/]+)",
     re.DOTALL,
 )
-"""Of JSON5, and so of JSON. Whatever is none of these is passed over: a text is followed as far as that can be done."""
+"""A token of JSON5, and so of JSON. Other characters are ignored: an invalid text is read as far as possible."""
 _LONE_SURROGATE = expression(r"\\u[dD][89a-fA-F]")
 _INDENT = expression(r"\n([ \t]+)\S")
 _LAST_COMMAS = expression(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])""", re.DOTALL)
 _NO_BLANK = expression(r"[^\r\n]")
-_BEHIND = "-"
+_END = "-"
 _OTHER_FORM = "its form is another than that of its program"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         raise ValueError("it has a key twice")
-    return found
+    return unique
 
 
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique)
 
 
 class _Child(Struct, frozen=True):
-    """A value in an object or a list; positions are characters of the text."""
+    """An item of an object or a list; `start`, `value_start` and `end` are offsets in characters."""
 
     key: str
     start: int
@@ -53,14 +53,15 @@ class _Child(Struct, frozen=True):
 
 
 def parsed(text: str, *, has_comments: bool = False) -> dict[str, Any]:
-    """Return the object that a text holds, empty for an empty text; raises ValueError for anything else."""
+    """Return the object in a text; empty for an empty text. Raises ValueError for anything else."""
     return _decoded(_plain(text, has_comments))
 
 
 def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = False, is_json5: bool = False) -> str:
-    """Return a text with a value at a path, in the indentation of the text; raises ValueError.
+    """Return a text with a value at a path, indented like the text.
 
-    What is missing on the way is made; what stood there gives way. Whether JSON5 is right is for the caller to see.
+    Missing objects and lists are created, and an existing value is replaced. Raises ValueError if the text is invalid,
+    or has another type of value on the path. JSON5 is not validated: the caller must check the result.
     """
     text = text if text.strip("\ufeff \t\r\n") else "{}\n"
     plain = _plain(text, has_comments or is_json5)
@@ -69,19 +70,22 @@ def put(text: str, path: Sequence[str], value: object, *, has_comments: bool = F
     at, end = len(plain) - len(plain.lstrip("\ufeff \t\r\n")), len(text)
     for depth, key in enumerate(path):
         children = _children(plain, at)
-        found = next((child for child in children if child.key == key), None)
-        if found is None and (plain[at] == "[") is not (key == _BEHIND):
-            raise ValueError(_OTHER_FORM)
-        if found is None:
+        child = next((child for child in children if child.key == key), None)
+        if child is None:
+            if (plain[at] == "[") is not (key == _END):
+                raise ValueError(_OTHER_FORM)
             for step in reversed(path[depth + 1 :]):
-                value = [value] if step == _BEHIND else {step: value}
+                value = [value] if step == _END else {step: value}
             return _inserted(text, plain, at, children, depth, key, value)
-        at, end = found.value_start, found.end
+        at, end = child.value_start, child.end
     return text[:at] + json.dumps(value) + text[end:]
 
 
 def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
-    """Return a text without the value at a path, which is there, and without what is empty then; raises ValueError."""
+    """Return a text without the value at a path, and without the lists and objects that this leaves empty.
+
+    Raises ValueError if the text has no such value, or is invalid.
+    """
     plain = _plain(text, has_comments)
     at = len(plain) - len(plain.lstrip("\ufeff \t\r\n"))
     steps: list[tuple[int, list[_Child], int]] = []
@@ -92,7 +96,7 @@ def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
             raise ValueError(f"it has no {'.'.join(path)}")
         steps.append((at, children, place))
         at = children[place].value_start
-    # a list or an object that holds nothing else goes with it
+    # a list or object with no other item is removed, too
     while len(steps) > 1 and len(steps[-1][1]) == 1:
         steps.pop()
     at, children, place = steps[-1]
@@ -102,30 +106,32 @@ def cut(text: str, path: Sequence[str], *, has_comments: bool = False) -> str:
         rest = text[at + 1 : child.start] + text[child.end : close].lstrip().removeprefix(",")
         return text[: at + 1] + (rest if rest.strip() else "") + text[close:]
     gap = text[children[place - 1].end : child.start] if place else ""
-    # a comment that stands between is somebody's
     if place and (gap.strip() == "," or place == len(children) - 1):
-        kept = "" if gap.strip() == "," else gap.replace(",", "", 1).rstrip()
-        return text[: children[place - 1].end] + kept + text[child.end :]
+        return text[: children[place - 1].end] + _comments_in(gap).rstrip() + text[child.end :]
     gap = text[child.end : children[place + 1].start]
-    kept = "" if gap.strip() == "," else gap.replace(",", "", 1).lstrip(" ")
-    return text[: child.start] + kept + text[children[place + 1].start :]
+    return text[: child.start] + _comments_in(gap).lstrip(" ") + text[children[place + 1].start :]
+
+
+def _comments_in(gap: str) -> str:
+    """Return the text between two items without its comma; empty if it has no comments."""
+    return "" if gap.strip() == "," else gap.replace(",", "", 1)
 
 
 def with_block(text: str, block: str) -> str:
-    """Return a text with a block at its end, or in the place of one between the same marks: its first and last line."""
-    if (found := _block_span(text, block)) is not None:
-        return text[: found[0]] + block + text[found[1] :]
-    parting = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    return text + parting + block
+    """Return a text with a block at its end, or in place of a block with the same marks: its first and last line."""
+    if span := _block_span(text, block):
+        return text[: span[0]] + block + text[span[1] :]
+    separator = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return text + separator + block
 
 
 def without_block(text: str, block: str) -> str:
-    """Return a text without the block between the marks of this one, and without the line that parted it."""
-    found = _block_span(text, block)
-    if found is None:
+    """Return a text without the block that has the marks of `block`, and without a blank line before it."""
+    span = _block_span(text, block)
+    if span is None:
         return text
-    before = text[: found[0]]
-    return (before[:-1] if before.endswith("\n\n") else before) + text[found[1] :]
+    before = text[: span[0]]
+    return (before[:-1] if before.endswith("\n\n") else before) + text[span[1] :]
 
 
 def _block_span(text: str, block: str) -> tuple[int, int] | None:
@@ -136,12 +142,12 @@ def _block_span(text: str, block: str) -> tuple[int, int] | None:
 
 
 def _plain(text: str, has_comments: bool) -> str:
-    """Return a text of the same length without comments and last commas, where it may have them."""
+    """Return a text with spaces for comments and trailing commas, so that offsets stay valid, if it may have them."""
     if not has_comments:
         return text
     blank = partial(_NO_BLANK.sub, " ")
-    text = TOKEN.sub(lambda found: blank(found[0]) if found.lastgroup == "skipped" else found[0], text)
-    return _LAST_COMMAS.sub(lambda found: blank(found[0]) if found[0] == "," else found[0], text)
+    text = TOKEN.sub(lambda match: blank(match[0]) if match.lastgroup == "skipped" else match[0], text)
+    return _LAST_COMMAS.sub(lambda match: " " if match[0] == "," else match[0], text)
 
 
 def _decoded(plain: str) -> dict[str, Any]:
@@ -149,16 +155,16 @@ def _decoded(plain: str) -> dict[str, Any]:
     if start == len(plain):
         return {}
     try:
-        whole, end = _DECODER.raw_decode(plain, start)
+        value, end = _DECODER.raw_decode(plain, start)
     except RecursionError as exc:
         raise ValueError("it is nested too deeply") from exc
-    if not isinstance(whole, dict) or plain[end:].strip():
-        raise ValueError("it holds no JSON object, or something stands behind it")
-    return whole
+    if not isinstance(value, dict) or plain[end:].strip():
+        raise ValueError("it holds no JSON object, or has text after it")
+    return value
 
 
 def _children(plain: str, at: int) -> list[_Child]:
-    """Return what the object or list at this position holds; raises ValueError for another value."""
+    """Return the items of the object or list at `at`; raises ValueError for another value."""
     if plain[at : at + 1] not in ("{", "["):
         raise ValueError(_OTHER_FORM)
     return list(_each_child(plain, at))
@@ -178,7 +184,7 @@ def _each_child(plain: str, at: int) -> Iterator[_Child]:
 
 
 def _tokens(plain: str, at: int) -> Iterator[tuple[TextMatch, int]]:
-    """Yield what stands inside of an object or a list, and its end; each with how deep it is in another one."""
+    """Yield the tokens of an object or list up to its closing bracket, each with its nesting depth inside it."""
     depth = 0
     for token in TOKEN.finditer(plain, at):
         if token.lastgroup == "skipped":
@@ -192,7 +198,7 @@ def _tokens(plain: str, at: int) -> Iterator[tuple[TextMatch, int]]:
 
 
 def _close(plain: str, at: int) -> int:
-    """Return where an object or a list ends."""
+    """Return the offset of the closing bracket of the object or list at `at`."""
     return max(token.start() for token, _ in _tokens(plain, at + 1))
 
 
@@ -201,11 +207,11 @@ def _name(key: TextMatch) -> str:
 
 
 def _inserted(text: str, plain: str, at: int, children: Sequence[_Child], depth: int, key: str, value: object) -> str:
-    """Return the text with a value at the end of the object or list at this position."""
+    """Return the text with a value added at the end of the object or list at `at`."""
     end = _close(plain, at) + 1
     newline = "\r\n" if "\r\n" in text else "\n"
-    unit = found[1] if (found := _INDENT.search(text)) else "  "
-    # an empty one is as its text is; a text that holds nothing yet gets lines
+    unit = indent[1] if (indent := _INDENT.search(text)) else "  "
+    # An empty object or list follows the style of the text; the outermost one gets lines.
     is_inline = newline not in text[at:end] if children else depth > 0 and newline not in text.strip()
     is_tight = is_inline and '": ' not in text
     outer = newline + unit * depth

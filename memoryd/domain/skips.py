@@ -1,7 +1,7 @@
-"""Why one thing was not found, recalled, captured or indexed: a row for each reason.
+"""Reasons why something was not found, recalled, captured or indexed, one row per reason.
 
-The texts are part of the API, and are written nowhere else; `{}` is filled in where the reason is given. Why an answer
-as a whole is empty says `memory/recall/answer.py:why_nothing`.
+The texts are part of the API, and are written nowhere else; callers fill in `{}`. The reason for an empty answer is
+in `memory/recall/answer.py:why_nothing`.
 """
 
 from enum import StrEnum
@@ -9,12 +9,12 @@ from typing import Self
 
 
 class SkipReason(StrEnum):
-    """A reason, which is its text; `stage` is what leaves something out for it: search, recall, capture or index."""
+    """A reason, whose value is its text; `stage` is the step that applies it: search, recall, capture or index."""
 
     stage: str
 
     def __new__(cls, stage: str, text: str) -> Self:
-        """Make the row of a text."""
+        """Create a member from its stage and text."""
         row = str.__new__(cls, text)
         row._value_, row.stage = text, stage
         return row
@@ -23,7 +23,7 @@ class SkipReason(StrEnum):
 
     @property
     def code(self) -> str:
-        """Its name, which stays when the text changes."""
+        """Name of the reason in lower case, which stays the same when the text changes."""
         return self.name.lower()
 
     BEYOND_MAX_RESULTS = "search", "it is beyond maxResults"
@@ -32,29 +32,29 @@ class SkipReason(StrEnum):
     IN_DOUBT = "search", "it may be private: the rules are being changed"
     OUT_OF_SIGHT = "search", "it is out of sight with its folder or disk"
     LATE = "search", "its disk did not answer in time"
-    GONE = "search", "it is gone, and nothing was looked for in its place in time"
+    GONE = "search", "it was deleted, and there was no time to search for a replacement"
     UNREADABLE_NOW = "search", "it cannot be read: {}"
 
     BEYOND_K = "recall", "it is beyond k"
-    SAME_AS_MEMORY = "recall", "it says the same as a memory that is told"
-    SAME_AS_ANOTHER = "recall", "it says the same as another one that is told"
-    NOT_STANDING = "recall", "its line is not in its file as it was read"
+    SAME_AS_MEMORY = "recall", "it says the same as a memory in the answer"
+    SAME_AS_ANOTHER = "recall", "it says the same as another item in the answer"
+    NOT_STANDING = "recall", "its file no longer has the line that was read"
     BEYOND_BUDGET = "recall", "it is beyond the budget: {} tokens, and {} are left"
     REPEATED = "recall", "it stands in the stable block"
-    UNCHANGED = "recall", "it is as ifNoneMatch has it"
+    UNCHANGED = "recall", "it has the version of ifNoneMatch"
     NEWER_PINNED = "recall", "newer pins of its kind were captured"
     RECALL_OFF = "recall", "automatic recall is off: agents.defaults.memory.auto_recall is false"
     NOBODY_ASKS = "recall", "nothing is recalled for what cron jobs, heartbeats and the system say"
-    UNREAD = "recall", "nobody reads this answer: what is recalled is told with the next one"
+    UNREAD = "recall", "this answer is not read: memories are recalled with the next one"
     FAILED_BEFORE = "recall", "nothing is recalled for a failure that says nothing of its own, or the same again"
     NOT_ASKED = "recall", "nothing was asked"
     NO_TURN = "recall", "a command is no turn"
     NO_CONTENT = "recall", "the message has no word that a memory could answer"
     SMALL_TALK = "recall", "the message acknowledges, greets or says how somebody feels"
     ABOUT_OUTPUT = "recall", "the message is about what the agent said or did last"
-    ARITHMETIC = "recall", "the message is to be reckoned"
+    ARITHMETIC = "recall", "the message is a calculation"
     PASTED_OUTPUT = "recall", "the message is output or code, pasted"
-    BELOW_NOISE = "recall", "it does not stand above the noise of these notes"
+    BELOW_NOISE = "recall", "it is not above the noise of these notes"
 
     CAPTURE_OFF = "capture", "memory.capture.enabled is false"
     WITHHELD = "capture", "this session is not to be remembered"
@@ -68,7 +68,7 @@ class SkipReason(StrEnum):
     PLAY = "capture", "it is play, or a supposition"
     JOKE = "capture", "it is a joke, as it says"
     PASTED = "capture", "it is pasted, and may be another person's words"
-    OTHER_COMPANY = "capture", "what stands beside it may make it another person's words, or text to work on"
+    OTHER_COMPANY = "capture", "the text beside it may make it another person's words, or text to work on"
     LAID_OUT = "capture", "it is laid out as something pasted"
     SENTENCE_TOO_LONG = "capture", "it is too long for one statement"
     QUESTION = "capture", "it is a question"
@@ -77,7 +77,7 @@ class SkipReason(StrEnum):
     REPORTED = "capture", "it may be another person's words"
     UNREAL = "capture", "it is unreal, of the moment, or of a text or a program"
     NO_FORM = "capture", "it has none of the forms that are kept"
-    NO_VALUE = "capture", "nothing lasting is said in this form"
+    NO_VALUE = "capture", "it states nothing lasting in this form"
     IDENTIFIERS_OFF = "capture", "memory.capture.identifiers is false"
     NOBODYS = "capture", "it does not say whose number or address it is"
     NOT_TO_PASS_ON = "capture", "it is not to be passed on, as it says"
@@ -90,7 +90,7 @@ class SkipReason(StrEnum):
     TOO_MANY = "capture", "a message gives at most {} memories"
     UNSURE = "capture", "the text model is less sure of it than {}"
     OTHER_LANGUAGE = "capture", "it is in another language than the message"
-    CUT_OFF = "capture", "the text model came to no end of it"
+    CUT_OFF = "capture", "the text model did not finish it"
     FIRST_PERSON = "capture", "it is not in the third person"
     INVENTED = "capture", "it says what the message does not"
     INVERTED = "capture", "it says the contrary of the message"
@@ -122,7 +122,7 @@ class SkipReason(StrEnum):
     KEEPS_CHANGING = "index", "it is written anew again and again"
     NO_FOLDER = "index", "its folder is not there"
     OTHER_FORMAT = "index", "it is of the format {}"
-    UNKNOWN_FORMAT = "index", "nobody knows its format"
+    UNKNOWN_FORMAT = "index", "its format is unknown"
     NOT_READ_YET = "index", "not read yet"
     SESSION_MARKED = "index", 'marked "do not remember"'
     SESSION_FORGOTTEN = "index", "forgotten"

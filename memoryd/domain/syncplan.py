@@ -1,6 +1,6 @@
-"""The sync planner: what to do so that the index equals the disk, from one scan and what the index holds.
+"""The sync planner: the steps that make the index equal to the disk, from one scan and the content of the index.
 
-Pure: the plan is a value. Reading the suspects, and what their content says, is the indexer's part.
+The functions are pure. The indexer reads the suspect files and compares their content.
 """
 
 from collections.abc import Mapping, Set
@@ -14,31 +14,31 @@ RACY_WINDOW_NS = 2_000_000_000
 """A file read this soon after its change may change again within one clock tick (git's racy rule)."""
 MASS_FILES = 10
 MAX_SETTLES = 5
-"""How many settle times a file that keeps changing is waited for."""
+"""Longest wait for a file that keeps changing, in settle times."""
 
 
 class Known(Struct, frozen=True):
-    """A file as the index has it: the stat at the time it was read, and when that was (wall clock, ns)."""
+    """A file in the index: its stat when it was read, and the time of reading (wall clock, ns)."""
 
     stat: FileStat
     read_at_ns: int
     digest: bytes = b""
     """SHA-256 of the bytes that were read."""
     is_stale: bool = False
-    """Whether it must be read again whatever its stat says (it was cut by other rules)."""
+    """Whether it must be read again with an equal stat, because it was chunked by other rules."""
 
     def is_racy(self, wall_ns: int) -> bool:
-        """Tell whether, at this time of day, an equal stat does not prove equal content.
+        """Return whether, at this time of day, an equal stat does not prove equal content.
 
-        The clock may have shown the time of the last change again since the file was read: within the same tick, or
-        after it was set back. As long as that time lies ahead, no later change can have it.
+        Since the file was read, the clock may have shown the time of its last change again: within the same tick, or
+        after it was set back. While that time is in the future, no later change can have it.
         """
         may_repeat = self.read_at_ns < self.stat.ctime_ns + RACY_WINDOW_NS
         return self.read_at_ns > wall_ns or (may_repeat and self.stat.ctime_ns < wall_ns + RACY_WINDOW_NS)
 
 
 class Grace(Struct, frozen=True):
-    """How long, in seconds, an absence must last before it counts, and how long a changed file must lie still."""
+    """Seconds for which a file or root must be absent before it counts, and for which a changed file must settle."""
 
     file: float
     root: float
@@ -46,7 +46,7 @@ class Grace(Struct, frozen=True):
 
 
 class Observation(Struct, frozen=True):
-    """One scan: the files seen, the files whose root or folder could not be read, and what was waited for before."""
+    """One scan: the files on disk, the files whose root or folder could not be read, and the files waited for."""
 
     disk: Mapping[RelativePath, FileStat]
     unreadable: Set[RelativePath] = frozenset()
@@ -54,30 +54,30 @@ class Observation(Struct, frozen=True):
     now: float = 0.0
     """Monotonic seconds, the clock of `missing_since`."""
     wall_ns: int = 0
-    """The time of day, the clock of the files."""
+    """Time of day, the clock of the file times."""
     trusts_times: bool = True
-    """False when the clock was set back since the last scan: equal times prove nothing."""
+    """False if the clock was set back since the last scan: then equal times prove nothing."""
     is_asked: bool = False
-    """Whether somebody waits for an answer: notes are read as they are, unless somebody writes to them still."""
+    """Whether a client waits for an answer: notes are read at once, unless they are still open for writing."""
     unclosed: Set[RelativePath] = frozenset()
-    """Files that somebody writes to still, as far as is known."""
+    """Files known to be still open for writing."""
 
 
 class SyncPlan(Struct, frozen=True):
-    """What to do, in this order: renames, removals, reads of added and suspect files.
+    """Steps, in this order: renames, removals, reads of added and suspect files.
 
-    `missing_since` belongs into the next observation.
+    `missing_since` is for the next observation.
     """
 
     read: tuple[RelativePath, ...]
     rename: tuple[tuple[RelativePath, RelativePath], ...]
-    """Candidates (old, new): the new one is read, and is the old one renamed only if it holds the same."""
+    """Candidates (old, new): the new file is read, and the rename is confirmed if it has the content of the old."""
     remove: tuple[RelativePath, ...]
     missing_since: Mapping[RelativePath, float]
     retry_in: float | None
-    """Seconds until a grace period ends, None when nothing waits."""
+    """Seconds until a grace period ends; None if no file waits."""
     is_settled: bool
-    """Whether nothing waits but what lies under a root that cannot be read, if every rename is one."""
+    """Whether no file waits, except under unreadable roots, provided that all rename candidates are confirmed."""
 
     @property
     def is_empty(self) -> bool:
@@ -85,19 +85,19 @@ class SyncPlan(Struct, frozen=True):
 
 
 class RoundResult(Struct, frozen=True):
-    """How a round ended. `retry_in` seconds the disk is to be looked at again; None: when somebody asks."""
+    """Result of a round. The next scan is in `retry_in` seconds; None means on the next request."""
 
     retry_in: float | None
     is_settled: bool
-    """Whether index and disk are equal, save for what lies under a root that cannot be read."""
+    """Whether index and disk are equal, except under unreadable roots."""
 
 
 def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float | None, settle: float) -> RoundResult:
-    """Say how a round ended whose plan was `done`.
+    """Return the result of a round that carried out the plan `done`.
 
-    `again`: a file changed while it was read, or is no renamed one after all. `has_queue`: large notes are still to be
-    read; their cutting wakes the indexer. `hold_ends_in`: seconds until it is known what is private, None if it is, or
-    if that takes a person.
+    `again`: a file changed while it was read, or a rename was not confirmed. `has_queue`: large notes are still to be
+    read; their chunking wakes the indexer. `hold_ends_in`: seconds until it is known which files are private; None if
+    it is known, or if a person must decide.
     """
     soon = min((at for at in (done.retry_in, hold_ends_in) if at is not None), default=None)
     is_settled = done.is_settled and hold_ends_in is None and not again and not has_queue
@@ -105,29 +105,31 @@ def outcome(done: SyncPlan, *, again: bool, has_queue: bool, hold_ends_in: float
 
 
 def is_mass_removal(removed: int, left: int) -> bool:
-    """Tell whether so many files went at once that their owner should be told: more than half, and not a handful."""
+    """Return whether so many files were removed at once that a warning is due: more than half, and at least 10."""
     return removed >= MASS_FILES and removed > left
 
 
-def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> SyncPlan:
-    """Compare a scan with the index.
+def plan(observation: Observation, index: Mapping[RelativePath, Known], grace: Grace) -> SyncPlan:
+    """Compare a scan with the index, and return the steps to take.
 
-    A file that vanished is removed after `grace.file` seconds, one under an unreadable root after `grace.root`;
-    one that is suddenly empty waits like one that vanished, since an editor may have just truncated it. A changed one
-    is read when it lay still for `grace.settle`: it may be half written. A new note has nothing to lose and is read; a
-    new picture or sound would be sent in halves.
+    A missing file is removed after `grace.file` seconds, or after `grace.root` under an unreadable root. A file that is
+    suddenly empty waits like a missing one, since an editor may have just truncated it. A changed file is read after it
+    was unchanged for `grace.settle`, since it may be half written. A new note is read at once, since the index has no
+    older version of it to lose. A new picture or sound waits, since half of it would be sent to the provider.
 
-    When somebody asks, changed notes are read at once, too. What is half written then is no version to stay: a file
-    that was read within `RACY_WINDOW_NS` of its change is read again by each later scan, whatever its stat says, and
-    the rest of it, when it is written, sets off such a scan by its event, or is met by the one of the next question.
+    If a client waits for an answer, changed notes are read at once, too. A half-written version does not stay in the
+    index: a file read within `RACY_WINDOW_NS` of its change is read again by each later scan, even with an equal stat.
+    When the rest is written, its event starts such a scan; otherwise the scan for the next question reads it.
     """
-    absent = [path for path in index if path not in seen.disk]
-    renames = _renames(seen.disk, index, absent)
+    absent = [path for path in index if path not in observation.disk]
+    renames = _renames(observation.disk, index, absent)
     new = {path for _, path in renames}
-    suspects = [path for path in seen.disk if path in new or _is_suspect(path, seen, index)]
-    waits = {path: _wait_for(path, seen, index, grace) for path in (*absent, *suspects)}
-    since = {path: seen.missing_since.get(path, seen.now) for path, (_, limit) in waits.items() if limit > 0}
-    due = {path: min(waits[path][0], at + waits[path][1] - seen.now) for path, at in since.items()}
+    suspects = [path for path in observation.disk if path in new or _is_suspect(path, observation, index)]
+    waits = {path: _wait_for(path, observation, index, grace) for path in (*absent, *suspects)}
+    since = {
+        path: observation.missing_since.get(path, observation.now) for path, (_, limit) in waits.items() if limit > 0
+    }
+    due = {path: min(waits[path][0], at + waits[path][1] - observation.now) for path, at in since.items()}
     waiting = {path: at for path, at in since.items() if due[path] > 0}
     moving = tuple(pair for pair in renames if pair[1] not in waiting)
     moved_from = {old for old, _ in moving}
@@ -137,44 +139,44 @@ def plan(seen: Observation, index: Mapping[RelativePath, Known], grace: Grace) -
         remove=tuple(path for path in absent if path not in waiting),
         missing_since=waiting,
         retry_in=min((due[path] for path in waiting if path not in moved_from), default=None),
-        is_settled=all(path in seen.unreadable or path in moved_from for path in waiting),
+        is_settled=all(path in observation.unreadable or path in moved_from for path in waiting),
     )
 
 
 def _wait_for(
-    path: RelativePath, seen: Observation, index: Mapping[RelativePath, Known], grace: Grace
+    path: RelativePath, observation: Observation, index: Mapping[RelativePath, Known], grace: Grace
 ) -> tuple[float, float]:
-    """Return how many seconds to wait for an absent or suspect file from now, and at most since the wait began."""
-    stat, known = seen.disk.get(path), index.get(path)
+    """Return the seconds to wait for an absent or suspect file, from now, and the limit since the wait began."""
+    stat, known = observation.disk.get(path), index.get(path)
     if stat is None or (stat.size == 0 and known is not None and known.stat.size > 0):
-        limit = grace.root if path in seen.unreadable else grace.file
+        limit = grace.root if path in observation.unreadable else grace.file
         return limit, limit
-    age = (seen.wall_ns - stat.ctime_ns) / 1e9
-    may_be_half = path in seen.unclosed or modality_of(path) is not None
-    is_wanted = (known is None or seen.is_asked) and not may_be_half
+    age = (observation.wall_ns - stat.ctime_ns) / 1e9
+    may_be_half = path in observation.unclosed or modality_of(path) is not None
+    is_wanted = (known is None or observation.is_asked) and not may_be_half
     if is_wanted or (known is not None and known.stat == stat) or not 0 <= age < grace.settle:
         return 0.0, 0.0
     return grace.settle - age, MAX_SETTLES * grace.settle
 
 
-def _is_suspect(path: RelativePath, seen: Observation, index: Mapping[RelativePath, Known]) -> bool:
+def _is_suspect(path: RelativePath, observation: Observation, index: Mapping[RelativePath, Known]) -> bool:
     known = index.get(path)
-    if known is None or known.is_stale or known.stat != seen.disk[path]:
+    if known is None or known.is_stale or known.stat != observation.disk[path]:
         return True
-    # what its original says of itself holds for the copy of a conflict, too
+    # the front matter of the original applies to its conflict copy, too
     original = original_of(path)
-    if original != path and original in seen.disk and _is_suspect(original, seen, index):
+    if original != path and original in observation.disk and _is_suspect(original, observation, index):
         return True
-    return not seen.trusts_times or known.is_racy(seen.wall_ns)
+    return not observation.trusts_times or known.is_racy(observation.wall_ns)
 
 
 def _renames(
     disk: Mapping[RelativePath, FileStat], index: Mapping[RelativePath, Known], absent: list[RelativePath]
 ) -> list[tuple[RelativePath, RelativePath]]:
-    """Pair each absent file with a new one of the same inode, size and mtime (a rename changes only the ctime).
+    """Pair each absent file with a new file of the same inode, size and mtime (a rename changes only the ctime).
 
-    That proves nothing: inodes are given anew, and archives restore times. A note that becomes a picture by its name,
-    or the other way round, is another document.
+    The pairs are only candidates: inodes are reused, and archives restore times. A note renamed to the name of a
+    picture, or a picture to that of a note, is another document.
     """
     vanished = {_content_key(path, index[path].stat): path for path in absent}
     pairs = []

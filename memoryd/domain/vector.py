@@ -1,4 +1,4 @@
-"""Vectors, and how they are packed for the disk; apart from `domain/embedding.py`, whose readers need no numpy."""
+"""Vectors and their packed form on disk; separate from `domain/embedding.py`, which must not import numpy."""
 
 from collections.abc import Sequence
 
@@ -11,20 +11,21 @@ Matrix = NDArray[np.float32]
 """Vectors of one space, shape (n, dimensions)."""
 
 _STEPS = 2047
-"""A number is one of so many steps to either side of zero: 12 bits."""
+"""Number of steps on either side of zero, so that a number fits 12 bits."""
 _SCALE = np.dtype("<f4")
 
 
 def packed_bytes(dimensions: int) -> int:
-    """Return how long a packed vector is."""
+    """Return the number of bytes of a packed vector."""
     return _SCALE.itemsize + dimensions + (dimensions + 1) // 2
 
 
 def packed(vector: Vector) -> bytes:
-    """Return a vector in 12 bits a number: half as much as float32 takes with room for an index, and nearly as exact.
+    """Return a vector packed at 12 bits per number, less than half the size of float32.
 
-    The length of a step; the upper 8 bits of each number; the lower 4 bits of each of the first half, beside those of
-    one of the second half. A cosine differs by some 0.00002; to pack what was unpacked changes nothing.
+    The format is: the step size as float32; the upper 8 bits of each number; the lower 4 bits of each number of the
+    first half, in one byte with those of a number of the second half. A cosine differs by about 0.00002. Packing an
+    unpacked vector again gives the same bytes.
     """
     step = np.float32(np.abs(vector).max() / _STEPS) or np.float32(1)
     numbers = np.rint(vector / step).astype(np.int16)
@@ -37,7 +38,7 @@ def packed(vector: Vector) -> bytes:
 
 
 def unpacked(vectors: Sequence[bytes], dimensions: int) -> Matrix:
-    """Return the vectors that were packed."""
+    """Return the vectors of packed ones, shape (n, dimensions)."""
     rows = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), packed_bytes(dimensions))
     begin, half = _SCALE.itemsize, (dimensions + 1) // 2
     high, pairs = rows[:, begin : begin + dimensions].view(np.int8), rows[:, begin + dimensions :]

@@ -145,7 +145,7 @@ def agent(**changes: object) -> Body:
             "reading": False,
             "lastReadAt": "2026-10-20T09:00:00Z",
             "unreadable": 1,
-            "skipped": [{"path": "sessions/main/odd.jsonl", "reason": "nobody knows its format"}],
+            "skipped": [{"path": "sessions/main/odd.jsonl", "reason": "its format is unknown"}],
             "reason": None,
             "transcripts": {
                 "folders": [{"path": "/home/me/.openclaw/agents/main/sessions", "files": 9, "reason": None}],

@@ -1,1 +1,1 @@
-"""From a question and evidence to an order: fusion, thresholds, selection, snippets."""
+"""Ranking of candidates for a question: fusion, thresholds, selection and snippets."""

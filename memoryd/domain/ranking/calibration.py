@@ -1,19 +1,19 @@
-"""What an answer is worth: how far its evidence rises above what unrelated texts reach in the same notes.
+"""Verdicts on hits: how far the evidence of a hit rises above what unrelated texts in the same notes reach.
 
-Words: the share of the question's weight that is in one chunk, and how much that exceeds what a chunk of that size
-holds by chance. A word weighs by how few chunks hold it, of these notes and of a background: imaginary chunks with the
-word frequencies of the language, which count less and less as the notes grow, since in a few notes every word is rare.
-The table of the background is packed, a row for each term in the order of its bytes: half a megabyte, where a dict
-takes four.
+Words: the share of the question's weight in one chunk, and how much that exceeds what a chunk of that size contains by
+chance. The fewer chunks contain a word, the more it weighs. Chunks are counted in the notes and in a background:
+imaginary chunks with the word frequencies of the language. The background counts less as the notes grow; without it,
+every word would be rare in a few notes. The background table is packed, one row per term in byte order: half a
+megabyte, where a dict takes four.
 
-Vectors: the best cosine in deviations of the question's noise, compared with what the best of that many unrelated
-texts reaches. The noise has two sources: how near unrelated texts come under this model at all, all there is on the
-first day, and the question's cosines with the notes themselves, which weigh more with each note. Both are combined as
-mean and variance of a normal distribution with its conjugate prior (normal and scaled inverse χ²; Gelman et al.,
-Bayesian Data Analysis, 3rd edition, section 3.3).
+Vectors: the best cosine, in standard deviations of the question's noise, compared with the best of that many unrelated
+texts. The noise has two sources: the cosines of unrelated texts under this model (the only source on the first day),
+and the question's cosines with the notes, which weigh more with each note. Both are combined as mean and variance of a
+normal distribution with its conjugate prior (normal and scaled inverse χ²; Gelman et al., Bayesian Data Analysis, 3rd
+edition, section 3.3).
 
-Set on six retrieval sets, by the size of the workspace, with the answer, without it, and with unrelated questions;
-docs/explanation/ranking.md has the figures.
+The constants were set on six retrieval sets, by workspace size, with the answer present, with it absent, and with
+unrelated questions. docs/explanation/ranking.md has the figures.
 """
 
 import math
@@ -42,14 +42,13 @@ from memoryd.domain.ranking.vector_space import CLEAR_REACH
 from memoryd.domain.text.words import is_unspaced
 
 CHUNK_WORDS = 150
-"""Words, or pairs of characters, of a usual chunk."""
+"""Words, or character pairs, in a typical chunk."""
 _FIRST, _STEP = 33, 0.1
-"""The last byte of a row is this and more: one for each tenth of a natural logarithm that the term is rarer."""
-_LAST = 255
+"""The last byte of a row is `_FIRST` plus the term's negative natural logarithm of frequency, in steps of `_STEP`."""
 
 
 class Background:
-    """How often terms are among all words of their language; raises ValueError if `data` is no packed table."""
+    """Frequencies of terms among all words of their language; raises ValueError if `data` is not a packed table."""
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -60,16 +59,17 @@ class Background:
         self._starts = array("I", starts)
 
     def commonness(self, term: str) -> float:
-        """Return the chance that a usual chunk of the language holds a term of the index, 0 to 1; 0 for what is rare.
+        """Return the probability, 0 to 1, that a typical chunk of the language contains `term`.
 
-        A term is in lower case and without accents. What is not in the table is rare; so are numbers and codes.
+        `term` is in lower case and without accents, as in the index. A term missing from the table, such as a number or
+        a code, is rare: 0.
         """
         wanted = term.encode("utf-8", "surrogatepass")
         at = bisect_left(self._starts, wanted, key=self._term)
         if at == len(self._starts) or self._term(self._starts[at]) != wanted:
             return 0.0
         share = math.exp(-(self._rows[self._starts[at] + len(wanted)] - _FIRST) * _STEP)
-        # of words that come by chance (Poisson), at least one
+        # Poisson: the probability of at least one occurrence
         return -math.expm1(-CHUNK_WORDS * share)
 
     def _term(self, start: int) -> bytes:
@@ -78,27 +78,30 @@ class Background:
 
 
 def packed(shares: Mapping[str, float]) -> bytes:
-    """Return the table of terms and how often each is among all, above 0 and at most 1."""
-    rows = ((term.encode(), min(_LAST, _FIRST + round(-math.log(share) / _STEP))) for term, share in shares.items())
+    """Return the packed table of terms, with each term's share of all words: above 0, at most 1."""
+    rows = ((term.encode(), min(255, _FIRST + round(-math.log(share) / _STEP))) for term, share in shares.items())
     return zlib.compress(b"\n".join(term + bytes([byte]) for term, byte in sorted(rows)), 9)
 
 
 FAIR_SHARE, FAIR_SURPLUS = 0.35, 5.0
-"""So much does when it is this much more than chance gives, in natural logarithms of probability."""
+"""Share that answers if it exceeds chance by the surplus, in natural logarithms of probability."""
 FAINT_SHARE = 0.3
-"""Less than this is what strangers hold, too."""
+"""Unrelated texts reach less than this share, too."""
 BACKGROUND_CHUNKS = 1_000
-"""So many chunks of the notes weigh as much as what is known of the language."""
+"""Number of chunks of notes that weigh as much as the background."""
 SKEPTICS = 20
-"""So many chunks more that do not hold a term are reckoned with, before a few that do make it usual."""
+"""Assumed further chunks without a term, so that a few chunks with it do not make it common."""
 UNKNOWN_PAIR = 0.5
-"""Of its weight counts a pair of signs that stands nowhere: in a script without spaces most such cross two words."""
+"""Share of its weight that an unknown character pair keeps: without spaces, most unknown pairs cross two words."""
 RICH = 1_000
-"""Passages among which every usual word stands; in fewer, an unknown word says little."""
+"""Number of passages that contain every common word; among fewer, an unknown word says little."""
 
 
 class Verdict(StrEnum):
-    """What a hit is worth, best first: it holds what was asked, it may, or nothing says so; an answer has the best."""
+    """Whether a hit answers the question, may answer it, or shows no sign of it, best first.
+
+    An answer has the verdict of its best hit.
+    """
 
     ANSWERABLE = "answerable"
     WEAK = "weak"
@@ -106,25 +109,25 @@ class Verdict(StrEnum):
 
 
 class Idf(Struct, frozen=True, dict=True):
-    """How telling each term of a question is in `chunks` chunks; a term that stands in most of them tells nothing."""
+    """Weight of each term of a question in `chunks` chunks; a term that most of them contain weighs nothing."""
 
     chunks: int = 0
     weights: Mapping[str, float] = {}
     known: frozenset[str] = frozenset()
-    """Terms that stand anywhere at all."""
+    """Terms that at least one chunk contains."""
 
     def covered(self, terms: Collection[str]) -> float:
-        """Return what these terms weigh together."""
-        held = frozenset(terms)
-        if (known := self._covered.get(held)) is None:
-            # in the order of the question: a set is ordered anew by every process, and the last digit of a sum with it,
-            # so that an answer at the edge of FULL_SHARE would be judged otherwise after a restart
-            known = self._covered[held] = sum(weight for term, weight in self.weights.items() if term in held)
-        return known
+        """Return the total weight of these terms."""
+        key = frozenset(terms)
+        if (weight := self._covered.get(key)) is None:
+            # In the order of the question: a set's order, and so the last digit of the sum, differs by process. An
+            # answer at the edge of FULL_SHARE would get another verdict after a restart.
+            weight = self._covered[key] = sum(weight for term, weight in self.weights.items() if term in key)
+        return weight
 
     @cached_property
     def _covered(self) -> dict[frozenset[str], float]:
-        """What sets of terms weigh: most candidates of a question hold the same few."""
+        """Cached weights of sets of terms: most candidates of a question contain the same few."""
         return {}
 
     @cached_property
@@ -132,26 +135,27 @@ class Idf(Struct, frozen=True, dict=True):
         return sum(self.weights.values())
 
     def share(self, terms: Collection[str]) -> float:
-        """Return how much of the question's weight these terms are, 0 to 1."""
+        """Return the share of the question's weight that these terms have, 0 to 1."""
         return self.covered(terms) / self._total if self._total > 0 else float(bool(terms))
 
     def tells(self, terms: Collection[str], least: float = FAINT_SHARE) -> bool:
-        """Tell whether these terms are more of the question than strangers hold, too: at least this share."""
+        """Return whether these terms have at least the share `least`; by default, more than unrelated texts reach."""
         return self.covered(terms) > 0 and self.share(terms) >= least
 
     def answers(self, terms: Collection[str]) -> bool:
-        """Tell whether a chunk with these terms answers the question by its words."""
+        """Return whether a chunk with these terms answers the question by its words."""
         share = self.share(terms)
         surplus = self.covered(terms) - math.log(max(1, self.chunks))
         return bool(terms) and (share >= FULL_SHARE or (share >= FAIR_SHARE and surplus >= FAIR_SURPLUS))
 
 
 def idf(chunks: int, counts: Mapping[str, int], commonness: Callable[[str], float] = lambda _term: 0.0) -> Idf:
-    """Weigh terms by how many of the chunks hold each: ln((N − n + ½)/(n + ½)), at least 0, as BM25 has it.
+    """Return the weight of each term by the number of chunks that contain it, as in BM25.
 
-    N and n count the background, too; `commonness` is the chance that one of its chunks holds a term, 0 to 1. It says
-    what is rare. What is usual these notes say themselves: no term weighs more than ln((1 − p)/p), p being the share of
-    the chunks beside its own that hold it, and of SKEPTICS that do not.
+    The weight is ln((N − n + ½)/(n + ½)), at least 0. N and n include the background; `commonness` returns the
+    probability, 0 to 1, that a background chunk contains a term. The background says which terms are rare, the notes
+    which are common: no term weighs more than ln((1 − p)/p), where p is its share of the other chunks and of SKEPTICS
+    chunks without it.
     """
     weights = {term: _weight(chunks, n, term, commonness(term)) for term, n in counts.items()}
     return Idf(chunks, weights, frozenset(term for term, n in counts.items() if n))
@@ -167,48 +171,46 @@ def _weight(chunks: int, holding: int, term: str, common: float) -> float:
     return UNKNOWN_PAIR * rarity if is_stray else rarity
 
 
-_NO_TERMS = frozenset[str]()
-
-
 class TermStatistics(Struct, frozen=True, dict=True):
-    """How telling each term of a question is, and which terms stand in each candidate, by chunk id."""
+    """Weight of each term of a question, and the terms in each candidate, by chunk id."""
 
     idf: Idf
     terms: Mapping[int, frozenset[str]]
 
     @cached_property
     def share(self) -> float:
-        """How much of the question's weight the best of the candidates holds, 0 to 1."""
-        # most candidates hold the same few terms
+        """Largest share of the question's weight that a candidate has, 0 to 1."""
+        # most candidates contain the same few terms
         return max(map(self.idf.share, set(self.terms.values())), default=0.0)
 
     def terms_of(self, chunk: int) -> tuple[str, ...]:
-        """Return the terms that stand in a candidate, in the order of the question."""
-        held = self.terms.get(chunk, _NO_TERMS)
-        if (known := self._in_order.get(held)) is None:
-            known = self._in_order[held] = tuple([term for term in self.idf.weights if term in held])
-        return known
+        """Return the terms that a candidate contains, in the order of the question."""
+        terms = self.terms.get(chunk, frozenset())
+        if (in_order := self._in_order.get(terms)) is None:
+            in_order = self._in_order[terms] = tuple([term for term in self.idf.weights if term in terms])
+        return in_order
 
     @cached_property
     def _in_order(self) -> dict[frozenset[str], tuple[str, ...]]:
-        """Sets of terms in the order of the question."""
+        """Cached sets of terms, in the order of the question."""
         return {}
 
 
 def terms_by_holder(holders: Mapping[str, Iterable[int]]) -> dict[int, frozenset[str]]:
-    """Return which terms stand in each chunk, by the chunks that hold each; most hold the same few, and share a set."""
+    """Return the terms in each chunk, from the chunks that contain each term; chunks with equal terms share a set."""
     bits: dict[int, int] = {}
     for at, chunks in enumerate(holders.values()):
         for chunk in chunks:
             bits[chunk] = bits.get(chunk, 0) | 1 << at
-    sets = {one: frozenset([term for at, term in enumerate(holders) if one >> at & 1]) for one in set(bits.values())}
-    return {chunk: sets[one] for chunk, one in bits.items()}
+    sets = {mask: frozenset([term for at, term in enumerate(holders) if mask >> at & 1]) for mask in set(bits.values())}
+    return {chunk: sets[mask] for chunk, mask in bits.items()}
 
 
 def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:
-    """Return the evidence with how much of the question's weight the best of its chunks holds.
+    """Return the evidence with the best chunk's share of the question's weight.
 
-    Where none holds a word, to hold none says nothing, in another language either.
+    Without keyword matches, `vector.foreign` is emptied: then a chunk without the question's words is not explained by
+    its other language.
     """
     if not evidence.lexical.bm25:
         evidence = replace(evidence, vector=replace(evidence.vector, foreign=frozenset()))
@@ -216,10 +218,10 @@ def weighed(evidence: Evidence, statistics: TermStatistics) -> Evidence:
 
 
 def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
-    """Return the deviations below which a hit that holds no word of the question is noise.
+    """Return the deviations below which a hit without any word of the question is noise.
 
-    A model puts nonsense somewhere too. So the more passages there are that hold none of a question's words, the more
-    a hit must stand out.
+    A model gives nonsense a vector, too. So the more passages there are without a word of the question, the further a
+    hit must rise.
     """
     strangeness = 0.0 if knows_a_word else min(1.0, vectors / RICH)
     noise = best_stranger(vectors, NOISE_CHANCE)
@@ -227,35 +229,35 @@ def vector_floor(vectors: int, *, knows_a_word: bool) -> float:
 
 
 def clear_floor(vectors: int) -> float:
-    """Return the deviations above which a hit answers by its meaning alone."""
+    """Return the deviations from which a hit answers by its meaning alone."""
     return best_stranger(vectors, CLEAR_CHANCE)
 
 
 class Thresholds(Struct, frozen=True, dict=True):
-    """What the evidence was held against: the words of the question in these notes, and the noise of its cosines."""
+    """Thresholds of a question: the weights of its terms in these notes, and the noise of its cosines."""
 
     idf: Idf
     noise: Noise
     vectors: int
     share: float
-    """Of the question's weight, in the best chunk."""
+    """Share of the question's weight in the best chunk."""
     deviations: float | None
     """The best cosine above the noise; None without vectors."""
     vector_floor: float
     """Deviations below which a hit without a word of the question is noise."""
     clear_floor: float
 
-    def of(self, told: Collection[tuple[Collection[str], float | None]]) -> "Thresholds":
-        """Return the same floors with the best of these alone: the terms and the cosine of each chunk."""
-        best = max((cosine for _, cosine in told if cosine is not None), default=None)
+    def of(self, chunks: Collection[tuple[Collection[str], float | None]]) -> "Thresholds":
+        """Return the same floors, with share and deviations of these chunks alone, each given as terms and cosine."""
+        best = max((cosine for _, cosine in chunks if cosine is not None), default=None)
         return replace(
             self,
-            share=max((self.idf.share(terms) for terms, _ in told), default=0.0),
+            share=max((self.idf.share(terms) for terms, _ in chunks), default=0.0),
             deviations=None if best is None else self.noise.deviations(best),
         )
 
     def answers(self, terms: Collection[str], cosine: float | None) -> bool:
-        """Tell whether a chunk with these terms and this cosine answers the question, by its words or its meaning."""
+        """Return whether a chunk with these terms and this cosine answers the question, by words or by meaning."""
         if self.idf.answers(terms):
             return True
         if cosine is None or not self.noise.is_clear:
@@ -263,41 +265,44 @@ class Thresholds(Struct, frozen=True, dict=True):
         return self.vectors > 0 and self.noise.deviations(cosine) >= self.clear_floor
 
     def is_noise(self, cosine: float | None) -> bool:
-        """Tell whether a meaning comes no nearer than that of strangers does."""
+        """Return whether a cosine is no higher than those of unrelated texts."""
         return cosine is None or self.noise.deviations(cosine) < self.vector_floor
 
     def verdict(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
-        """Return what a chunk with these terms and this cosine is worth."""
+        """Return the verdict on a chunk with these terms and this cosine.
+
+        `is_literal`: the chunk contains a word of the question, or the beginning of a name in it.
+        """
         if cosine is not None:
-            return self._judged(terms, cosine, is_literal=is_literal)
+            return self._judge(terms, cosine, is_literal=is_literal)
         key = frozenset(terms), is_literal
-        if (known := self._by_words.get(key)) is None:
-            known = self._by_words[key] = self._judged(terms, cosine, is_literal=is_literal)
-        return known
+        if (verdict := self._by_words.get(key)) is None:
+            verdict = self._by_words[key] = self._judge(terms, cosine, is_literal=is_literal)
+        return verdict
 
     @cached_property
     def _by_words(self) -> dict[tuple[frozenset[str], bool], Verdict]:
-        """What words alone are worth: most candidates of a question hold the same few."""
+        """Cached verdicts by words alone: most candidates of a question contain the same few."""
         return {}
 
-    def _judged(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
+    def _judge(self, terms: Collection[str], cosine: float | None, *, is_literal: bool) -> Verdict:
         if self.answers(terms, cosine):
             return Verdict.ANSWERABLE
-        # where no vectors were compared, nobody can say that a few words are all there is; and what was found by the
-        # beginning of a name holds no whole word that could be weighed
+        # Without vectors there is no sign that a few words are too few. And a hit on the beginning of a name has no
+        # complete word to weigh.
         least = 0.0 if self.deviations is None else FAINT_SHARE
         has_significant_word = self.idf.tells(terms, least) if terms else is_literal
         return Verdict.WEAK if has_significant_word or not self.is_noise(cosine) else Verdict.NONE
 
     def nothing_in(self, terms: Collection[str], cosine: float | None) -> str:
-        """Say why a chunk with these terms and this cosine is worth nothing."""
+        """Return the reason why a chunk with these terms and this cosine has the verdict NONE."""
         deviations = None if cosine is None else self.noise.deviations(cosine)
         words = _too_few("it", self.idf.share(terms)) or "it holds no telling word of the question"
         return words + self._within("its meaning", deviations)
 
     @property
     def emptiness(self) -> str:
-        """Why hits of which none is worth anything are worth nothing."""
+        """Reason for the verdict NONE on an answer."""
         words = _too_few("the best hit", self.share) or "no hit holds a telling word of the question"
         return words + self._within("the nearest meaning", self.deviations)
 
@@ -311,7 +316,7 @@ class Thresholds(Struct, frozen=True, dict=True):
 
     @property
     def weakness(self) -> str:
-        """Why hits of which none answers are only weak."""
+        """Reason for the verdict WEAK on an answer."""
         words = f"the best hit holds {self.share:.0%} of what the question's words weigh (enough: {FULL_SHARE:.0%})"
         if self.deviations is None:
             return words
@@ -324,37 +329,37 @@ class Thresholds(Struct, frozen=True, dict=True):
 
 
 def _too_few(holder: str, share: float) -> str:
-    """Say that words of this share tell too little, nothing if none of them tells anything."""
-    # what would be shown as 0 % is nothing; and where no word of a question tells, any of them is all of it
+    """Return a clause saying that the words have too small a share; empty if the share is 0 or not too small."""
+    # A share shown as 0% counts as 0. If no word of the question has weight, any word gives the share 1.
     if not 0.005 <= share < FAINT_SHARE:
         return ""
     return f"{holder} holds only {share:.0%} of what the question's words weigh (telling from {FAINT_SHARE:.0%} on)"
 
 
-def floors(found: VectorMatches, statistics: TermStatistics) -> Thresholds:
-    """Measure the best of the evidence, and what it must rise above."""
-    best = max(found.cosines.values(), default=None)
+def floors(matches: VectorMatches, statistics: TermStatistics) -> Thresholds:
+    """Return the thresholds of a question, with the share and deviations of its best chunk."""
+    best = max(matches.cosines.values(), default=None)
     return Thresholds(
         idf=statistics.idf,
-        noise=found.noise,
-        vectors=found.compared,
+        noise=matches.noise,
+        vectors=matches.compared,
         share=statistics.share,
-        deviations=None if best is None else found.noise.deviations(best),
-        vector_floor=vector_floor(found.compared, knows_a_word=bool(statistics.idf.known)),
-        clear_floor=clear_floor(found.compared),
+        deviations=None if best is None else matches.noise.deviations(best),
+        vector_floor=vector_floor(matches.compared, knows_a_word=bool(statistics.idf.known)),
+        clear_floor=clear_floor(matches.compared),
     )
 
 
 PRIOR_COUNT = 100
-"""So many passages of the notes weigh as much as what is known of strangers."""
+"""Number of passages of the notes that weigh as much as the model's unrelated texts."""
 USUAL_COUNT, USUAL_DEVIATION = 20, 0.1
-"""The same for the usual deviation of cosines, all that is known before a model's strangers are."""
+"""The same for the default deviation of cosines, used until the model's unrelated texts are known."""
 FULL_REACH, LEAST_FULL = 1.35, 2.5
-"""So many times what answers reach is near verbatim; never less than so many deviations."""
+"""A cosine counts in full at this factor times the deviations that answers reach, and at least this many deviations."""
 
 
 class CosineSample(Struct, frozen=True):
-    """How many cosines were looked at, their mean, and their variance (the mean square of what they are off it)."""
+    """Number, mean and variance (mean squared difference from the mean) of some cosines."""
 
     count: int
     mean: float
@@ -362,10 +367,10 @@ class CosineSample(Struct, frozen=True):
 
 
 def noise_of(sample: CosineSample, strangers: CosineSample | None, reach: float | None = None) -> Noise:
-    """Return the noise of a question from its cosines with a sample of the notes, and with strangers if they are known.
+    """Return the noise of a question from its cosines with a sample of notes, and with unrelated texts if known.
 
-    Without either there is nothing to go by but the usual noise. `reach` is how many deviations above strangers the
-    model's answers stand in the question's language, as far as anybody knows.
+    Without unrelated texts the default deviation takes their place. `reach` is how many deviations above unrelated
+    texts the model's answers rise in the question's language; None if unknown.
     """
     if strangers is None:
         prior, weight, pull = CosineSample(0, sample.mean, USUAL_DEVIATION**2), USUAL_COUNT, 0.0

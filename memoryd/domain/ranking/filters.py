@@ -1,4 +1,4 @@
-"""Filters of a search: which documents may answer at all."""
+"""Filters of a search: which documents may answer."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,9 +17,10 @@ _DATE_IN_NAME = expression(r"(?:^|/)(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[^/]*\Z"
 
 
 class Filters(Struct, frozen=True):
-    """All given ones must hold; `since` and `until` are inclusive instants, `zone` is where a dated note's day is.
+    """Filters that a document must all satisfy; an empty one admits everything.
 
-    One of `paths` must match, and one of each group in `within`.
+    `since` and `until` are inclusive. `zone` is the time zone of the day in a note's name. One of `paths` must match,
+    and one pattern of each group in `within`.
     """
 
     sources: Sequence[str] = ()
@@ -34,13 +35,13 @@ class Filters(Struct, frozen=True):
         return not (self.sources or self.paths or self.since or self.until or self.within)
 
     def admits_source(self, source: str) -> bool:
-        """Tell whether documents of a source may answer."""
+        """Return whether documents of a source may answer."""
         return not self.sources or source in self.sources
 
     def admits(self, path: str, source: str, mtime_ns: int) -> bool:
-        """Tell whether a document may answer; its time is the date in its name, else when it was changed.
+        """Return whether a document may answer. Its time is the date in its name, else its modification time.
 
-        That of a conversation, or of a part of it, is when something was said last, whatever its name is.
+        For a conversation or a part of one, the time is that of the last message, whatever its name is.
         """
         if not self.admits_source(source):
             return False
@@ -58,25 +59,21 @@ def parse_instant(text: str, now: datetime, *, is_end: bool = False) -> datetime
 
     A bare date means its first instant, its last one if `is_end`. Raises ValueError for anything else.
     """
-    said = text.strip()
+    stripped = text.strip()
     try:
-        if match := _AGE.match(said.lower()):
+        if match := _AGE.match(stripped.lower()):
             return now - timedelta(days=int(match["number"]) * _UNIT_DAYS[match["unit"]])
         with suppress(ValueError):
-            day = date.fromisoformat(said)
+            day = date.fromisoformat(stripped)
             return datetime.combine(day, time.max if is_end else time.min, tzinfo=now.tzinfo)
-        instant = datetime.fromisoformat(said)
+        instant = datetime.fromisoformat(stripped)
     except (ValueError, OverflowError) as exc:
         raise ValueError(f"not a time: {text!r} (expected 30d, 12h, 2026-01-31 or an ISO 8601 instant)") from exc
     return instant if instant.tzinfo else instant.replace(tzinfo=now.tzinfo)
 
 
-_NAMES = 4096
-"""Names of documents whose dates are kept: each line of a book has one, and few documents have many lines."""
-
-
 def document_span(path: str, mtime_ns: int, zone: tzinfo) -> tuple[datetime, datetime]:
-    """Return the first and last instant a document speaks of: its day if its name has a date, else its change time."""
+    """Return the first and last instant of a document: of the day in its name, else its modification time."""
     day = date_in_name(path)
     if day is None:
         changed = datetime.fromtimestamp(mtime_ns / 1e9, UTC)
@@ -84,9 +81,9 @@ def document_span(path: str, mtime_ns: int, zone: tzinfo) -> tuple[datetime, dat
     return datetime.combine(day, time.min, tzinfo=zone), datetime.combine(day, time.max, tzinfo=zone)
 
 
-@lru_cache(maxsize=_NAMES)
+@lru_cache(maxsize=4096)  # called for each line of the memory book, but few documents have many lines
 def date_in_name(path: str) -> date | None:
-    """Return the date that a document's name starts with (`memory/2026-10-18-trip.md`), None if there is none."""
+    """Return the date that a document's name starts with (`memory/2026-10-18-trip.md`), or None."""
     match = _DATE_IN_NAME.search(path)
     if match is None:
         return None
@@ -97,6 +94,6 @@ def date_in_name(path: str) -> date | None:
 
 
 def _is_below(path: str, pattern: str) -> bool:
-    """Match a glob, a document, or a folder with all below it."""
+    """Return whether `pattern` is the document, a folder above it, or a glob that matches it."""
     bare = pattern.rstrip("/")
     return path == bare or path.startswith(f"{bare}/") or fnmatchcase(path, pattern)

@@ -1,9 +1,9 @@
-"""Golden questions: what a person asks of his notes, and where the answer stands, one JSON object a line.
+"""Golden questions: questions with the places of their answers, one JSON object per line.
 
-A place is named by a text that stands there, so that it is found again after other lines of the note were edited.
+A place is named by a quote, so that it is found again after other lines of the note were edited.
 
-What they say of a ranking are the scores of the field: recall@k over any of the places that answer, the reciprocal rank
-of the first hit that holds one (Voorhees 1999), both over the first ten hits.
+A ranking is scored by recall@k over any of the places that answer, and by the reciprocal rank of the first hit that
+contains one (Voorhees 1999), both over the first ten hits.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,9 +18,9 @@ from memoryd.domain.documents import parse
 from memoryd.domain.expressions import expression
 
 DEPTH = 10
-"""How many hits are looked at."""
+"""Number of hits that are evaluated."""
 FOUND = 5
-"""A place that is not among so many hits is not found: a person reads no further."""
+"""Rank up to which an answer counts as found: a person reads no further."""
 
 
 class LineSpan(Struct, frozen=True):
@@ -31,29 +31,29 @@ class LineSpan(Struct, frozen=True):
     end: int
 
     def overlaps(self, other: "LineSpan") -> bool:
-        """Tell whether both share a line."""
+        """Return whether both share a line."""
         return self.path == other.path and self.start <= other.end and other.start <= self.end
 
     @property
     def count(self) -> int:
-        """The number of lines."""
+        """Number of lines."""
         return self.end - self.start + 1
 
 
 def first_rank(hits: Sequence[LineSpan], places: Sequence[LineSpan]) -> int | None:
-    """Return the rank, from 1, of the first hit that holds a line of any of the places; None if none does."""
+    """Return the rank, from 1, of the first hit that overlaps one of the places; None if none does."""
     return next((rank for rank, hit in enumerate(hits, 1) if any(map(hit.overlaps, places))), None)
 
 
 def reciprocal_rank(rank: int | None) -> float:
-    """Return 1 / rank, 0 beyond the first ten."""
+    """Return 1 / rank; 0 for None and for ranks after the first ten."""
     return 1 / rank if rank is not None and rank <= DEPTH else 0.0
 
 
 class QuestionResult(Struct, frozen=True):
-    """How a question was answered: the rank of the first hit that answers, None if none of ten does, and the verdict.
+    """Result of a question: the rank of the first hit that answers (None if none of ten does), and the verdict.
 
-    Of a `stranger`, which nothing answers, the verdict alone counts.
+    `stranger`: nothing in the notes answers the question, so that only the verdict counts.
     """
 
     rank: int | None
@@ -62,18 +62,19 @@ class QuestionResult(Struct, frozen=True):
 
     @property
     def has_right_verdict(self) -> bool:
-        """Whether what has an answer is not given up, and what has none is not said to be answered."""
+        """Whether a question with an answer did not get `none`, and one without an answer did not get `answerable`."""
         return self.verdict != ("answerable" if self.stranger else "none")
 
     @property
     def worth(self) -> tuple[int, bool]:
-        """What results are compared by: 2 first, 1 found, 0 not found; then whether the verdict is right."""
-        found = 0 if self.rank is None or self.rank > FOUND else 1 if self.rank > 1 else 2
-        return (0 if self.stranger else found), self.has_right_verdict
+        """Sort key of results: 2 for first, 1 for found, 0 for not found; then whether the verdict is right."""
+        if self.stranger or self.rank is None or self.rank > FOUND:
+            return 0, self.has_right_verdict
+        return 1 if self.rank > 1 else 2, self.has_right_verdict
 
 
 class RankingScores(Struct, frozen=True, rename="camel"):
-    """Means over some questions, 0 to 1; the first three over those that have an answer, None where none has."""
+    """Means over questions, 0 to 1; recall and MRR over those with an answer, None if none has one."""
 
     questions: int
     recall_at1: float | None
@@ -82,7 +83,7 @@ class RankingScores(Struct, frozen=True, rename="camel"):
     verdict_accuracy: float | None
 
     def falls_below(self, before: "RankingScores") -> bool:
-        """Tell whether the ranking got worse: fewer first, fewer found, or fewer right verdicts."""
+        """Return whether the ranking got worse: fewer first, fewer found, or fewer right verdicts."""
         pairs = (
             (self.recall_at1, before.recall_at1),
             (self.recall_at5, before.recall_at5),
@@ -92,7 +93,7 @@ class RankingScores(Struct, frozen=True, rename="camel"):
 
 
 def scores(results: Iterable[QuestionResult]) -> RankingScores:
-    """Return what these results come to."""
+    """Return the scores of these results."""
     rows = list(results)
     ranks = [row.rank for row in rows if not row.stranger]
     return RankingScores(
@@ -105,8 +106,8 @@ def scores(results: Iterable[QuestionResult]) -> RankingScores:
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
+    numbers = list(values)
+    return fmean(numbers) if numbers else None
 
 
 class RankChange(Struct, frozen=True, rename="camel"):
@@ -119,27 +120,25 @@ class RankChange(Struct, frozen=True, rename="camel"):
 
 
 def changes(before: Mapping[str, QuestionResult], after: Mapping[str, QuestionResult]) -> list[RankChange]:
-    """Return the questions of both that came to be first, found or rightly judged, or ceased to be; the worse first."""
-    moved = [
+    """Return the questions in both whose `worth` changed, the worse first."""
+    changed = [
         RankChange(question, before[question], result, result.worth < before[question].worth)
         for question, result in after.items()
         if question in before and result.worth != before[question].worth
     ]
-    return sorted(moved, key=lambda change: not change.is_worse)
+    return sorted(changed, key=lambda change: not change.is_worse)
 
 
 QUESTION_CHARS = 1000
 QUOTE_CHARS = 80
-"""Of a quote that is made; one by hand may be longer."""
+"""Length limit of a generated quote; one written by hand may be longer."""
 BOM = "\ufeff"
-
-NonBlank = Annotated[str, Meta(pattern=r"\S", max_length=QUESTION_CHARS)]
 
 
 class GoldenPlace(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where an answer stands: a document, a text in it or lines of it (`L7`, `L7-L9`); or a memory by its id.
+    """Place of an answer: a document with a quote or lines (`L7`, `L7-L9`), or a memory by its id.
 
-    With both, the lines say which of several places with that text is meant.
+    With both a quote and lines, the occurrence of the quote nearest to the lines counts.
     """
 
     path: str = ""
@@ -162,16 +161,16 @@ class GoldenPlace(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class GoldenQuestion(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question and the places any of which answers it; none: nothing in the notes does."""
+    """A question and its places, each of which answers it; without places, nothing in the notes answers it."""
 
-    question: NonBlank
+    question: Annotated[str, Meta(pattern=r"\S", max_length=QUESTION_CHARS)]
     expect: tuple[GoldenPlace | str, ...]
-    """A text is a citation: `memory/house.md#L7-L9`."""
+    """Places; a string is a citation such as `memory/house.md#L7-L9`."""
     status: Literal["accepted", "guess"] = "accepted"
 
     @property
     def places(self) -> tuple[GoldenPlace, ...]:
-        """The places, those that are cited among them; raises ValueError for what is no citation."""
+        """Places, with citations parsed; raises ValueError for a string that is not a citation."""
         return tuple(_cited(place) if isinstance(place, str) else place for place in self.expect)
 
 
@@ -183,27 +182,27 @@ def _cited(text: str) -> GoldenPlace:
 
 
 class GoldenLine(Struct, frozen=True):
-    """A question with the number of its line, from 1."""
+    """A question and the number of its line, from 1."""
 
     number: int
     golden: GoldenQuestion
 
 
 class GoldenSet(Struct, frozen=True):
-    """The questions of a file, and in words what is wrong with its other lines, `line N: …`."""
+    """Questions of a file, and messages about its faulty lines, `line N: …`."""
 
     lines: tuple[GoldenLine, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> tuple[GoldenLine, ...]:
-        """Those that count."""
+        """Lines with accepted questions, the only ones that are scored."""
         return tuple(line for line in self.lines if line.golden.status == "accepted")
 
 
 def parse_golden(text: str) -> GoldenSet:
-    """Read the lines of a file; a line that cannot be used, or asks what one before asks, is told and left out."""
-    found: dict[str, GoldenLine] = {}
+    """Parse the text of a file; invalid lines and repeated questions are left out and reported in `problems`."""
+    questions: dict[str, GoldenLine] = {}
     problems: list[str] = []
     decode = msgspec.json.Decoder(GoldenQuestion).decode
     for number, line in enumerate(text.removeprefix(BOM).split("\n"), 1):
@@ -211,25 +210,25 @@ def parse_golden(text: str) -> GoldenSet:
             continue
         try:
             golden = decode(line)
-            golden.places  # noqa: B018  (raises what is wrong with a citation)
+            golden.places  # noqa: B018  (raises for an invalid citation)
         except (ValueError, msgspec.MsgspecError) as exc:
             problems.append(f"line {number} is no golden question: {exc}")
             continue
         key = folded(golden.question)
-        if key in found:
-            problems.append(f"line {number}: asks the same as line {found[key].number}")
+        if key in questions:
+            problems.append(f"line {number}: asks the same as line {questions[key].number}")
         else:
-            found[key] = GoldenLine(number, golden)
-    return GoldenSet(tuple(found.values()), tuple(problems))
+            questions[key] = GoldenLine(number, golden)
+    return GoldenSet(tuple(questions.values()), tuple(problems))
 
 
 def golden_line(golden: GoldenQuestion) -> str:
-    """Write a question as its line, without the end of it."""
+    """Return a question as a line of a file, without a line end."""
     return msgspec.json.encode(golden).decode()
 
 
 def with_accepted(text: str, numbers: Iterable[int]) -> str:
-    """Return the text of a file with the guesses in these lines accepted; all other lines stay byte for byte."""
+    """Return the text of a file with the questions in these lines, from 1, accepted; other lines stay unchanged."""
     lines = text.split("\n")
     for number in numbers:
         golden = msgspec.json.decode(lines[number - 1].removeprefix(BOM), type=GoldenQuestion)
@@ -238,7 +237,7 @@ def with_accepted(text: str, numbers: Iterable[int]) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text as it is compared: without the differences of case and blanks."""
+    """Return a text for comparison: case folded, runs of white space as single spaces."""
     return " ".join(text.casefold().split())
 
 
@@ -246,7 +245,7 @@ _BULLET = expression(r"^\s*(?:[-*+]|\d+[.)]|#{1,6}|>)\s+")
 
 
 def quote_of(lines: Sequence[str]) -> str:
-    """Return a text that names the first of the lines that says something; empty if none does."""
+    """Return a quote of the first line with a letter or digit, without list or heading marks; empty if none has one."""
     for line in lines:
         bare = _BULLET.sub("", line).strip()
         if any(sign.isalnum() for sign in bare):
@@ -255,26 +254,25 @@ def quote_of(lines: Sequence[str]) -> str:
 
 
 def located(place: GoldenPlace, text: str) -> LineSpan | None:
-    """Return the lines that a place means in the text of its document as it is now; None if they are not there."""
+    """Return the lines of a place in the current text of its document; None if they are missing."""
     lines = text.split("\n")
     cited = parse(f"{place.path}#{place.lines}") if place.lines else None
     first = cited.start_line if cited else None
     if place.quote:
-        found = list(_with_quote(place, lines))
-        return min(found, key=lambda span: abs(span.start - (first or 1))) if found else None
+        return min(_with_quote(place, lines), key=lambda span: abs(span.start - (first or 1)), default=None)
     if cited is None or first is None:
         return LineSpan(place.path, 1, len(lines))
     return LineSpan(place.path, first, cited.end_line or first) if first <= len(lines) else None
 
 
 def _with_quote(place: GoldenPlace, lines: Sequence[str]) -> Iterator[LineSpan]:
-    """Yield each place where the quote stands, over the ends of lines too."""
-    whole, starts = "", list[int]()
+    """Yield each occurrence of the quote, also across line ends."""
+    joined, starts = "", list[int]()
     for line in lines:
         part = folded(line)
-        gap = " " if whole and part else ""
-        starts.append(len(whole) + len(gap))
-        whole += gap + part
+        gap = " " if joined and part else ""
+        starts.append(len(joined) + len(gap))
+        joined += gap + part
     quote, at = folded(place.quote), -1
-    while (at := whole.find(quote, at + 1)) >= 0:
+    while (at := joined.find(quote, at + 1)) >= 0:
         yield LineSpan(place.path, bisect_right(starts, at), bisect_left(starts, at + len(quote)))

@@ -1,9 +1,9 @@
-"""Snippets: the part of a chunk that shows why it was found, exact text with true line numbers, and its focus.
+"""Snippets: the part of a chunk that shows why it matched, as exact text with true line numbers, and its focus.
 
-The part is the run of whole lines that tells most about a question, by words and by meaning. Of a conversation, silent
-lines are left out first, and the numbers of the others are kept: between two messages of a transcript there may be a
-hundred lines of tool output, which as blank lines would fill a snippet. Runs of lines are ranges of their numbers,
-counted from 0.
+The part is the run of complete lines with the highest weight for a question, by words and by meaning. In a
+conversation, blank lines are removed first, and the other lines keep their numbers: between two messages of a
+transcript there may be a hundred lines of tool output, which as blank lines would fill a snippet. Runs of lines are
+ranges of line numbers, counted from 0.
 """
 
 from bisect import bisect_right
@@ -21,10 +21,7 @@ SNIPPET_CHARS = 700
 
 
 class MatchingPassage(Struct, frozen=True):
-    """A passage near to the question: where it stands, in characters of its chunk, and how far its cosine stands out.
-
-    `stop` is excluded; `standout` is 0 to 1.
-    """
+    """A passage near to the question: its characters in the chunk, `stop` excluded, and its standout, 0 to 1."""
 
     start: int
     stop: int
@@ -32,14 +29,14 @@ class MatchingPassage(Struct, frozen=True):
 
 
 class LineTable(Struct, frozen=True):
-    """What is known of each line of a text, by its number."""
+    """Properties of each line of a text, by its number."""
 
     starts: Sequence[int]
-    """Where each begins, in characters, and where the last one ends."""
+    """Offset of each line, in characters, and of the end of the last."""
     weights: Sequence[Mapping[str, float]]
-    """What each term weighs in it."""
+    """Weight of each term in each line."""
     nearness: Sequence[float]
-    """What the parts of near passages in it weigh; empty if none does."""
+    """Weight of the parts of near passages in each line; empty if passages do not count."""
     headings: Set[int]
     blanks: Set[int]
 
@@ -49,29 +46,29 @@ class LineTable(Struct, frozen=True):
 
 
 class Room(Struct, frozen=True):
-    """How much a run may hold; one line may be longer."""
+    """Size limit of a run; a single line may be longer."""
 
     characters: int
     lines: int
 
 
 FOCUS = Room(characters=700, lines=6)
-"""What a focus holds at most."""
+"""Size limit of a focus."""
 
 
 class Focus(Struct, frozen=True):
-    """The lines of a snippet that answer best, counted from the first line of the chunk (0), and why these."""
+    """The lines of a snippet that answer best, counted from the first line of the chunk (0), and the reasons."""
 
     first_line: int
     last_line: int
     terms: tuple[str, ...] = ()
-    """Those of the question that stand in it."""
+    """Terms of the question in these lines."""
     near: MatchingPassage | None = None
-    """The nearest of the passages whose meaning had it chosen; None: words alone."""
+    """Nearest of the passages in these lines; None if the lines were chosen by words alone."""
 
 
 class Snippet(Struct, frozen=True):
-    """An exact slice of a chunk and the lines it stands on, counted from the first line of the chunk (0)."""
+    """An exact slice of a chunk and its lines, counted from the first line of the chunk (0)."""
 
     text: str
     first_line: int
@@ -89,19 +86,19 @@ def snippet(
     language: str = "",
     front: int = 0,
 ) -> Snippet:
-    """Return at most `limit` characters of `text`, whole lines where they fit, around those that tell most.
+    """Return at most `limit` characters of `text`, complete lines if they fit, around the lines with most weight.
 
-    `weights` say how telling each term is. The lines are those that hold the most telling terms and what is near in
-    meaning together; a line after and a line before are added in turn while they fit. What follows a heading comes
-    first, in part if need be. `focus` is what its focus may hold. `language` is the code of the language by whose stems
-    a term is looked for that does not stand in the text itself; none for English and where there are none. The first
-    `front` lines are shown only where nothing is behind them.
+    `weights` are the weights of the terms. The run with the highest weight of terms and near passages is chosen, then a
+    line after and a line before it are added in turn while they fit. The text below a heading comes first, cut off if
+    necessary. `focus` is the size limit of the focus. `language` is the code of the language whose stems are searched
+    for a term that is not in the text itself; empty for English and for languages without a stemmer. The first `front`
+    lines are shown only if all lines after them are blank.
     """
     table = line_table(text, weights, near, language)
-    every = range(len(table.weights))
-    behind = every[front:]
-    within = every if all(at in table.blanks for at in behind) else behind
-    shown = _run(table, within, Room(limit, len(every)))
+    all_lines = range(len(table.weights))
+    behind = all_lines[front:]
+    within = all_lines if all(at in table.blanks for at in behind) else behind
+    shown = _run(table, within, Room(limit, len(all_lines)))
     before = table.starts[shown.start]
     body = text[before : table.starts[shown.stop]].rstrip("\r\n")
     if len(body) > limit:
@@ -114,70 +111,74 @@ def snippet(
 
 
 def _run(table: LineTable, within: range, room: Room) -> range:
-    """Return the lines that tell most, with those around them that fit; one line, or one below a heading, may not."""
+    """Return the lines with most weight, and those around them that fit.
+
+    A single line, or a heading with the line below it, may exceed `room`.
+    """
     if len(within) <= room.lines and table.size(within) <= room.characters:
-        return without_blank_edges(table, within)
-    run = richest(table, within, room)
+        return trim_blank_lines(table, within)
+    run = heaviest_run(table, within, room)
     if run.start in table.headings:
-        # with all the lines below it that fit
+        # add all lines below the heading that fit
         most = table.starts[run.start] + room.characters
         last = bisect_right(table.starts, most, run.start + 1, min(within.stop, run.start + room.lines) + 1) - 1
         run = range(run.start, max(run.stop, last))
         if run.stop < within.stop and all(at in table.headings or at in table.blanks for at in run):
             return range(run.start, run.stop + 1)
-    return without_blank_edges(table, widened(table, run, within, room))
+    return trim_blank_lines(table, extend_run(table, run, within, room))
 
 
 def _focus(table: LineTable, shown: range, terms: Iterable[str], near: Sequence[MatchingPassage], room: Room) -> Focus:
     run = _run(table, shown, room)
-    held = set[str]().union(*table.weights[run.start : run.stop])
+    contained = set[str]().union(*table.weights[run.start : run.stop])
     return Focus(
         first_line=run.start,
         last_line=run.stop - 1,
-        terms=tuple([term for term in terms if term in held]),
+        terms=tuple([term for term in terms if term in contained]),
         near=_nearest(table, run, near),
     )
 
 
 def _nearest(table: LineTable, run: range, near: Sequence[MatchingPassage]) -> MatchingPassage | None:
-    """Return the passage that stands out most of those that count in a run."""
+    """Return the passage in a run with the highest standout; None if no passage counts there."""
     if not any(table.nearness[run.start : run.stop]):
         return None
     start, stop = table.starts[run.start], table.starts[run.stop]
-    inside = (one for one in near if one.start < stop and start < one.stop)
-    return max(inside, key=lambda one: one.standout, default=None)
+    inside = (passage for passage in near if passage.start < stop and start < passage.stop)
+    return max(inside, key=lambda passage: passage.standout, default=None)
 
 
 def _middle(line: str, terms: Sequence[str], near: Sequence[MatchingPassage], before: int) -> int:
-    """Return the middle of the matches in one over-long line, about: folding moves its characters by a few.
+    """Return the approximate middle of the matches in an over-long line; folding shifts characters by a few.
 
-    Without any it is that of the passage that stands out most; `before` characters of the chunk stand before the line.
+    Without matches it is the middle of the passage with the highest standout. `before` is the number of characters of
+    the chunk before the line.
     """
     plain = folded(line)
     places = [place for term in terms if (place := plain.find(term)) >= 0]
     if places:
         return round(sum(places) / len(places) * len(line) / len(plain))
-    best = max(near, key=lambda one: one.standout, default=None)
+    best = max(near, key=lambda passage: passage.standout, default=None)
     return 0 if best is None else (best.start + best.stop) // 2 - before
 
 
 LINE_SHARE = 0.25
-"""Of a term's weight counts for each line that holds it; once in the whole run it counts in full."""
+"""Share of a term's weight added for each line that contains it; once per run the term counts in full."""
 HEADING_SHARE = 0.75
-"""Of a term's weight counts in a heading: what tells is the text below."""
+"""Share of a term's weight in a heading, since the answer is in the text below."""
 NUMBER_WEIGHT = 2.0
-"""Times its own is the weight of a number of three digits or more: years and codes tell alike lines apart."""
+"""Factor for the weight of a number of three or more digits: years and codes distinguish similar lines."""
 MIN_WEIGHT = 0.1
-"""Counts a term that stands in most chunks, so that it is shown where nothing else is."""
+"""Least weight of a term, so that a term in most chunks is shown if no other occurs."""
 NEAR_SHARE = 0.6
-"""Of what all terms weigh is the weight of a passage whose meaning stands out in full."""
-_DIGITS = 9
+"""Weight of a passage with full standout, as a share of the weight of all terms."""
+
 _NUMBER = expression(r"[0-9]{3,}\Z")
 _HEADING = expression(r" {0,3}#{1,6}[ \t]")
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text with their ends; the last one has none."""
+    """Return the lines of a text with their line ends; the last has none."""
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines
@@ -185,46 +186,45 @@ def split_lines(text: str) -> list[str]:
 
 @lru_cache(32)
 def folded(text: str) -> str:
-    """Return the text in the spelling of terms, line by line the same; remembered for what else the answer does."""
+    """Return the text normalised like terms, with the same lines; cached, since one answer needs it several times."""
     return normalised(text).lower()
 
 
 def line_table(
     text: str, weights: Mapping[str, float], near: Sequence[MatchingPassage], language: str = ""
 ) -> LineTable:
-    """Return what is known of each line of a text; `weights` say how telling each term is.
+    """Return the properties of each line of a text; `weights` are the weights of the terms.
 
-    `language` is the one by whose stems they are looked for, too. Passages count nothing where a number of the question
-    stands below a heading: meaning does not tell a year from another.
+    `language` is the code of the language whose stems are searched, too. Passages do not count if a number of the
+    question occurs outside headings: vectors do not distinguish one year from another.
     """
-    whole = folded(text)
-    lines, plain = text.split("\n"), whole.split("\n")
+    plain_text = folded(text)
+    lines, plain = text.split("\n"), plain_text.split("\n")
     starts = [0, *accumulate([len(line) + 1 for line in lines])]
-    # the last line has no end
-    starts[-1] -= 1
+    starts[-1] -= 1  # the last line has no line end
     headings = {at for at, line in enumerate(lines) if _is_heading(line)} if "#" in text else set[int]()
     blanks = {at for at, line in enumerate(lines) if not line or line.isspace()}
     numbers = {term for term in weights if _NUMBER.match(term)}
     stems = [
-        (term, _stem(term, whole, language), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
+        (term, _stem(term, plain_text, language), max(weight, MIN_WEIGHT) * (NUMBER_WEIGHT if term in numbers else 1.0))
         for term, weight in weights.items()
     ]
     total = sum([weight for _, _, weight in stems]) or 1.0
     has_number = any(number in words for number in numbers for words in plain if not _is_heading(words))
-    held: list[dict[str, float]] = [{} for _ in lines]
+    line_weights: list[dict[str, float]] = [{} for _ in lines]
     for term, stem, weight in stems:
-        if stem in whole:
-            for words, terms in zip(plain, held, strict=True):
+        if stem in plain_text:
+            for words, terms in zip(plain, line_weights, strict=True):
                 if stem in words:
                     terms[term] = weight
     for at in headings:
-        share = HEADING_SHARE * sum(held[at].values()) / total
-        held[at] = {term: share * weight for term, weight in held[at].items()}
+        share = HEADING_SHARE * sum(line_weights[at].values()) / total
+        line_weights[at] = {term: share * weight for term, weight in line_weights[at].items()}
     silent = headings | blanks
     standouts = enumerate(_standouts(starts, near) if near and not has_number else ())
     return LineTable(
         starts=starts,
-        weights=held,
+        weights=line_weights,
         nearness=[0.0 if at in silent else NEAR_SHARE * total * standout for at, standout in standouts],
         headings=headings,
         blanks=blanks,
@@ -236,7 +236,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _stem(term: str, text: str, language: str) -> str:
-    """Return the beginning of a term that its other forms share; if that does not stand in the text, its stem there."""
+    """Return the beginning of a term that its other forms share; if the text lacks it, a stem that the text has."""
     beginning = term[:-1] if len(term) > 4 and term.isascii() else term
     if language not in STEMMERS or beginning in text:
         return beginning
@@ -244,56 +244,56 @@ def _stem(term: str, text: str, language: str) -> str:
 
 
 def _standouts(starts: Sequence[int], near: Sequence[MatchingPassage]) -> Iterator[float]:
-    """Yield for each line what stands out in it: of each passage the share that stands there."""
+    """Yield the standout of each line: the sum over the passages, each by its share of characters in the line."""
     for start, end in pairwise(starts):
         yield sum(
-            one.standout * (min(end, one.stop) - max(start, one.start)) / (one.stop - one.start)
-            for one in near
-            if one.start < end and start < one.stop
+            passage.standout * (min(end, passage.stop) - max(start, passage.start)) / (passage.stop - passage.start)
+            for passage in near
+            if passage.start < end and start < passage.stop
         )
 
 
-def richest(table: LineTable, within: range, room: Room) -> range:
-    """Return the run of lines in `room` that tells most, the shorter one at a tie, then the first.
+def heaviest_run(table: LineTable, within: range, room: Room) -> range:
+    """Return the run of lines within `room` with the highest weight; at a tie the shorter, then the first.
 
-    A longer run never tells less than what it holds; so for each end the longest that fits is looked at, without the
-    lines at its edges that tell nothing.
+    A run never weighs less than a run inside it. So for each last line, only the longest run that fits is compared,
+    without lines at its edges that weigh nothing.
     """
     starts, weights = table.starts, table.weights
     near = table.nearness or [0.0] * len(weights)
     nearness = [0.0, *accumulate(near)]
-    telling = [at for at in within if weights[at] or near[at]]
-    held: dict[tuple[str, float], int] = {}
+    weighty = [at for at in within if weights[at] or near[at]]
+    counts: dict[tuple[str, float], int] = {}
     best, best_rank = range(within.start, within.start + 1), (0.0, 0)
     first = 0
-    for last in telling:
+    for last in weighty:
         for term in weights[last].items():
-            held[term] = held.get(term, 0) + 1
-        while telling[first] < last and (
-            starts[last + 1] - starts[telling[first]] > room.characters or last - telling[first] >= room.lines
+            counts[term] = counts.get(term, 0) + 1
+        while weighty[first] < last and (
+            starts[last + 1] - starts[weighty[first]] > room.characters or last - weighty[first] >= room.lines
         ):
-            for term in weights[telling[first]].items():
-                held[term] -= 1
+            for term in weights[weighty[first]].items():
+                counts[term] -= 1
             first += 1
-        start = telling[first]
-        told = _weight_of_run(held) + nearness[last + 1] - nearness[start]
-        rank = (round(told, _DIGITS), starts[start] - starts[last + 1])
+        start = weighty[first]
+        weight = _weight_of_run(counts) + nearness[last + 1] - nearness[start]
+        rank = (round(weight, 9), starts[start] - starts[last + 1])
         if rank > best_rank:
             best, best_rank = range(start, last + 1), rank
     return best
 
 
-def _weight_of_run(held: Mapping[tuple[str, float], int]) -> float:
-    """Return what a run tells, by the lines for each term and weight: each term once, and a share for each line."""
+def _weight_of_run(counts: Mapping[tuple[str, float], int]) -> float:
+    """Return the weight of a run, from its number of lines by term and weight: each term once, and a share per line."""
     once: dict[str, float] = {}
-    for (term, weight), lines in held.items():
+    for (term, weight), lines in counts.items():
         if lines:
             once[term] = max(weight, once.get(term, 0.0))
-    return sum(once.values()) + LINE_SHARE * sum([weight * lines for (_, weight), lines in held.items()])
+    return sum(once.values()) + LINE_SHARE * sum([weight * lines for (_, weight), lines in counts.items()])
 
 
-def widened(table: LineTable, run: range, within: range, room: Room) -> range:
-    """Return the run with the line after it and the line before it in turn, while they fit."""
+def extend_run(table: LineTable, run: range, within: range, room: Room) -> range:
+    """Return the run extended by a line after it and a line before it in turn, while they fit."""
     starts, start, stop = table.starts, run.start, run.stop
     before = None
     while before != (start, stop):
@@ -305,51 +305,51 @@ def widened(table: LineTable, run: range, within: range, room: Room) -> range:
     return range(start, stop)
 
 
-def without_blank_edges(table: LineTable, run: range) -> range:
-    """Return the run without the blank lines at its edges, at least one line."""
+def trim_blank_lines(table: LineTable, run: range) -> range:
+    """Return the run without blank lines at its edges, but at least one line."""
     filled = [at for at in run if at not in table.blanks]
     return range(filled[0], filled[-1] + 1) if filled else run[-1:]
 
 
 MESSAGE = Room(characters=700, lines=1)
-"""What the focus on a conversation holds, before what it answers, or what answers it, is added."""
+"""Size limit of the focus on a conversation, before the question or the answer of the message is added."""
 ASKED = f"{Speaker.USER}: "
 
 
 class SqueezedText(Struct, frozen=True):
-    """A text without blank lines; `lines` are those that it has, as they were counted before, from 0."""
+    """A text without blank lines; `lines` are the former numbers of its lines, from 0."""
 
     text: str
     lines: Sequence[int]
     near: Sequence[MatchingPassage] = ()
-    """The passages by their new places."""
+    """Passages with their new offsets."""
 
 
 def squeezed(text: str, near: Sequence[MatchingPassage] = ()) -> SqueezedText:
-    """Return a text without its blank lines; one of blank lines alone stays as it is."""
+    """Return a text without its blank lines; a text of blank lines alone stays unchanged."""
     lines = split_lines(text)
-    kept = tuple(at for at, line in enumerate(lines) if line.strip())
-    if len(kept) in (0, len(lines)):
+    filled = tuple(at for at, line in enumerate(lines) if line.strip())
+    if len(filled) in (0, len(lines)):
         return SqueezedText(text, range(len(lines)), near)
     starts = list(accumulate(map(len, lines), initial=0))
     moved = list(accumulate((len(line) if line.strip() else 0 for line in lines), initial=0))
 
     def place(offset: int) -> int:
         at = min(bisect_right(starts, offset) - 1, len(lines) - 1)
-        # inside of a line that goes, it is where the next one begins
+        # an offset in a removed line becomes the start of the next line
         return min(moved[at] + offset - starts[at], moved[at + 1])
 
     return SqueezedText(
-        "".join(lines[at] for at in kept).removesuffix("\n"),
-        kept,
-        tuple(MatchingPassage(place(one.start), place(one.stop), one.standout) for one in near),
+        "".join(lines[at] for at in filled).removesuffix("\n"),
+        filled,
+        tuple(MatchingPassage(place(passage.start), place(passage.stop), passage.standout) for passage in near),
     )
 
 
 def exchange(lines: Sequence[str], at: int) -> tuple[int, int]:
-    """Return the first and last line of what belongs to a message: the question with the message that answers it.
+    """Return the first and last line of the exchange with a message: a question and the message that answers it.
 
-    `lines` are those of a squeezed text, counted from 0.
+    `lines` are the lines of a squeezed text, counted from 0.
     """
     if lines[at].startswith(ASKED):
         behind = lines[at + 1 : at + 2]

@@ -1,1 +1,1 @@
-"""Which of what somebody says is kept as memories: pure rules over a message."""
+"""Capture of memories from messages, by pure rules."""

@@ -1,7 +1,9 @@
-"""Whether a sentence speaks of what a memory speaks of: of the same thing of the same owner, of the same relation.
+"""Checks whether a sentence and a memory are about the same thing, of the same owner, in the same relation.
 
-A word in common is no agreement: my sister's dentist is not mine, a birthday party is no birthday, who hires is not
-where somebody works, and what once ran late runs on time. Each rule here only refuses.
+A common word is not enough: my sister's dentist is not mine, a birthday party is not a birthday, a person who hires is
+not a workplace, and a train that once ran late may run on time. Each rule here only rejects a pair.
+
+In this package, `words` are the content words of a memory, and `spoken` the content words of a sentence.
 """
 
 from memoryd.domain.expressions import TextMatch, caseless, expression
@@ -20,7 +22,16 @@ from memoryd.domain.memories.capture.cues import (
     OTHERWISE,
 )
 from memoryd.domain.memories.capture.revisions import Revision, subject_of
-from memoryd.domain.memories.capture.values import TIMES, TypedValue, common_start, content, new_value, stem, values_in
+from memoryd.domain.memories.capture.values import (
+    TIMES,
+    ContentWords,
+    TypedValue,
+    common_start,
+    content,
+    new_value,
+    stem,
+    values_in,
+)
 from memoryd.domain.memories.facts.slots import HAN_DOING
 from memoryd.domain.memories.facts.values import HAN, HAN_SIGN, LONG_AGO, PRESENT, WEEKDAY, tells_what_happened
 
@@ -29,7 +40,7 @@ _BARE_NAME = expression(
     r"|der|die|das|eine?|meine?|unsere?|ich|wir|es|im|am|bei)\b)"
     r"[A-Z][\w-]*(?:['’]s)?(?= (?!are |were |have |run |(?:is|was) \w+(?:ed|en|ne|de|pt|ilt|ent|un|ht)\b))"
 )
-"""What is done with a thing stands in the passive, and things come in numbers."""
+"""A name of a person rather than a thing: not before a passive, nor before a plural verb."""
 _OF_KIN = caseless(
     r"(?:my|our|his|her|the) (?:(?:older|younger|little|big|step|grand|ex-?)[ -]?)*(?:sister|brother|mother|father"
     r"|mum|mom|dad|son|daughter|child|kid|boy|girl"
@@ -52,7 +63,7 @@ ATTRIBUTES = content(
     "price cost fee money rate size colour color address phone email location venue room deadline start end version"
     " owner lead"
 )
-"""What a thing has besides its name: a sentence names it where a memory has a verb."""
+"""Attributes of a thing, which a sentence names where a memory has a verb instead."""
 _ADVERB = expression(r"\b[a-z]+ly\b")
 OWNED = expression(r"\b[\w-]+(?:['’]s|(?<=s)['’])(?= \w)")
 _OF_ANY = caseless(r"\W*(?:its|his|her|their|my|our)?\W*\Z|\W*(?:its|his|her|their)\b")
@@ -76,21 +87,21 @@ _PARTS_OF_TIME = (
 _FOR_WHOM = caseless(r"\bfor (?!(?:us|hours|days|weeks|months|years|ages)\b)([a-z]{3,}s)\b")
 
 
-def are_of_other_times(revision: Revision, text: str) -> bool:
-    """Tell whether a sentence and a statement name parts of the year or the week that exclude each other, or for whom.
+def have_exclusive_times(revision: Revision, text: str) -> bool:
+    """Return whether a sentence and a statement name exclusive parts of the year or the week, or different people.
 
-    Nor does what holds on some days take the place of a time of all. A sentence that says of itself that something
-    changes means the same.
+    A sentence for some days does not revise a time for all days either. Sentences that state a change are never
+    rejected.
     """
     plain, pair = revision.plain, new_value(text, revision.plain)
     if not _MARKS_OF_NOW.issuperset(revision.forms) or pair is None or pair[0].kind in ("days", "date"):
-        # the part of the year is what is said otherwise
+        # for days and dates, the part of the year is itself what changes
         return False
     if _ON_SOME_DAYS.search(plain) and not _ON_SOME_DAYS.search(text) and _is_at_times(text):
         return True
-    spoken, known = ({part for part, said in _PARTS_OF_TIME if said.search(one)} for one in (plain, text))
-    whom, others = (frozenset(_FOR_WHOM.findall(one.lower())) for one in (plain, text))
-    return bool(spoken and known and spoken.isdisjoint(known)) or bool(whom and others and whom.isdisjoint(others))
+    parts, known_parts = ({part for part, name in _PARTS_OF_TIME if name.search(side)} for side in (plain, text))
+    people, known_people = (frozenset(_FOR_WHOM.findall(side.lower())) for side in (plain, text))
+    return any(a and b and a.isdisjoint(b) for a, b in ((parts, known_parts), (people, known_people)))
 
 
 OF_SORT = expression(r"\b(?:is|was) an? [a-z]")
@@ -100,38 +111,40 @@ MOVES = caseless(r"\bmoved(?: house| home)?(?: over| back| out)? to\b|[搬迁]")
 _HAN_PERSON = expression(
     rf"(?:\A\W*|的)(?:我(?:的|们|家)?)?(?P<who>(?:{_KIN})|隔壁|同学|同桌|别人)(?<!小[区学时组程说票猫狗型])(?<!老[家房])"
 )
-_STANDS = expression(rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在")
+_PRESENT_VERB = expression(
+    rf"\b(?:{PRESENT})\b|['’](?:s|re|m)\b|(?:[Hh]e|[Ss]he|[Ii]t|[A-Z]\w+) (?!was\b)[a-z]+s\b|是|在"
+)
 _BARE_PLACE = caseless(
     r"\W*(?P<subject>[^,;]{1,40}?)(?:['’]s| is| are| ist| sind) (?:now |jetzt )?(?:in|at|on|bei|im|am|beim|auf) "
     r"(?P<value>[^,;]{1,60}?)(?: now| jetzt)?\Z"
 )
 _GERMAN_IS = expression(r"\b(?:ist|sind)\b")
-"""There any noun has a capital."""
+"""A German verb: any German noun has a capital."""
 _MARKS_OF_NOW = frozenset({NOW, NEWS})
 _CHANGES = frozenset({FROM_TO, NO_LONGER, AGAIN, NEW})
 _MARKS = frozenset({CORRECTION, ANSWER, NOW, NEWS, OTHERWISE})
 
 
-def are_apart(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
-    """Tell whether a sentence is about another thing than a memory of this text and these words, or of one time."""
+def is_unrelated(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
+    """Return whether a sentence is about another thing than a memory, or about a single event."""
     is_event = is_single_event(revision) and not tells_what_happened(text)
-    return is_event or are_of_other_things(revision, text, words, spoken)
+    return is_event or is_about_other_thing(revision, text, words, spoken)
 
 
-def are_of_other_things(revision: Revision, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
-    """Tell whether a sentence is about another thing than a memory of this text and these words."""
+def is_about_other_thing(revision: Revision, text: str, words: ContentWords, spoken: ContentWords) -> bool:
+    """Return whether a sentence is about another thing than a memory."""
     has_subject = revision.has_verb and not (revision.is_authors or revision.has_pronoun)
     subject = subject_of(revision.plain) if has_subject else ""
     return (
-        any(_is_of_more(one, revision.plain, text, words, spoken) for one in _phrases(revision, subject))
-        or any(_is_narrower(one, text, words) for one in revision.old)
-        or any(not content(one) <= words for one in _FOR.findall(revision.rest))
+        any(_is_of_more(phrase, revision.plain, text, words, spoken) for phrase in _phrases(revision, subject))
+        or any(_is_narrower(old, text, words) for old in revision.old)
+        or any(not content(purpose) <= words for purpose in _FOR.findall(revision.rest))
         or _is_of_other_end(revision.plain, text)
         or _is_of_other_place(revision.plain, words)
         or _is_of_new_part(revision.plain, text)
         or _is_when_author_does(revision, text)
         or _changes_unknown(revision, text, words)
-        or _is_anothers(subject or revision.about, text, spoken)
+        or _is_authors_own(subject or revision.about, text, spoken)
         or bool(subject and _has_other_role(revision, subject, text, words, spoken))
     )
 
@@ -161,25 +174,28 @@ _ON_SOME_DAYS = caseless(
 
 
 def _is_of_other_end(plain: str, text: str) -> bool:
-    """Tell whether one says when something begins, the other when it ends; or both, of the way to another place.
+    """Return whether one text is about a beginning and the other about an end, or both about different destinations.
 
-    Nor is what somebody is doing a place.
+    A Chinese activity is not the place of a memory either.
     """
-    firsts, lasts = ([bool(one.search(said)) for said in (plain, text)] for one in (_BEGINS, _ENDS))
+    firsts, lasts = ([bool(end.search(side)) for side in (plain, text)] for end in (_BEGINS, _ENDS))
     if firsts != lasts and sorted(firsts) == sorted(lasts) == [False, True]:
         return True
-    names = [found["name"] for said in (plain, text) if (found := _TO_WHOM.match(said))]
-    return len(set(names)) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
+    names = {match["name"] for side in (plain, text) if (match := _TO_WHOM.match(side))}
+    return len(names) > 1 or bool(_DOING.search(plain) and not _DOING.search(text))
 
 
-def _is_of_other_place(plain: str, words: frozenset[str]) -> bool:
-    """Tell whether the thing is one at a place of which a memory does not say that it is there."""
-    found = _IN_PLACE.match(plain)
-    return found is not None and content(found["name"]).isdisjoint(words)
+def _is_of_other_place(plain: str, words: ContentWords) -> bool:
+    """Return whether a sentence names the place of a thing, and a memory does not name that place."""
+    match = _IN_PLACE.match(plain)
+    return match is not None and content(match["name"]).isdisjoint(words)
 
 
 def _is_of_new_part(plain: str, text: str) -> bool:
-    """Tell whether a thing got something new of which a Chinese memory does not speak, or shut as that says it does."""
+    """Return whether a Chinese sentence says that a thing got a new part that the memory lacks, or that a shop closed.
+
+    A shop that closes daily, as the memory says, has not closed down.
+    """
     part = _HAN_NEW_PART.search(plain)
     is_part = part is not None and part["what"] not in text
     shuts_daily = _HAN_SHUT.search(plain) and _HAN_SHUTS.search(text)
@@ -191,7 +207,7 @@ _REFERS = caseless(r"\b(?:it|them|him|her|there|that|ihn|es|sie|dort|da)\b|[它�
 
 
 def _is_when_author_does(revision: Revision, text: str) -> bool:
-    """Tell whether an answer says when its author does something: `no, I'm up at 8` opens no shop."""
+    """Return whether an answer is about a time of its author: `no, I'm up at 8` does not say when a shop opens."""
     plain = revision.plain
     if revision.forms != (ANSWER,) or not _AUTHOR.search(plain) or _AUTHOR.search(text) or _REFERS.search(plain):
         return False
@@ -200,71 +216,71 @@ def _is_when_author_does(revision: Revision, text: str) -> bool:
 
 
 def _is_at_times(text: str) -> bool:
-    """Tell whether a statement says a time of day, and no day."""
-    kinds = {one.kind for one in values_in(text)}
+    """Return whether a statement names a time of day, but no day."""
+    kinds = {known.kind for known in values_in(text)}
     return "time" in kinds and kinds.isdisjoint(("days", "date"))
 
 
 def is_bare_place(revision: Revision, text: str) -> bool:
-    """Tell whether both say only in, at or on what somebody is: it may be a team, a town and a school at once."""
-    ends = [_BARE_PLACE.match(said.rstrip(" .!")) for said in (revision.plain, text)]
-    if revision.old or not _MARKS_OF_NOW.issuperset(revision.forms) or not all(ends) or not is_of_person(text):
+    """Return whether both say only where a person is: a person may be in a team, in a town and at a school at once."""
+    matches = [_BARE_PLACE.match(side.rstrip(" .!")) for side in (revision.plain, text)]
+    if revision.old or not _MARKS_OF_NOW.issuperset(revision.forms) or not all(matches) or not match_person(text):
         return False
-    values = [found["value"] for found in ends if found]
-    are_times = any(one.kind in TIMES for said in values for one in values_in(f"at {said}"))
-    if are_times or (not _GERMAN_IS.search(text) and all(one[0].isupper() for one in values)):
+    places = [match["value"] for match in matches if match]
+    are_times = any(known.kind in TIMES for place in places for known in values_in(f"at {place}"))
+    if are_times or (not _GERMAN_IS.search(text) and all(place[0].isupper() for place in places)):
         return False
-    return len({stem(one.split()[-1].casefold()) for one in values}) > 1
+    return len({stem(place.split()[-1].casefold()) for place in places}) > 1
 
 
 def _phrases(revision: Revision, subject: str) -> set[str]:
-    """Return what names the thing: of a change what is changed, else what stands before the verb."""
+    """Return the phrases that name the thing: the object of a change, else the text before the verb."""
     if revision.thing and not _OF_ANY.match(revision.thing):
         return {revision.thing}
     if revision.new and subject.startswith(revision.new):
         return set()
     owner = OWNED.search(subject)
     if owner and _OF_PERSON.search(revision.plain) and not _OF_KIN.search(f"my {subject[owner.end() :].strip()}"):
-        # of what a person has nothing more is said, but of the person
+        # the rest of the sentence is about the owner, not about the thing owned
         return {owner[0]}
     return {subject, revision.about} - {""}
 
 
-def is_of_person(text: str) -> TextMatch | None:
-    """Return the words for a person, or a thing with a name, whom a statement begins with."""
+def match_person(text: str) -> TextMatch | None:
+    """Match a person, or a named thing, at the beginning of a statement."""
     return _BARE_NAME.match(text) or _OF_KIN.match(text)
 
 
-def is_of_other(text: str, spoken: frozenset[str]) -> bool:
-    """Tell whether a statement is about a person of whom nothing is said."""
-    if named := is_of_person(text):
+def is_about_other_person(text: str, spoken: ContentWords) -> bool:
+    """Return whether a statement is about a person whom a sentence with the words `spoken` does not name."""
+    if named := match_person(text):
         return content(named[0]).isdisjoint(spoken)
     subject = subject_of(text)
     return bool(_OTHER_PERSON.match(subject)) and content(subject).isdisjoint(spoken)
 
 
-def _is_of_more(phrase: str, plain: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
-    """Tell whether a phrase names a thing more closely than a memory: by an owner, or as another of a compound."""
+def _is_of_more(phrase: str, plain: str, text: str, words: ContentWords, spoken: ContentWords) -> bool:
+    """Return whether a phrase is more specific than a memory, by an owner or another part of a compound."""
     if HAN_SIGN.search(phrase):
         return _has_other_owner(phrase, text, words)
     named = content(_ADVERB.sub("", phrase))
     more = named - words - ATTRIBUTES
     subject = content(subject_of(text))
-    # who takes a place is new to a memory that is about the place; `is a dentist` takes none
+    # if the memory is about a position, a new holder of it is not in the memory; `is a dentist` takes no position
     is_about_place = bool(subject) and subject.isdisjoint(named) and subject <= spoken and not OF_SORT.search(plain)
     return bool(more) and not is_about_place
 
 
-def _has_other_owner(phrase: str, text: str, words: frozenset[str]) -> bool:
+def _has_other_owner(phrase: str, text: str, words: ContentWords) -> bool:
     if not HAN_SIGN.search(phrase):
-        return any(content(one).isdisjoint(words) for one in OWNED.findall(phrase) if content(one))
-    owners = [one for found in _HAN_OWNED.findall(phrase) if (one := _HAN_OWN.sub("", found))]
-    people = [found["who"] for found in _HAN_PERSON.finditer(phrase)]
-    return any(not is_made_of(one, text) for one in (*owners, *people)) or _is_han_compound(phrase, text)
+        return any(owner.isdisjoint(words) for owner in map(content, OWNED.findall(phrase)) if owner)
+    owners = [_HAN_OWN.sub("", owner) for owner in _HAN_OWNED.findall(phrase)]
+    people = [match["who"] for match in _HAN_PERSON.finditer(phrase)]
+    return not all(is_made_of(name, text) for name in (*owners, *people)) or _is_han_compound(phrase, text)
 
 
 def is_made_of(run: str, text: str) -> bool:
-    """Tell whether Chinese signs are words of a text, one behind the other: two signs of each at least."""
+    """Return whether Chinese characters are a sequence of parts of a text, with at least two characters each."""
     while run and run not in text:
         size = next((size for size in range(len(run) - 1, 1, -1) if run[:size] in text), 0)
         if not size:
@@ -274,84 +290,81 @@ def is_made_of(run: str, text: str) -> bool:
 
 
 _MIN_ALIKE = 3
-"""Signs that the names of two things of a kind end on."""
+"""Least number of common last characters for the names of two things of one kind."""
 
 
 def _is_han_compound(phrase: str, text: str) -> bool:
-    """Tell whether a thing has more before its name than in a text, or is a part of what is named there."""
-    thing, named = (_HAN_OWN.sub("", one).strip() for one in (subject_of(text), phrase))
+    """Return whether a phrase is a longer compound of the subject of a text, another of its kind, or a part of it."""
+    thing, named = (_HAN_OWN.sub("", name).strip() for name in (subject_of(text), phrase))
     if len(thing) == len(named) and _MIN_ALIKE <= common_start(thing[::-1], named[::-1]) < len(thing):
-        # 早班司机, 晚班司机
+        # as in 早班司机, 晚班司机
         return True
     before = phrase.partition(thing)[0] if len(thing) > 1 and thing in phrase else ""
-    whole, of, part = phrase.rpartition("的")
-    is_part = bool(whole and of and len(part) > 1 and not _HAN_ATTRIBUTE.search(part)) and _are_none_in(part, text)
+    owner, _, part = phrase.rpartition("的")
+    is_part = bool(owner and len(part) > 1 and not _HAN_ATTRIBUTE.search(part)) and _are_none_in(part, text)
     return is_part or (bool(before) and _are_none_in(_HAN_OWN.sub("", before), text))
 
 
 def _are_none_in(part: str, text: str) -> bool:
     words = content(part)
-    return bool(words) and not any(one in text for one in words)
+    return bool(words) and not any(word in text for word in words)
 
 
-def _is_narrower(old: str, text: str, words: frozenset[str]) -> bool:
-    """Tell whether what is denied is less than a memory says: of an owner, of a part, or at times."""
+def _is_narrower(old: str, text: str, words: ContentWords) -> bool:
+    """Return whether a sentence denies less than a memory says: for one owner, for a part, or for certain times."""
     if HAN_SIGN.search(old):
         shared = next((old[:end] for end in range(len(old), 1, -1) if old[:end] in text), "")
         rest = _HAN_WORK.sub("", old[len(shared) :])
         return _has_other_owner(old, text, words) or bool(shared and len(rest) > 1 and _are_none_in(rest, text))
-    owned = [content(old[one.end() :].split()[0]) for one in OWNED.finditer(old)]
-    known = {one.key for one in values_in(text)}
-    times = [one for one in values_in(old) if one.kind in TIMES and one.key not in known]
-    return _has_other_owner(old, text, words) or any(not one <= words for one in owned) or bool(times)
+    owned = [content(old[match.end() :].split()[0]) for match in OWNED.finditer(old)]
+    known = {value.key for value in values_in(text)}
+    has_new_time = any(value.kind in TIMES and value.key not in known for value in values_in(old))
+    return _has_other_owner(old, text, words) or not all(things <= words for things in owned) or has_new_time
 
 
-def _changes_unknown(revision: Revision, text: str, words: frozenset[str]) -> bool:
-    """Tell whether somebody changes something of which a memory of that person says nothing."""
-    is_persons = _OTHER_PERSON.match(subject_of(text)) or is_of_person(text)
+def _changes_unknown(revision: Revision, text: str, words: ContentWords) -> bool:
+    """Return whether a person changes something that a memory about a person does not mention."""
+    is_persons = _OTHER_PERSON.match(subject_of(text)) or match_person(text)
     if revision.old or CHANGE not in revision.forms or not is_persons:
         return False
     subject = content(subject_of(text))
-    has_form = (content(revision.rest) - subject) & words or new_value(text, revision.plain)
-    return not has_form and not (MOVES.search(revision.plain) and HOME.search(text))
+    is_mentioned = (content(revision.rest) - subject) & words or new_value(text, revision.plain)
+    return not is_mentioned and not (MOVES.search(revision.plain) and HOME.search(text))
 
 
-def _is_anothers(subject: str, text: str, spoken: frozenset[str]) -> bool:
-    """Tell whether the thing is its author's own, and a memory's somebody else's."""
-    if not _OWN_THING.match(subject):
-        return False
-    owned = subject_of(text)
-    return _has_other_owner(owned, subject, spoken)
+def _is_authors_own(subject: str, text: str, spoken: ContentWords) -> bool:
+    """Return whether the thing of a sentence is its author's own, and the thing of a memory another person's."""
+    return bool(_OWN_THING.match(subject)) and _has_other_owner(subject_of(text), subject, spoken)
 
 
-def _has_other_role(revision: Revision, subject: str, text: str, words: frozenset[str], spoken: frozenset[str]) -> bool:
-    """Tell whether the thing that something is said of stands in a memory only in what that says of another."""
-    if any(revision.plain.startswith(one) for one in (*revision.old, revision.new) if one):
+def _has_other_role(revision: Revision, subject: str, text: str, words: ContentWords, spoken: ContentWords) -> bool:
+    """Return whether the subject of a sentence occurs in a memory only in the value of another subject."""
+    if any(value and revision.plain.startswith(value) for value in (*revision.old, revision.new)):
         return False
     if FROM_TO in revision.forms and _THING.match(subject):
-        # what it is with stands there too, and is named
+        # the sentence names the old value, too
         return False
-    if HAN_SIGN.search(subject) and (not revision.old or any(one[:1] in text for one in revision.old)):
-        # a topic stands before its verb, too
+    if HAN_SIGN.search(subject) and (not revision.old or any(old[:1] in text for old in revision.old)):
+        # in Chinese a topic may precede the verb, too
         return False
     named = content(subject)
-    about = frozenset[str]().union(*(content(subject_of(one)) for one in CLAUSE_END.split(text)))
+    about = frozenset[str]().union(*(content(subject_of(clause)) for clause in CLAUSE_END.split(text)))
     is_in_value = bool(named) and named <= words and named.isdisjoint(about)
     return is_in_value and not about & spoken
 
 
 def is_single_event(revision: Revision) -> bool:
-    """Tell whether a sentence is about one time that is past, and changes nothing since."""
+    """Return whether a sentence is about a single past event, without a lasting change."""
     forms, plain = set(revision.forms), revision.plain
     if forms & _CHANGES or (CHANGE in forms and NOT_BUT not in forms):
         return False
-    if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _STANDS.search(plain)):
+    if LONG_AGO.search(plain) and (HAN_SIGN.search(plain) or not _PRESENT_VERB.search(plain)):
         return True
-    return not forms & _MARKS and tells_what_happened(plain) and not _STANDS.search(plain)
+    return not forms & _MARKS and tells_what_happened(plain) and not _PRESENT_VERB.search(plain)
 
 
-def is_of_other_clause(plain: str, value: TypedValue, words: frozenset[str]) -> bool:
-    """Tell whether a later clause says a value of another subject: that went well, the party is on the 16th."""
+def is_in_other_clause(plain: str, value: TypedValue, words: ContentWords) -> bool:
+    """Return whether a value is in a later clause about another subject: `that went well, the party is on the 16th`."""
     start = max((end.end() for end in CLAUSE_END.finditer(plain, 0, value.start)), default=0)
     if not start or HAN_SIGN.search(plain):
         return False

@@ -1,8 +1,8 @@
-"""What of a message becomes a memory, without any model: the entrance to the rules beside it, and their verdicts.
+"""Capture of memories from a message by rules, without a model: the entry point of this package.
 
-A statement counts only in the company of a closed list: greetings, thanks, yes and no, plain statements of the first
-person, and after it a plain request that is not about the text itself. Beside anything else it may be quoted, played,
-or text to work on.
+A statement counts only if the other sentences of its message are of a closed list: greetings, thanks, yes and no, plain
+statements in the first person, and after it a plain request that is not about the text itself. Next to any other
+sentence, the statement may be quoted, role play, or text to work on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,15 +22,15 @@ from memoryd.domain.memories.capture.corrections import (
     is_lead,
 )
 from memoryd.domain.memories.capture.forms import (
-    FoundForm,
+    FormMatch,
     form_in,
     gate,
+    is_about_text,
     is_clean,
     is_own_clause,
-    is_staged,
     why_unreal,
 )
-from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, identifier_in, why_not_stated_of
+from memoryd.domain.memories.capture.identifiers import IDENTIFIERS, identifier_in, why_not_kept
 from memoryd.domain.memories.capture.rejections import (
     DroppedItem,
     why_each_unfit,
@@ -45,7 +45,7 @@ from memoryd.domain.skips import SkipReason
 from memoryd.domain.text.sentences import BLANK, SpokenSentence, plain_text, spoken_sentences
 
 LINES_MAX = 2
-"""Lines with anything in them; a message of more may be pasted."""
+"""Most non-blank lines of a message; a longer message may be pasted."""
 _COURTESY = caseless(
     r"\W*(?:(?:nice to meet you|hi|hello|hey|hiya|howdy|there|all|everyone|again"
     r"|good (?:morning|evening|afternoon|night|day)|thanks"
@@ -80,7 +80,7 @@ _ON_TEXT = caseless(
     r"|\b(?:satz|sätze|texte?|grammatik\w*|rechtschreibung|übersetz\w*|formulier\w*|korrigier\w*|klingt)\b"
     r"|语法|时态|翻译|句|这样|这段|这篇|这话|通顺|润色|改|语气|续|怎么说|怎么讲|标点|错|念|读"
 )
-"""Of a request: the text beside it may be what it is about."""
+"""Words of a request by which it may be about the text beside it."""
 _ORDER = caseless(
     r"\W*(?:(?:please|pls|so|then|now|and|also|just)[, ]+){0,3}+(?:help|recommend|suggest|give|show|find|tell me|book"
     r"|plan|remind|leave|avoid|look|search|let me know|order|cook|list"
@@ -90,7 +90,7 @@ _ORDER = caseless(
 
 
 class SentenceContext(Enum):
-    """What a sentence beside a statement is."""
+    """Role of a sentence beside a statement."""
 
     COURTESY = "courtesy"
     OWN = "own"
@@ -99,7 +99,7 @@ class SentenceContext(Enum):
 
 
 def context_of(sentence: SpokenSentence, *, has_form: bool = False) -> SentenceContext:
-    """Return what a sentence is to those beside it. `has_form`: it has a form of its own, behind nothing else."""
+    """Return the role of a sentence for the others in its message. `has_form`: the sentence is itself a statement."""
     plain = sentence.plain
     if _COURTESY.fullmatch(plain) or is_lead(plain):
         return SentenceContext.COURTESY
@@ -113,70 +113,71 @@ def context_of(sentence: SpokenSentence, *, has_form: bool = False) -> SentenceC
 
 
 def makes_unsafe(sentence: SpokenSentence) -> bool:
-    """Tell whether what is revised beside a sentence may be another's words, or text to work on.
+    """Return whether a revision beside this sentence may be another person's words, or text to work on.
 
-    What asks for something new does not make it so: a correction is often said in passing.
+    A request beside it is not unsafe, unless it is about text: corrections are often made in passing.
     """
     if context_of(sentence) is not SentenceContext.OTHER:
         return False
     why = why_not_plain(sentence)
     if why == SkipReason.QUESTION or _ORDER.match(sentence.plain):
         return _ON_TEXT.search(sentence.plain) is not None
-    return bool(why) or is_staged(sentence.plain)
+    return bool(why) or is_about_text(sentence.plain)
 
 
 def why_not_in_context(text: str, kinds: Sequence[SentenceContext], at: int) -> str:
-    """Say why the sentence `at` does not count beside the others of its message; empty if it does."""
+    """Return the reason why the sentence `at` does not count beside the others of its message; empty if it counts."""
     if is_laid_out(text):
         return SkipReason.LAID_OUT
-    before = {SentenceContext.COURTESY, SentenceContext.OWN}
-    is_harmless = before.issuperset(kinds[:at]) and SentenceContext.OTHER not in kinds[at + 1 :]
+    harmless = {SentenceContext.COURTESY, SentenceContext.OWN}
+    is_harmless = harmless.issuperset(kinds[:at]) and SentenceContext.OTHER not in kinds[at + 1 :]
     return "" if is_harmless else SkipReason.OTHER_COMPANY
 
 
 def is_laid_out(text: str) -> bool:
-    """Tell whether it has many lines, a greeting below its first one, or a line that is all quotation or code."""
+    """Return whether a text has many lines, a line of only quotation or code, or a greeting below its first line."""
     lines = [line for line in plain_text(text).splitlines() if line.strip()]
-    inside = lines[1:]
     return (
         len(lines) > LINES_MAX
         or any(not line.strip(BLANK + " \t") for line in lines)
-        or any(_COURTESY.fullmatch(line) and line.rstrip().endswith((",", "，")) for line in inside)
+        or any(_COURTESY.fullmatch(line) and line.rstrip().endswith((",", "，")) for line in lines[1:])
     )
 
 
 _IDENTIFIER = expression(r"\d{6,}|\S+@\S+\.\w+")
 ITEMS_MAX = 6
-"""Memories that one message gives at most."""
+"""Most memories of one message."""
 IDENTIFIER_IMPORTANCE = 0.6
 OWN_IDENTIFIER_IMPORTANCE = 0.95
 
 
 class CapturedItem(Struct, frozen=True):
-    """A memory that a message states: its text verbatim, secrets masked, and the form that it has.
-
-    `importance`: None is the usual one of its kind. `note` is for a person. It supersedes the memories whose place it
-    takes, and contradicts those of which any may be meant.
-    """
+    """A memory stated in a message."""
 
     kind: Kind
     text: str
+    """The statement verbatim, with secrets masked."""
     form: str
+    """Name of the form of statement that matched."""
     is_pinned: bool = False
     importance: float | None = None
+    """0 to 1; None for the default of its kind."""
     provenance: Provenance = Provenance.USER
     note: str = ""
+    """Remark for a person."""
     entities: tuple[str, ...] = ()
     supersedes: tuple[ShortId, ...] = ()
+    """Memories that it replaces."""
     contradicts: tuple[ShortId, ...] = ()
+    """Memories, one of which it may revise."""
 
     @property
     def weight(self) -> float:
-        """Its importance, 0 to 1."""
+        """Importance, 0 to 1."""
         return default_importance(self.kind) if self.importance is None else self.importance
 
     def line(self, scope: str = "") -> RetainedLine:
-        """Return the line that states it; raises ValueError where no line can."""
+        """Return the memory as a line; raises ValueError if it cannot be one."""
         attributes = Attributes(
             importance=self.importance,
             scope=scope,
@@ -189,18 +190,17 @@ class CapturedItem(Struct, frozen=True):
 
 
 class CaptureVerdict(Struct, frozen=True):
-    """What is kept of a message and what is not. `gate` is the marker that fired; empty: the message was not read.
-
-    `decided_by` is `rules`, or the identity of the text model that chose.
-    """
+    """Captured (`kept`) and dropped items of a message."""
 
     kept: tuple[CapturedItem, ...] = ()
     dropped: tuple[DroppedItem, ...] = ()
     gate: str = ""
+    """The marker in the message for which it was examined; empty if it was not examined."""
     decided_by: str = "rules"
+    """`rules`, or the identity of the text model that decided."""
 
     def bounded(self) -> "CaptureVerdict":
-        """Return it with at most `ITEMS_MAX` memories, each once; identifiers come before all else."""
+        """Return the verdict with at most `ITEMS_MAX` distinct memories; identifiers come first."""
         unique: dict[str, CapturedItem] = {}
         for item in self.kept:
             unique.setdefault(item.text, item)
@@ -210,8 +210,8 @@ class CaptureVerdict(Struct, frozen=True):
         return replace(self, kept=tuple(ordered[:ITEMS_MAX]), dropped=(*self.dropped, *surplus))
 
     def from_agent(self) -> "CaptureVerdict":
-        """Return it as an agent may state it, which chose the words itself: unpinned, and no more than usual."""
-        kept = [
+        """Return the verdict for a text worded by an agent: unpinned, and with default importance."""
+        kept = tuple(
             replace(
                 item,
                 is_pinned=False,
@@ -219,18 +219,18 @@ class CaptureVerdict(Struct, frozen=True):
                 provenance=Provenance.AGENT if item.provenance is Provenance.USER else item.provenance,
             )
             for item in self.kept
-        ]
-        return replace(self, kept=tuple(kept))
+        )
+        return replace(self, kept=kept)
 
     def without(self, items: Sequence[DroppedItem]) -> "CaptureVerdict":
-        """Return it with some of what was kept dropped, by their texts."""
+        """Return the verdict with kept items moved to the dropped ones, by their texts."""
         texts = {item.text for item in items}
         kept = tuple(item for item in self.kept if item.text not in texts)
         return replace(self, kept=kept, dropped=(*self.dropped, *items))
 
 
 def with_model(rules: CaptureVerdict, items: Sequence[CapturedItem | DroppedItem], model: str) -> CaptureVerdict:
-    """Return what the rules keep in any case, and beside it what a model found; each number once."""
+    """Return a verdict with the items of the rules and of a model; an identifier kept by the rules is not repeated."""
     known = " ".join(item.text for item in rules.kept)
     kept = [
         item
@@ -243,25 +243,25 @@ def with_model(rules: CaptureVerdict, items: Sequence[CapturedItem | DroppedItem
 
 
 FAILURE_CHARS = 500
-"""Of the text of a failure."""
+"""Length limit of the text of a failure."""
 SHOWN_CHARS = 200
 _MIN_REPEATED = 12
 RULES = frozenset(form.name for language in LANGUAGES for form in language.forms if form.kind is Kind.LESSON)
-"""Forms of lessons that correct no answer, and count as other statements do."""
+"""Forms of lessons that do not correct an answer, and are treated as other statements."""
 _REMEMBER_FORMS = frozenset(language.remember.name for language in LANGUAGES)
-"""Forms of what its author asks to be kept."""
+"""Forms by which the author asks to remember something."""
 
 
 def marker_of(text: str, *, has_answer: bool) -> str:
-    """Return the marker of a statement, or the cue of a revision, for which a message is looked at; empty: none."""
+    """Return the marker of a statement or the cue of a revision in a message; empty if it need not be examined."""
     return gate(text, has_answer=has_answer) or revision_gate(text, has_answer=has_answer)
 
 
 def captured(text: str, *, answer_before: str = "", is_direct: bool = True, identifiers: bool = True) -> CaptureVerdict:
-    """Return what is kept of a message of the user, secrets in it masked already, and what is not, with the reasons.
+    """Return the memories in a message of the user, and the dropped parts with the reasons.
 
-    `answer_before` is what the message may correct. Outside a direct chat nothing is pinned. Without `identifiers` no
-    number or address is kept.
+    Secrets in the message must be masked already. `answer_before` is the answer that the message may correct. Outside a
+    direct chat nothing is pinned. Without `identifiers` no number or address is kept.
     """
     marker = marker_of(text, has_answer=bool(answer_before.strip()))
     if not marker:
@@ -276,9 +276,9 @@ def captured(text: str, *, answer_before: str = "", is_direct: bool = True, iden
 
 
 def distillable(text: str) -> list[str]:
-    """Return the sentences of a message that a text model may see: no secret, nothing that is not its author's.
+    """Return the sentences of a message that a text model may see: without secrets or other people's words.
 
-    The sentences beside them have to be those that the form of a statement needs, too.
+    The other sentences of the message must be of the same closed list as for the rules.
     """
     if why_unfit(text):
         return []
@@ -296,7 +296,7 @@ def distillable(text: str) -> list[str]:
 
 
 def captured_failure(text: str, tool: str = "") -> CaptureVerdict:
-    """Return the memory of a failure that an agent's loop reports, and of the `tool` that failed, if it was one."""
+    """Return the memory of a failure that an agent's loop reports, prefixed with the name of a failed `tool`."""
     failure = " ".join(text.split())[:FAILURE_CHARS]
     if not failure:
         return CaptureVerdict()
@@ -323,7 +323,7 @@ def _items(text: str, answer_before: str, *, identifiers: bool) -> Iterator[Capt
             yield DroppedItem(item.text, why, item.form)
             continue
         others = [(kinds[place], items[place]) for place in range(len(items)) if place != at]
-        # several own numbers in one message are each told to the agent
+        # several of the author's own numbers in one message are all meant for the agent
         is_alone = all(
             kind is SentenceContext.COURTESY or (_is_number(item) and _is_number(other)) for kind, other in others
         )
@@ -337,7 +337,7 @@ def _items(text: str, answer_before: str, *, identifiers: bool) -> Iterator[Capt
 
 
 def _why_not(sentence: SpokenSentence, item: CapturedItem, answer: str) -> str:
-    """Say why a sentence states nothing of what its form says; empty if it does."""
+    """Return the reason why a sentence does not state what its form says; empty if it does."""
     is_stated, folded = _is_stated(item), _fold(sentence.text)
     why = why_not_plain(sentence) if is_stated else why_not_stated(sentence)
     if not why and is_stated and item.form not in _REMEMBER_FORMS:
@@ -363,31 +363,31 @@ def _is_stated(item: CapturedItem | DroppedItem | None) -> bool:
 def _item(
     sentence: SpokenSentence, *, is_led: bool = False, has_answer: bool = False, identifiers: bool = True
 ) -> CapturedItem | DroppedItem | None:
-    """Return what a sentence states by its form alone; None if it has none."""
+    """Return the item of a sentence by its form alone; None if it has no form."""
     text, plain = sentence.text, sentence.plain
     starts = clause_starts(plain)
-    if (identifier := identifier_in(plain, starts)) is not None:
-        why = why_not_stated_of(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
+    if identifier := identifier_in(plain, starts):
+        why = why_not_kept(plain, identifier, starts) or ("" if identifiers else SkipReason.IDENTIFIERS_OFF)
         if why:
             return DroppedItem(text, why, identifier.what)
         weight = OWN_IDENTIFIER_IMPORTANCE if identifier.is_own else IDENTIFIER_IMPORTANCE
         return CapturedItem(Kind.ENTITY, text, identifier.what, identifier.is_plain, weight)
-    found = _statement(text, plain)
-    if found is not None and not found.reason:
-        is_pinned = found.form.is_pinned and found.is_first and is_clean(plain, 0)
-        return CapturedItem(found.form.kind, text, found.form.name, is_pinned)
+    statement = _statement(text, plain)
+    if statement and not statement.reason:
+        is_pinned = statement.form.is_pinned and statement.is_first and is_clean(plain, 0)
+        return CapturedItem(statement.form.kind, text, statement.form.name, is_pinned)
     if correction := correction_in(plain, is_led=is_led):
         if has_answer:
             return CapturedItem(Kind.LESSON, text, correction)
         return DroppedItem(text, SkipReason.NOTHING_CORRECTED, correction)
-    return None if found is None else DroppedItem(text, found.reason, found.form.name)
+    return None if statement is None else DroppedItem(text, statement.reason, statement.form.name)
 
 
-def _statement(text: str, plain: str) -> FoundForm | None:
+def _statement(text: str, plain: str) -> FormMatch | None:
+    """Return the first form of a sentence that holds, else the first with a reason why it does not."""
     stated = [form_in(text, plain, language.starts(plain), language.forms) for language in LANGUAGES]
-    wanted = [form_in(text, plain, [0], [language.remember]) for language in LANGUAGES]
-    found = [form for form in (*stated, *wanted) if form is not None]
-    return next((form for form in found if not form.reason), found[0] if found else None)
+    requested = [form_in(text, plain, [0], [language.remember]) for language in LANGUAGES]
+    return min(filter(None, (*stated, *requested)), key=lambda form: bool(form.reason), default=None)
 
 
 def _fold(text: str) -> str:

@@ -59,8 +59,8 @@ _WORD = expression(r"\w")
 
 
 def _is_name(head: TextMatch, rest: str) -> bool:
-    found = _CALLED.match(rest)
-    return is_clean(head.string, head.end()) and found is not None and not _NO_NAME.match(found["name"])
+    called = _CALLED.match(rest)
+    return is_clean(head.string, head.end()) and called is not None and not _NO_NAME.match(called["name"])
 
 
 def _is_family_name(head: TextMatch, _rest: str) -> bool:
@@ -68,13 +68,13 @@ def _is_family_name(head: TextMatch, _rest: str) -> bool:
 
 
 def _is_kins_name(_head: TextMatch, rest: str) -> bool:
-    found = _CALLED.match(rest)
-    return found is not None and not _NO_KINS_NAME.search(found["name"])
+    called = _CALLED.match(rest)
+    return called is not None and not _NO_KINS_NAME.search(called["name"])
 
 
 def _is_nickname(_head: TextMatch, rest: str) -> bool:
-    found = _NICKNAME.match(rest)
-    return found is not None and not _NO_NICKNAME.match(found["name"])
+    nickname = _NICKNAME.match(rest)
+    return nickname is not None and not _NO_NICKNAME.match(nickname["name"])
 
 
 def _works(head: TextMatch, _rest: str) -> bool:
@@ -85,7 +85,7 @@ def _is_fact(head: TextMatch, rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"] or "") and not _NO_VALUE.match(rest)
 
 
-def _is_kept(head: TextMatch, rest: str) -> bool:
+def _is_place(head: TextMatch, rest: str) -> bool:
     return bool(_WORD.search(rest)) and not _FLEETING.search(head["noun"]) and not _BARE.match(rest)
 
 
@@ -120,7 +120,7 @@ _KIN = (
     "(?:妻子|太太|老婆|丈夫|先生|老公|爱人|爸爸?|妈妈?|父亲|母亲|女儿|儿子|孩子|哥哥?|弟弟|姐姐?|妹妹|爷爷|奶奶|外公|外婆|男朋友|女朋友"
     "|女友|男友|室友|老板|同事|导师|老师|上司|生日|老家|家乡|专业|职业|国籍|母语)"
 )
-"""What is one's own in Chinese without a sign for it."""
+"""Relatives and attributes that in Chinese may follow 我 without a possessive particle."""
 
 _FOOD = expression(
     r"(?!.*(?:了|什么|[早午晚夜]?饭|早餐|午餐|晚餐|东西|药|醋|亏|这|那|你|我|他|她|今|明|[吗呢吧啊嘛]))"
@@ -165,7 +165,7 @@ _FORMS = (
         expression(
             r"我(?:家)?的(?P<noun>[^，,。.!！？\s是在放存]{1,10})(?:都|一直|平时|就)?(?:[放存]在|在(?=[^，,。.!！？\s]*[0-9A-Za-z]))"
         ),
-        _is_kept,
+        _is_place,
     ),
     StatementForm(
         "我的…叫",

@@ -1,10 +1,10 @@
-"""What a message changes beyond its own words: lessons from corrections, pins, and earlier versions it replaces.
+"""Lessons from corrections, pins of names, and succession: which earlier statements a new one replaces.
 
-A pin is in front of every session, so a name is pinned only with a sign that it is addressed to the agent: a greeting,
-a request, or a question for it in the answer before. `Call me Ishmael.` alone may be a line of a book.
+A pin is shown in every session. So a name is pinned only with a sign that it is addressed to the agent: a greeting, a
+request, or a question for the name in the answer before. `Call me Ishmael.` alone may be a line of a book.
 
-Of what has one value the last statement of the same form holds. What a person likes, is allergic to or wants
-remembered has many values, and replaces nothing.
+If a form has a single value, such as the author's home, its last statement is valid. Forms with many values, such as
+likes, allergies and things to remember, replace nothing.
 """
 
 import re
@@ -41,7 +41,7 @@ _BARE_RULE = caseless(
     r"\W*(?:please )?(?:don['’]?t|do not|never|stop|always|quit|avoid) (?:ever )?\w+(?: (?:that|this|it|them|so|there"
     r"|now|yet|again|for now))*\W*\Z|\W*(?:先|请)?(?:不要|不用|别)(?:再|先)?[\u4e00-\u9fff](?:它|出去)?[了啊吧呀]?\W*\Z"
 )
-"""`Stop doing that` says nothing tomorrow, nor do 别发 and `don't send it yet`."""
+"""Orders without lasting content: `stop doing that`, 别发, `don't send it yet`."""
 _AFTER = caseless(rf"[:;,—–]\s*(?:please )?(?:don['’]?t|do not|never|stop|always|use)\s+(?:{_ANSWERING}|\w+)\b")
 _BLAMES = caseless(
     r"\W*(?:you (?:got|have|keep|always|still|again|did|forgot|used|were)\b|that['’]?s not\b|wrong\b|no\b)"
@@ -58,13 +58,13 @@ _WRONG = expression(
     r"|stimmt nicht|das (?:stimmt (?:so )?nicht|ist (?:falsch|nicht richtig)))\b[\s,.!:;—–-]*(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_TELLS_AGENT = caseless(
+_SAYS_RIGHT = caseless(
     r"\A\W*(?:(?:the|my|his|her|their|our)\b.{1,60}?\b(?:is|are|was|were|has|have)\b|i(?:['’]m| am| live| have| work"
     r"| meant| said)\b|(?:you should|use)\b|[A-Z]\w+(?: \w+){0,2} (?:is|was|has|are)\b|(?:it['’]?s|it is|that['’]?s"
     r"|they are)\b.*\bnow\b|(?:der|die|das|mein|meine|unser|unsere|sein|seine|ihr|ihre)\b.{1,60}?"
     r"\b(?:ist|sind|hat|haben|kommt|heißt|beginnt|kostet)\b)"
 )
-"""What is right instead names what it is about, or says since when: `it is three, not four` says nothing tomorrow."""
+"""The right answer with its topic or its beginning; `it is three, not four` has no lasting content."""
 _MEANT = caseless(r"\A\W*i (?:said|meant|asked for|told you)\b.*\b(?:not|instead of|rather than)\b")
 _VERDICT = caseless(
     r"\b(?:is|was|are) (?:wrong|incorrect|not (?:right|correct|true))\b.*\b(?:is|it['’]?s|should|use)\b"
@@ -79,7 +79,7 @@ _CHINESE_WRONG = expression(
     r"|你(?:误会|理解错)了?|我说的是|有误)[，,。.!！:：；\s]*(?P<rest>.*)",
     re.DOTALL,
 )
-_CHINESE_TELLS_AGENT = expression(
+_CHINESE_SAYS_RIGHT = expression(
     r"\A\W*(?!应该|是|要|有|在|还|这|那|它|就)[^，,。.!！]{1,12}?(?:应该)?(?:是|在|叫|有|要用|改)|现在(?:是|在|叫"
     r"|有|改)"
 )
@@ -100,7 +100,7 @@ _MIN_WORDS = 2
 
 
 def is_lead(plain: str) -> bool:
-    """Tell whether a sentence only says that something was wrong, so that the next one says what is right."""
+    """Return whether a sentence only says that something was wrong, so that the next says what is right."""
     while wrong := _WRONG.match(plain) or _CHINESE_WRONG.match(plain):
         plain = wrong["rest"]
         if not re.search(r"\w", plain):
@@ -109,9 +109,9 @@ def is_lead(plain: str) -> bool:
 
 
 def correction_in(plain: str, *, is_led: bool) -> str:
-    """Return by which form a sentence corrects the assistant; empty if it does not.
+    """Return the form by which a sentence corrects the assistant; empty if it does not.
 
-    `is_led`: the sentence before said only that something was wrong.
+    `is_led`: the sentence before it only said that something was wrong.
     """
     is_bare = _BARE_RULE.match(plain)
     is_rule = (_RULE.match(plain) and not is_bare) or (_BLAMES.match(plain) and _AFTER.search(plain))
@@ -123,16 +123,16 @@ def correction_in(plain: str, *, is_led: bool) -> str:
     is_correction = (
         _MEANT.match(plain)
         or _VERDICT.search(plain)
-        or (is_led and (_TELLS_AGENT.match(plain) or _CHINESE_TELLS_AGENT.search(plain)))
-        or (wrong and len(wrong["rest"].split()) >= _MIN_WORDS and _TELLS_AGENT.match(wrong["rest"]))
-        or (chinese and len(chinese["rest"]) > _MIN_WORDS and _CHINESE_TELLS_AGENT.search(chinese["rest"]))
+        or (is_led and (_SAYS_RIGHT.match(plain) or _CHINESE_SAYS_RIGHT.search(plain)))
+        or (wrong and len(wrong["rest"].split()) >= _MIN_WORDS and _SAYS_RIGHT.match(wrong["rest"]))
+        or (chinese and len(chinese["rest"]) > _MIN_WORDS and _CHINESE_SAYS_RIGHT.search(chinese["rest"]))
     )
     return "a correction" if is_correction else ""
 
 
 PINS_OF_A_KIND = 3
-"""Captured pins of one kind, names or phone numbers, that are in the core block; the newest."""
-NOT_ADDRESSED = "not pinned: nothing says that this name is told to the agent"
+"""Most captured pins of one kind, such as names or phone numbers, in the core block: the newest."""
+NOT_ADDRESSED = "not pinned: nothing shows that this name is meant for the agent"
 NAME = "name"
 LANGUAGES = (ENGLISH, CHINESE, GERMAN)
 _NAMES = tuple(form for language in LANGUAGES for form in language.forms if form.is_pinned)
@@ -152,19 +152,19 @@ _ASKS_NAME = caseless(
 
 
 def clause_starts(plain: str) -> list[int]:
-    """Return where a main clause of the author may begin in a sentence, in any language."""
+    """Return the offsets at which a main clause of the author may begin in a sentence, for all languages."""
     return list(dict.fromkeys(start for language in LANGUAGES for start in language.starts(plain)))
 
 
 def is_for_agent(sentence: str, answer_before: str, *, has_courtesy: bool) -> bool:
-    """Tell whether a name is told to the agent: by a greeting in or beside its sentence, or as it was asked for."""
+    """Return whether a name is meant for the agent: with a greeting or request, or because the agent asked for it."""
     return has_courtesy or bool(_ADDRESSES.search(sentence)) or bool(_ASKS_NAME.search(answer_before))
 
 
 def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
-    """Return the captured pins that newer ones of their kind leave no room for.
+    """Return the pins over the limit of their kind, all but the newest `PINS_OF_A_KIND` of it.
 
-    What a person pins has no bound, but where it says in the words of the same forms who or by what number one is.
+    Only pins stated by the user in the forms of names and identifiers are limited.
     """
     counts, surplus = Counter[tuple[str, str]](), set[MemoryId]()
     for memory in sorted(pinned, key=newness, reverse=True):
@@ -178,21 +178,19 @@ def surplus_pins(pinned: Iterable[Memory]) -> frozenset[MemoryId]:
 
 
 def pin_kind(text: str) -> str:
-    """Return what capture would pin of a text: a name, a phone number, an e-mail or ID number; empty: nothing."""
+    """Return the kind of pin that capture would make of a text: a name or a kind of identifier; empty if none."""
     starts = clause_starts(text)
-    if (identifier := identifier_in(text, starts)) is not None:
+    if identifier := identifier_in(text, starts):
         return identifier.what
     name = form_in(text, text, starts, _NAMES)
-    return NAME if name is not None and not name.reason else ""
+    return NAME if name and not name.reason else ""
 
 
 CHARS_MAX = 500
-"""Longer texts are no plain statements."""
+"""Longer texts are not plain statements."""
 _SINGLE = frozenset(
-    {"my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作"}
-) | {
-    *("ich heiße", "nenn mich", "ich wohne in", "ich arbeite bei"),
-}
+    ["my name is", "call me", "I live in", "I work at", "我叫", "我姓", "叫我", "我住在", "我在…工作", "ich heiße"]
+) | {"nenn mich", "ich wohne in", "ich arbeite bei"}
 _GERMAN_OWN = "mein … ist"
 _OWN = frozenset({"my … is", "我的…是", "我的…叫", _GERMAN_OWN})
 _AT_WORK = frozenset({"I work at", "我在…工作"})
@@ -203,41 +201,45 @@ _SHAPES = (
     ("in", caseless(r"\s*(?:in|at|from)\b")),
     ("name", expression(r"\s*(?:[A-Z][\w'’.-]*|[\u4e00-\u9fff])")),
 )
-"""What is said of another: a sister has one name and one place, and is allergic to many things."""
+"""Single-valued statements about a relative: a sister has one name and one place, but many allergies."""
 _UNNAMED = expression(
     r"\s*(?:an?|the|my|our|[Aa]|[Tt]he) [^A-Z]*\Z|\s*[^，。]{0,4}[0-9一二三四五六七八九十][楼层]|\s*[^，。]+[里中]\W*\Z"
 )
-"""A place or employer that is described: `a small flat` takes the place of no town, and no town that of a flat."""
+"""A place or employer that is described, not named: `a small flat` does not replace a town, nor a town a flat."""
 _OF_AUTHOR = caseless(r"\b(?:my|i|call me|ich|mein|unser|nenne? mich)\b|我")
-"""Stands in all that has one of the forms."""
+"""Matches every statement in one of the forms."""
 _DESCRIBES = expression(r"的[。.!！\s]*\Z")
 
 
 def with_succession(book: Book, lines: Iterable[RetainedLine], day: date) -> list[RetainedLine]:
-    """Return lines said on a day, each naming the standing memories that it is a newer version of."""
+    """Return the lines stated on a day, each superseding the valid memories that it is a newer version of."""
     lines = list(lines)
     slots = {line.id: slots_of(line.text) if is_by_person(line) else frozenset() for line in lines}
     if not any(slots.values()):
         return lines
-    # versions that differ in a number alone are found without a look: the newest comes first
+    # The expensive `book.superseded` would add versions that differ only in a number; here the newest is first anyway.
     superseded = {short for memory in book.memories.values() for short in memory.line.attributes.supersedes}
-    standing = [
+    valid = [
         memory
         for memory in book.memories.values()
         if memory.recorded <= day and is_by_person(memory.line) and short_id(memory.id) not in superseded
     ]
-    standing.sort(key=newness, reverse=True)
-    return [_over(line, slots[line.id], standing) for line in lines]
+    valid.sort(key=newness, reverse=True)
+    return [_superseding(line, slots[line.id], valid) for line in lines]
 
 
 def is_by_person(line: RetainedLine) -> bool:
-    """Tell whether a person stated a line."""
+    """Return whether a person stated a line."""
     return line.attributes.provenance in BY_PEOPLE
 
 
-def slots_of(text: str) -> frozenset[tuple[str, str]]:
-    """Return what a statement has the one value of; empty if it states nothing, or also what has many values."""
-    found = set[tuple[str, str]]()
+Slots = frozenset[tuple[str, str]]
+"""Slots with a single value: the name of a form, and the noun or shape of its value."""
+
+
+def slots_of(text: str) -> Slots:
+    """Return the single-valued slots that a statement fills; empty if it has none, or also states something else."""
+    slots = set[tuple[str, str]]()
     for language in LANGUAGES if len(text) <= CHARS_MAX else ():
         for start in language.starts(text):
             heads = ((form, form.head.match(text, start)) for form in language.forms)
@@ -245,8 +247,8 @@ def slots_of(text: str) -> frozenset[tuple[str, str]]:
             if form and head:
                 if (slot := _slot(form, head, text)) is None:
                     return frozenset()
-                found.add(slot)
-    return frozenset(found)
+                slots.add(slot)
+    return frozenset(slots)
 
 
 def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | None:
@@ -263,21 +265,21 @@ def _slot(form: StatementForm, head: TextMatch, text: str) -> tuple[str, str] | 
         return form.name, noun
     shape = next((name for name, pattern in _SHAPES if pattern.match(value)), "")
     if form.name == _GERMAN_OWN and not _TITLED.match(value):
-        # any noun has a capital: whoever is a teacher may be a mother, too
+        # a capital says nothing, since any German noun has one: a teacher may be a mother, too
         return None
     return (form.name, f"{noun} {shape}") if shape and not _DESCRIBES.search(value) else None
 
 
-def _over(line: RetainedLine, slots: frozenset[tuple[str, str]], standing: Sequence[Memory]) -> RetainedLine:
-    """Return a line that supersedes the newest memory of its slots, and the newest pinned one where it is pinned.
+def _superseding(line: RetainedLine, slots: Slots, valid: Sequence[Memory]) -> RetainedLine:
+    """Return the line superseding the newest memory of its slots; a pinned line also the newest pinned memory.
 
-    A name that is not pinned supersedes no pinned one: it may be a quotation.
+    A name that is not pinned supersedes no pinned memory: it may be a quotation.
     """
     if not slots:
         return line
     is_pinned = line.attributes.is_pinned
     is_bare_name = not is_pinned and any(form in NAME_FORMS for form, _ in slots)
-    eligible = [memory for memory in standing if not (is_bare_name and memory.line.attributes.is_pinned)]
+    eligible = [memory for memory in valid if not (is_bare_name and memory.line.attributes.is_pinned)]
     newest = next((memory for memory in eligible if _is_older(memory, line, slots)), None)
     pins = [memory for memory in eligible if is_pinned and memory.line.attributes.is_pinned]
     pin = next((memory for memory in pins if _is_older(memory, line, slots)), None)
@@ -286,12 +288,12 @@ def _over(line: RetainedLine, slots: frozenset[tuple[str, str]], standing: Seque
     return replace(line, attributes=replace(line.attributes, supersedes=supersedes))
 
 
-def _is_older(memory: Memory, line: RetainedLine, slots: frozenset[tuple[str, str]]) -> bool:
+def _is_older(memory: Memory, line: RetainedLine, slots: Slots) -> bool:
     return (
         memory.scope == line.attributes.scope
         and memory.id != line.id
         and memory.line.kind is line.kind
-        # of thousands few speak of their author, and each has all forms tried on it
+        # a fast check: few of thousands of memories are about their author, and `slots_of` tries all forms
         and _OF_AUTHOR.search(memory.text) is not None
         and bool(older := slots_of(memory.text))
         and older <= slots
@@ -299,5 +301,5 @@ def _is_older(memory: Memory, line: RetainedLine, slots: frozenset[tuple[str, st
 
 
 def is_name(memory: Memory) -> bool:
-    """Tell whether a memory says what its author is called, as agents may call them in what they write."""
+    """Return whether a memory says the name of its author, by which agents may call the author in their texts."""
     return memory.line.kind is Kind.ENTITY and is_by_person(memory.line) and pin_kind(memory.text) == NAME

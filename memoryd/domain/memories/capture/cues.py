@@ -1,11 +1,11 @@
-"""The cues by which a sentence says that something is no longer as it was: closed classes, English, German and Chinese.
+"""Cues by which a sentence says that something has changed: closed classes in English, German and Chinese.
 
-A cue is a form with its pattern. Those of what held name it `old`; what is said of is its `subject` or `about`, and
-what holds now is `new`. A pattern that is about the whole of a clause has it as `said`.
+A cue is a form with its pattern. The pattern's groups are `old` for the former value, `new` for the present value, and
+`subject` or `about` for the thing; `said` is a clause as a whole.
 
-The words of change at the end say that something is otherwise, and not of what: one makes a sentence worth holding
-against what is remembered; where one stands in a clause with the value that a memory gives, that value *ended*; behind
-one of *again* stands what held before.
+The words of change at the end of this module do not say what has changed. A sentence with one of them is compared with
+the memories. If such a word is in a clause with the value of a memory, that value has *ended*; after a word of *again*
+comes a value that was valid before.
 """
 
 import re
@@ -298,11 +298,11 @@ _NEW_THINGS = (
     expression(rf"新的?[{HAN}]{{1,6}}?(?:是|为|[:：])|新的?(?:是|为)"),
 )
 _HAS_BECOME = expression(rf"了[，,；;][{HAN}]{{1,10}}[要是得为]{HAN_NUMBER}{MEASURE}(?=[。.！!]|\Z)")
-"""Something happened, and of another thing of the same one there is so much: it has grown, its coat is 150 long."""
+"""An event, then a new amount of something: 了, a comma, and 要, 是, 得 or 为 before a number with a measure word."""
 FROM_WHEN = expression(r"从[^，,；;]{1,8}?(?:起|开始)[，,]?")
-"""It says when, and of nothing that it was."""
+"""A time with 从, which is not an old value."""
 _COMMA = r"(?:,(?!\d{3}\b)|[;，；])\s*"
-"""That parts clauses, and not the thousands of a number."""
+"""A comma between clauses, not between the thousands of a number."""
 _CLAUSE = caseless(rf"{_COMMA}(?:and |but |so )?|\s[–—-]+\s| and (?=(?:we|i|it|they|he|she|the)\b)| but ")
 CLAUSE_END = expression(_COMMA)
 
@@ -323,25 +323,25 @@ _LIGHT = caseless(r"\A(?:need|want|require|wear)s? (?:to |an? |the |my |his |her
 
 
 def without_light_verb(denied: str) -> str:
-    """Return what is denied without a verb that says little: nobody who wears glasses *needs his glasses* any more."""
+    """Return what is denied without a verb such as `needs`, so that `needs his glasses` matches `wears glasses`."""
     return _LIGHT.sub("", denied)
 
 
-def behind_leads(plain: str) -> tuple[str, frozenset[str]]:
-    """Return what a sentence says behind what leads in, and of which kinds that is."""
-    found = set[str]()
+def strip_leads(plain: str) -> tuple[str, frozenset[str]]:
+    """Return a sentence without its leading phrases, and the kinds of these: groups of `_LEAD`."""
+    kinds = set[str]()
     while lead := _LEAD.match(plain):
-        found.add(lead.lastgroup or "")
+        kinds.add(lead.lastgroup or "")
         plain = plain[lead.end() :]
-    return plain, frozenset(found)
+    return plain, frozenset(kinds)
 
 
 def cues_in(plain: str) -> Iterator[tuple[str, TextMatch]]:
-    """Yield the cues of a sentence: what held, by the first form of each clause; then what holds."""
+    """Yield the cues of a sentence with their matches: the first for an old value in each clause, then the others."""
     sentence = plain
     plain = FROM_WHEN.sub("", plain)
-    # the sentence whole, and from each of its later clauses on
-    for clause in (plain, *(plain[found.end() :] for found in _CLAUSE.finditer(plain))):
+    # the complete sentence, and the rest of it from each later clause on
+    for clause in (plain, *(plain[match.end() :] for match in _CLAUSE.finditer(plain))):
         matches = ((form, pattern.search(clause)) for form, pattern in _OLD)
         if first := next(((form, match) for form, match in matches if match), None):
             yield first
@@ -364,7 +364,7 @@ _WAS_WRONG = (
     r"turn(?:s|ed) out|mixed? (?:\w+ ){0,3}?up|muddled|(?:got|had|read|wrote|said|told) (?:\w+ ){0,4}?(?:wrong|crossed)"
     r"|wrong|mistaken|mistake|misread|confus(?:ed|ing)|correction|verwechselt"
 )
-_IS_GONE = (
+_HAS_ENDED = (
     r"no longer|no more|any ?more|any longer|used to|gone|left|retired|quit|resigned|(?:gave|given|giving) (?:it )?up"
     r"|stopped|cancel+ed|dropped|ditched|scrapped|abandoned|sold(?! out\b)|died|dead|folded|expired|history"
     r"|(?<!was )(?<!were )(?:shut|closed)|moved (?:on|out|away)|handed|sent back|returned|replaced|cut|axed"
@@ -374,21 +374,21 @@ _IS_GONE = (
 _HAN_NOW = r"现在|目前|如今|以后(?!再)|今后|往后|已经"
 _HAN_MOVED = r"改|换|挪|涨|降[到成为了]|调[到成整为]|[提加减升]到|变[成为]|搬|转[到给]|交给"
 _HAN_WRONG = r"[搞弄记说写看听讲]错|[搞弄记]混|[说写记][成反]"
-_HAN_GONE = (
+_HAN_ENDED = (
     r"不再|再也不|不用再|(?<!受)[不没](?![过错])(?=[^，,；;。]{1,10}了)|没了|坏了|退休|跳槽|关门|关张|离职|辞职|调走|走了|倒闭|停[了办用产业]|取消"
     r"|摘[掉了]|拆[掉了]|卖[掉了]|退[掉了]|搬走|转走|回(?=[^，,；;。]{1,6}去了)|换[掉了]"
 )
 _CHANGE_WORDS = (
-    caseless(rf"\b(?:{_IS_NOW}|{_HAS_MOVED}|{_WAS_WRONG}|{_IS_GONE}|again|once more|gone back|went back)(?![\w'’])"),
-    expression(rf"{_HAN_NOW}|{_HAN_MOVED}|{_HAN_WRONG}|{_HAN_GONE}|又[^，,；;。]{{0,4}}回|恢复|重新"),
+    caseless(rf"\b(?:{_IS_NOW}|{_HAS_MOVED}|{_WAS_WRONG}|{_HAS_ENDED}|again|once more|gone back|went back)(?![\w'’])"),
+    expression(rf"{_HAN_NOW}|{_HAN_MOVED}|{_HAN_WRONG}|{_HAN_ENDED}|又[^，,；;。]{{0,4}}回|恢复|重新"),
 )
 _IS_DENIED = (
     caseless(r"\b(?:not|never|instead of|rather than|in place of|nicht|kein\w*)\b|n['’]t\b"),
     expression(r"不是|不在|并非|而不"),
 )
-_GONE_WORDS = (caseless(rf"\b(?:{_IS_GONE}|(?:went|gone) back)\b"), expression(_HAN_GONE))
-ENDED = (*_GONE_WORDS, *_IS_DENIED)
-"""What a clause says to be over, or denies, without its object."""
+_ENDING_WORDS = (caseless(rf"\b(?:{_HAS_ENDED}|(?:went|gone) back)\b"), expression(_HAN_ENDED))
+ENDED = (*_ENDING_WORDS, *_IS_DENIED)
+"""Words by which a clause says that something is over, or denies it."""
 AGAIN_WORDS = (
     caseless(
         r"\bagain\b|\bonce more\b|\bback (?:to|with|at|on|in)\b"
@@ -399,15 +399,16 @@ AGAIN_WORDS = (
 
 
 def has_word_of_change(plain: str) -> bool:
-    """Tell whether a sentence says that something is otherwise now, so that it is held against the memories."""
-    return any(one.search(plain) for one in _CHANGE_WORDS)
+    """Return whether a sentence has a word of change, for which it is compared with the memories."""
+    return any(words.search(plain) for words in _CHANGE_WORDS)
 
 
-def has_gone(clause: str) -> bool:
-    """Tell whether a clause says that something is over, and not only that it is not so."""
-    return any(one.search(clause) for one in _GONE_WORDS)
+def has_ended(clause: str) -> bool:
+    """Return whether a clause says that something is over, rather than merely denies it."""
+    return any(words.search(clause) for words in _ENDING_WORDS)
 
 
 def again_clause(plain: str) -> str:
-    """Return the clause that says what holds again, else the sentence."""
-    return next((one for one in CLAUSE_END.split(plain) if any(again.search(one) for again in AGAIN_WORDS)), plain)
+    """Return the first clause that says what is valid again, else the complete sentence."""
+    clauses = CLAUSE_END.split(plain)
+    return next((clause for clause in clauses if any(again.search(clause) for again in AGAIN_WORDS)), plain)

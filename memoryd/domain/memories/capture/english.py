@@ -1,14 +1,14 @@
 """The English forms of statements: my name is, call me, I live in, I moved to, I no longer, I work at (for), I am a …,
 my … is, my … lives in, my … has changed, I prefer, I like, I don't like, I don't eat, I hate, I love, I am allergic to,
-I am vegetarian and its like, we use …, never …, always … before …, remember that.
+I am vegetarian and similar, we use …, never …, always … before …, remember that.
 
-`my … is …` counts if it states something that lasts, by its noun and by its value.
+`my … is …` counts if it states something lasting, by its noun and by its value.
 """
 
 import re
 
 from memoryd.domain.expressions import TextMatch, caseless, expression, word_set
-from memoryd.domain.memories.capture.forms import Language, StatementForm, is_clean, is_of_answer, value
+from memoryd.domain.memories.capture.forms import Language, StatementForm, is_about_answer, is_clean, value
 from memoryd.domain.memories.kinds import Kind
 
 _OFTEN = (
@@ -55,7 +55,7 @@ _ONE_WORD = expression(
     r"|vain|wild|greedy|nuts|home|daddy|mommy|master|babe|baby|stat|often|daily|anyhow|anyway|first|back)\b)"
     r"(?![a-z]*(?:ed|ing|al|ful|ous|ish|able|ible|ive|ic|less|ent|ant)\b)[a-z]{2,12}[.!]?\Z"
 )
-"""A name in small letters, which is all that a message says."""
+"""A name in lower case that is the complete message."""
 _FOR_NAME = caseless(r"\b(?:from now on|for short|instead|please|in future|in the future)\b")
 _BARE = caseless(
     r"\s*(?:it|that|this|these|those|them|when|if|(?:the|that|this) (?:[\w-]+ ){0,3}ones?|you|your|yours|him|her"
@@ -99,20 +99,20 @@ def _is_name(head: TextMatch, rest: str) -> bool:
     if not is_clean(head.string, head.end()):
         return False
     text = rest.strip(" \"'“”‘’")
-    found = _NAME.match(text)
-    return found is not None and not _NO_NAME.match(found["name"]) and len(found["name"]) > 1
+    match = _NAME.match(text)
+    return match is not None and not _NO_NAME.match(match["name"]) and len(match["name"]) > 1
 
 
 def _is_nickname(head: TextMatch, rest: str) -> bool:
     text = rest.strip(" \"'“”‘’")
-    found = _SHORT_NAME.match(text) or _NAME.match(text)
-    if found is None or _NO_NAME.match(found["name"]) or len(found["name"].split()) > 2:
+    match = _SHORT_NAME.match(text) or _NAME.match(text)
+    if match is None or _NO_NAME.match(match["name"]) or len(match["name"].split()) > 2:
         return False
     if _ONE_WORD.match(text) and not head.string[: head.start()].strip():
         return True
-    asked = head.string[: head.end()].lower()
-    is_asked = any(word in asked for word in ("please", "just", "can", "may"))
-    return found["name"][0].isupper() or not found["name"].isascii() or is_asked or bool(_FOR_NAME.search(text))
+    head_text = head.string[: head.end()].lower()
+    is_request = any(word in head_text for word in ("please", "just", "can", "may"))
+    return match["name"][0].isupper() or not match["name"].isascii() or is_request or bool(_FOR_NAME.search(text))
 
 
 _PROFESSION = caseless(
@@ -131,8 +131,8 @@ woman
 
 
 def _is_profession(_head: TextMatch, rest: str) -> bool:
-    found = _PROFESSION.match(rest)
-    return found is not None and found["noun"].lower() not in _NO_PROFESSION and not is_of_answer(rest)
+    match = _PROFESSION.match(rest)
+    return match is not None and match["noun"].lower() not in _NO_PROFESSION and not is_about_answer(rest)
 
 
 _NOT_OTHERS = caseless(r"\W*\w[^.;!]{0,60}?(?:,| and|, and)? (?:never|not|no|instead of|rather than) \w")
@@ -142,7 +142,7 @@ def _is_custom(head: TextMatch, rest: str) -> bool:
     is_ruled = bool(re.search(r"always|only|never|exclusively", head[0], re.IGNORECASE)) or bool(
         _NOT_OTHERS.match(rest) or _NAMED_FOR.match(rest)
     )
-    return is_ruled and not _BARE.match(rest) and not is_of_answer(rest)
+    return is_ruled and not _BARE.match(rest) and not is_about_answer(rest)
 
 
 _NAMED_FOR = expression(r"\s*[A-Z][\w'’.+#-]*(?: [A-Z][\w'’.+#-]*){0,3} (?:for|as) (?:the|our|all|every|my) \w")
@@ -185,7 +185,7 @@ _FOOD = caseless(
     r"(?: (?!(?:today|tonight|now|yet|when|if|at|on|here|there|this|until|after|before)\b)[a-z-]+)?"
     r"(?:(?:,| or| and)+ [a-z-]+)?\s*(?:\Z|[.!;])"
 )
-"""A thing, and nothing about when or where."""
+"""A food or drink, without a time or place."""
 _FORMS = (
     StatementForm(
         "my name is", Kind.ENTITY, caseless(r"my (?:full |real )?name(?:['’]s| is)\b"), _is_name, is_pinned=True
@@ -269,7 +269,7 @@ _REMEMBER = StatementForm(
         r"(?:(?:please|pls|kindly|always|just|also|and|you (?:should|must|need to)|i (?:want|need) you to"
         r"|i['’]d like you to|try to|ok|okay|so|but|hey|oh|yes)[,:]? )*"
         r"(?:remember|(?:keep|bear) in mind|(?:don['’]?t|do not|never) forget)(?: that| this|(?=[:,—–-]))[:,—–-]*\b"
-        # or behind what is said
+        # or after the statement
         r"|(?=.{16,}[,;.—–-]\s*(?:(?:and|so|but|please|pls) )*(?:remember (?:that|this|it)"
         r"|(?:keep|bear) (?:that|this|it) in mind|(?:don['’]?t|do not) forget (?:that|this|it))"
         r"(?:,? (?:please|for me|for later))?[.!]*\Z)"
@@ -305,7 +305,7 @@ soup stomach suggestion tab take task terminal test tests text thought thoughts 
 train-of-thought treat turn understanding view week wish word words
 """)
 _BY_VALUE = word_set("phone flight train laptop wifi network office desk gym bank plan code")
-"""What is told of these lasts where it is a name or a number."""
+"""Nouns whose value is lasting only if it is a name or a number."""
 _STATE = caseless(
     r"\s*(?:(?:right |just |only |now )*(?:not|n't|too|so|very|really|quite|pretty|still|already|almost|nearly|gone"
     r"|dead|broken|down|up|here|there|back|ready|done|late|early|slow|fast|hot|cold|sick|ill|unwell"
@@ -329,7 +329,7 @@ _PLACED = word_set("""
 anniversary apartment bank birthday company department desk flat gym handle home house name office room school seat
 wedding workplace
 """)
-"""What is told of these by a place or a time lasts."""
+"""Nouns whose place or time is lasting."""
 _EVENTS = word_set("appointment exam interview train flight deadline shift")
 _DATED = caseless(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d[./-]\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
@@ -346,7 +346,7 @@ _OLD = word_set("old former previous ex last")
 
 
 def is_lasting(noun: str, value: str) -> bool:
-    """Tell whether `my NOUN is VALUE` is told of something that lasts, and is more than a state of the moment."""
+    """Return whether `my NOUN is VALUE` states something lasting, not a state of the moment."""
     words = [word.lower().replace("’", "'").removesuffix("'s").removesuffix("'") for word in noun.split()]
     if not re.search(r"\w", value) or _NO_NOUN.search(noun) or not _FLEETING.isdisjoint(words):
         return False

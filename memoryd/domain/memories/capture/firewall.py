@@ -1,12 +1,12 @@
-"""What keeps false memories out: the echo firewall, the grounding of model output, and the origin of a message.
+"""Protection against false memories: the echo firewall, the grounding of model output, and the origin of a message.
 
-What was shown to a session from the memory is not learned from it anew. Of a shown span only hashes are kept, of its
-words and of each three in a row. A sentence is an echo of it if it says the same, quotes a run of it with every
-significant word in the same order, or joins several echoes. A word, a number or a negation of its own makes it news: a
-correction or a second fact brings one.
+Text that a session got from the memory is not learned again from the session. Of each span shown to it, only hashes are
+stored: of its words, and of each three words in a row. A sentence is an echo of a span if it says the same, quotes a
+part of it with all significant words in order, or joins several echoes. With a word, number or negation of its own, as
+in a correction or a second fact, it is news.
 
-What a text model returns must be in the message: in its language, with its words and numbers alone. A memory may only
-be made of a person's own words, in a chat that is theirs.
+The output of a text model must be in the message: in its language, with its words and numbers alone. A memory is only
+made from a person's own words, in a chat of that person.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -23,12 +23,13 @@ from memoryd.domain.text.words import STOP_WORDS, UNSPACED, normalised, statemen
 
 HASH_BYTES = 8
 CHARS_MAX = 2000
-"""Of a longer span the beginning counts."""
+"""Length limit of a span; the rest is ignored."""
 RUN = 3
+"""Number of words whose hash is stored as a run."""
 MIN_WORDS = 3
-"""Fewer are an echo of what says just that alone."""
+"""Least number of words for an echo of a part; fewer words echo only an equal span."""
 _EMPTY = word_set("a an the and so that just also well still please indeed 还 仍 的 了 呢 吧 啊 呀")
-"""Words that tell nothing; they do not part a run."""
+"""Words without meaning, which runs skip."""
 _UNIT = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _ATTRIBUTION = (
     r"(?:(?:as|like) )?(?:you|we|i)(?:['’]ve| have)? (?:just |already |also |once )?"
@@ -42,14 +43,14 @@ _ATTRIBUTION = (
     r"|谢谢你?(?:还)?(?:记得|提醒)?|多谢|(?:你)?(?:还)?记得(?:没错|很?清楚|对)|当然|确实|(?:正?如|像|就像|跟)?(?:你|您|我)"
     r"(?:刚才|之前|已经|也)?(?:告诉过?(?:我|你|您)?|说过?|提到过?|知道|记得|提过)(?:的(?:那样)?|了)?|对|是的|好的?|没错"
 )
-"""How one says that something was told: it brings nothing of its own."""
+"""Phrases that only refer to an earlier statement."""
 _FRAME_BEFORE = caseless(rf"\s*+(?:(?:{_ATTRIBUTION})(?![^\W{UNSPACED}])[\s,.:;!，。：；！、\"“”—–-]*+)+")
 _FRAME_BEHIND = caseless(rf"(?<![\s,;，；—–-])(?:[\s,;，；—–-]++(?:{_ATTRIBUTION}))+[\s.!。！\"”]*+\Z")
 
 _JOINED = caseless(
     r"(?:[,;，；、]\s*+(?:and|but|so|because|also)\b|[,;，；、]|\s(?:and|but|so|because)\b|而且|并且|和)"
 )
-"""What parts one clause from the next."""
+"""Separators of clauses."""
 _SHORTENED = tuple(
     (expression(rf"{short}\b"), long)
     for short, long in (
@@ -62,14 +63,14 @@ _SHORTENED = tuple(
         ("['’]ll", " will"),
     )
 )
-"""The same said shorter, in small letters."""
+"""Contractions in lower case, with their full forms."""
 
 SpanHash = Callable[[str], bytes]
-"""From a word or a run of them to `HASH_BYTES` bytes; keyed, so that nobody can try what they are of."""
+"""Function from a word or a run to a hash of `HASH_BYTES` bytes; keyed, so that the words cannot be guessed from it."""
 
 
 class SpanPrint(Struct, frozen=True):
-    """What is kept of a span: the hash of all of it, those of its words and runs, and whether it negates."""
+    """Hashes of a span: of the complete text, of its words and of its runs; and whether it is negated."""
 
     whole: bytes
     words: frozenset[bytes]
@@ -78,7 +79,7 @@ class SpanPrint(Struct, frozen=True):
 
 
 def keyed(key: bytes) -> SpanHash:
-    """Return what hashes with a key (up to 64 bytes)."""
+    """Return a hash function with a key of up to 64 bytes."""
 
     def hashed(text: str) -> bytes:
         return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=HASH_BYTES).digest()
@@ -87,7 +88,7 @@ def keyed(key: bytes) -> SpanHash:
 
 
 def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
-    """Return the print of a span; None if it says nothing."""
+    """Return the hashes of a span; None if it has no words."""
     units = _units(text[:CHARS_MAX])
     if not units:
         return None
@@ -102,28 +103,28 @@ def span_print(text: str, hashed: SpanHash) -> SpanPrint | None:
 
 
 def is_echo(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
-    """Tell whether a sentence says what was delivered, and nothing else."""
+    """Return whether a sentence says only what delivered spans say."""
     sentence, spans = text[:CHARS_MAX], list(delivered)
-    if _is_of_one(sentence, spans, hashed):
+    if _is_echo_of_span(sentence, spans, hashed):
         return True
     clauses = [clause for clause in _JOINED.split(_unframed(sentence)) if _units(_unframed(clause))]
-    return len(clauses) > 1 and all(_is_of_one(clause, spans, hashed) for clause in clauses)
+    return len(clauses) > 1 and all(_is_echo_of_span(clause, spans, hashed) for clause in clauses)
 
 
-def _is_of_one(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
+def _is_echo_of_span(text: str, delivered: Iterable[SpanPrint], hashed: SpanHash) -> bool:
     bare = _unframed(text)
-    own = [one for one in (span_print(text, hashed), span_print(bare, hashed)) if one is not None]
+    prints = list(filter(None, (span_print(text, hashed), span_print(bare, hashed))))
     is_long = len(_significant(_units(bare))) >= MIN_WORDS
     return any(
-        one.whole == span.whole
-        or (is_long and one.is_negated == span.is_negated and bool(one.runs) and one.runs <= span.runs)
+        own.whole == span.whole
+        or (is_long and own.is_negated == span.is_negated and bool(own.runs) and own.runs <= span.runs)
         for span in delivered
-        for one in own
+        for own in prints
     )
 
 
 def _unframed(text: str) -> str:
-    """Return a sentence without the words that only say that it was told."""
+    """Return a sentence without phrases that only refer to an earlier statement."""
     before = _FRAME_BEFORE.match(text)
     return _FRAME_BEHIND.sub("", text[before.end() :] if before else text)
 
@@ -144,11 +145,11 @@ _NUMBER = expression(r"\d+")
 _CLAUSES = expression(r"[,;:!?\n，；：。！？]|\.(?=\s|$)|\bbut\b|但是?")
 _FIRST_PERSON = caseless(r"\b(?:i|i['’]m|my|me|mine|we|our)\b|[我咱]")
 _COMMON_WORDS = STOP_WORDS | word_set("user users person author named called name wants said one")
-"""What tells of somebody, in any message."""
+"""Words about a person or a statement, which may be in a memory without being in the message."""
 _COMMON_HAN = frozenset("用户的他她是在有叫名字为了把被和与其人住对会说这位者")
 _STEM = 4
 _DIRECTIONS = word_set("to from over than")
-"""Words that say which of two is which."""
+"""Words that define the roles of two things."""
 _ORDERED = expression(r"[^\W\d_\u4e00-\u9fff]{2,}")
 _PAST = caseless(
     r"(?<!am )(?<!is )(?<!are )(?<!['’]m )\bused to\b|\b(?:hardly|scarcely|formerly|previously)\b|以前|曾经?|过去"
@@ -158,14 +159,14 @@ _WHO = (
     r"|parents|brother|sister|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|friend)\b"
     r"|儿子|女儿|孩子|妻子|老婆|太太|丈夫|老公|妈妈|母亲|爸爸|父亲|爷爷|奶奶|外公|外婆|哥哥|弟弟|姐姐|妹妹|叔叔|阿姨|朋友|同事)"
 )
-_SOMEBODY = caseless(_WHO)
-_TELLS_OF_SOMEBODY = caseless(
+_PERSON = caseless(_WHO)
+_IS_ABOUT_PERSON = caseless(
     rf"\A\W*(?:(?:and|so|also|because) )?(?:my (?:\w+ )?|我(?:的|家)?){_WHO}(?!['’]s| and (?:i|me)\b|[和跟与]我)"
 )
 
 
 def why_ungrounded(text: str, message: str) -> str:
-    """Say why a memory does not follow from a message, by its words alone; empty if it may."""
+    """Return the reason why a memory does not follow from a message, by its words alone; empty if it may follow."""
     if bool(HAN_SIGN.search(text)) != bool(HAN_SIGN.search(message)):
         return SkipReason.OTHER_LANGUAGE
     if _FIRST_PERSON.search(text):
@@ -181,7 +182,7 @@ def why_ungrounded(text: str, message: str) -> str:
         for clause in _CLAUSES.split(message)
     }
     likely = [clause for clause, count in shared.items() if count == max(shared.values())]
-    return SkipReason.INVERTED if all(_is_turned(text, clause) for clause in likely) else ""
+    return SkipReason.INVERTED if all(_is_inverted(text, clause) for clause in likely) else ""
 
 
 def _stems(text: str, common: Collection[str] = ()) -> set[str]:
@@ -190,7 +191,7 @@ def _stems(text: str, common: Collection[str] = ()) -> set[str]:
 
 
 def _is_in_order(text: str, message: str) -> bool:
-    """Tell whether the significant words of a memory come in the message in the same order: else roles are turned."""
+    """Return whether the message has the significant words of a memory in the same order; if not, roles may differ."""
     stems = iter([word[:_STEM] for word in _ordered(message)])
     return all(word[:_STEM] in stems for word in _ordered(text) if word not in _COMMON_WORDS or word in _DIRECTIONS)
 
@@ -200,12 +201,12 @@ def _ordered(text: str) -> list[str]:
     return [word for word in words if len(word) > len("to") or word in _DIRECTIONS]
 
 
-def _is_turned(text: str, clause: str) -> bool:
-    """Tell whether a clause says the contrary of a memory, tells what was, or tells of somebody else."""
+def _is_inverted(text: str, clause: str) -> bool:
+    """Return whether a clause says the contrary of a memory, or is about the past or another person."""
     return (
         statement_of(clause).is_negated != statement_of(text).is_negated
         or bool(_PAST.search(clause) and not _PAST.search(text))
-        or bool(_TELLS_OF_SOMEBODY.search(clause) and not _SOMEBODY.search(text))
+        or bool(_IS_ABOUT_PERSON.search(clause) and not _PERSON.search(text))
     )
 
 
@@ -214,7 +215,7 @@ _SUBAGENT = "subagent"
 
 
 def why_untrusted(*, role: str, channel: str | None, session_key: str, is_direct: bool, in_groups: bool) -> str:
-    """Say why nothing is learned from a message by where it came from; empty if something may be."""
+    """Return the reason why nothing may be learned from a message because of its origin; empty if it may be."""
     if role != USER:
         return SkipReason.NOT_FROM_USER.format(role)
     key = read_key(session_key) if session_key else None

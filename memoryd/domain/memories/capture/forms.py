@@ -1,8 +1,8 @@
-"""Forms of statements in all languages: first test of a message, clauses of the first person, what is unreal.
+"""Forms of statements in all languages: first check of a message, clauses in the first person, unreal statements.
 
-Those of German, the fewest, stand here as well: ich heiße, nenn mich, ich wohne in, ich arbeite bei, ich bin
-Vegetarier, ich bin allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk dir. `mein … ist`
-counts if it states something that lasts, by its noun.
+The few German forms are here, too: ich heiße, nenn mich, ich wohne in, ich arbeite bei, ich bin Vegetarier, ich bin
+allergisch gegen, ich esse kein, ich mag, ich hasse, mein … ist (heißt), merk dir. `mein … ist` counts if it states
+something lasting, by its noun.
 """
 
 import re
@@ -35,13 +35,13 @@ _STAGED = caseless(
 )
 
 
-def is_staged(plain: str) -> bool:
-    """Tell whether a sentence speaks of a text, or of what is played."""
+def is_about_text(plain: str) -> bool:
+    """Return whether a sentence is about a text, or about role play."""
     return bool(_STAGED.search(plain))
 
 
 def is_own_clause(plain: str) -> bool:
-    """Tell whether a clause, or a sentence, states something plain of its author, and nothing of a text."""
+    """Return whether a clause or sentence is a plain statement about its author, and not about a text."""
     return bool(_OWN.match(plain)) and not _STAGED.search(plain)
 
 
@@ -69,23 +69,23 @@ _CORRECTIONS = caseless(
 
 
 def gate(text: str, *, has_answer: bool) -> str:
-    """Return the marker that fired; empty if nothing of a message is looked at.
+    """Return the first marker in a message; empty if it has none, so that it need not be examined.
 
-    `has_answer`: something was answered before, which a message may correct.
+    `has_answer`: there was an answer before, which the message may correct.
     """
     patterns = (_MARKERS, _IDENTIFIERS, _CORRECTIONS) if has_answer else (_MARKERS, _IDENTIFIERS)
     for pattern in patterns:
-        if found := pattern.search(text):
-            return "a number or an address" if pattern is _IDENTIFIERS else " ".join(found[0].split()).lower()
+        if match := pattern.search(text):
+            return "a number or an address" if pattern is _IDENTIFIERS else " ".join(match[0].split()).lower()
     return ""
 
 
 Holds = Callable[[TextMatch, str], bool]
-"""From the match of a head, and the text behind it, to whether that is a lasting statement."""
+"""Predicate on the match of a head and the text after it: True if they are a lasting statement."""
 
 
 class StatementForm(Struct, frozen=True):
-    """A closed form: how it begins, what kind it states, and whether what follows makes it one."""
+    """A closed form of statement: name, kind of memory, head, and a predicate on the text after the head."""
 
     name: str
     kind: Kind
@@ -98,22 +98,22 @@ _SAYS = expression(r"\W*\w")
 
 
 def value(like: re.Pattern[str] = _SAYS, *, unlike: re.Pattern[str] | None = None, is_own: bool = False) -> Holds:
-    """Return what tells whether the text behind a head begins `like` this, by default with a word, and not `unlike`.
+    """Return a predicate: the text after a head begins `like` this pattern (by default with a word), and not `unlike`.
 
-    `is_own`: nor is it of the answer before, or of the task at hand.
+    `is_own`: the text must not be about the answer before, or about the present task either.
     """
 
     def holds(_head: TextMatch, rest: str) -> bool:
-        is_refused = (unlike is not None and unlike.match(rest)) or (is_own and is_of_answer(rest))
+        is_refused = (unlike is not None and unlike.match(rest)) or (is_own and is_about_answer(rest))
         return bool(like.match(rest)) and not is_refused
 
     return holds
 
 
 class Language(Struct, frozen=True):
-    """The forms of one language, what may lead in before them, and what parts its clauses.
+    """Forms of one language, the phrases that may precede them, and the separators of clauses.
 
-    `remember` is the form that stands at the beginning alone.
+    `remember` is a form that counts only at the beginning of a sentence.
     """
 
     leads: re.Pattern[str]
@@ -122,44 +122,43 @@ class Language(Struct, frozen=True):
     remember: StatementForm
 
     def starts(self, plain: str) -> list[int]:
-        """Return where a main clause of the author may begin: behind what leads in, and behind clauses of theirs."""
+        """Return the offsets at which a main clause of the author may begin: after leads, and after such a clause."""
         starts = [start := self._behind_leads(plain, 0)]
-        for found in self.clause.finditer(plain):
-            if found.end() <= start:
+        for match in self.clause.finditer(plain):
+            if match.end() <= start:
                 continue
-            if not is_own_clause(plain[start : found.start()]):
+            if not is_own_clause(plain[start : match.start()]):
                 break
-            starts.append(start := self._behind_leads(plain, found.end()))
+            starts.append(start := self._behind_leads(plain, match.end()))
         return starts
 
     def _behind_leads(self, plain: str, place: int) -> int:
         while plain[place : place + 1].isspace():
             place += 1
-        found = self.leads.match(plain, place)
-        return found.end() if found else place
+        leads = self.leads.match(plain, place)
+        return leads.end() if leads else place
 
 
-class FoundForm(Struct, frozen=True):
-    """A form that a sentence has; `reason` says why it states nothing, empty if it does."""
+class FormMatch(Struct, frozen=True):
+    """A form in a sentence; `reason` is why it does not hold, empty if it does."""
 
     form: StatementForm
     is_first: bool
-    """Whether it opens the sentence."""
+    """Whether it is at the beginning of the sentence."""
     reason: str = ""
 
 
-def form_in(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FoundForm | None:
-    """Return the first form that holds at one of these places, else the first that is there at all."""
-    refused: FoundForm | None = None
+def form_in(text: str, plain: str, starts: Sequence[int], forms: Sequence[StatementForm]) -> FormMatch | None:
+    """Return the first form that holds at one of `starts`, else the first with a matching head, or None."""
+    refused: FormMatch | None = None
     for place, start in enumerate(starts):
         for form in forms:
             head = form.head.match(plain, start)
             if head is None:
                 continue
-            found = FoundForm(form, place == 0)
             if form.holds(head, text[head.end() :]):
-                return found
-            refused = refused or FoundForm(form, place == 0, SkipReason.NO_VALUE)
+                return FormMatch(form, place == 0)
+            refused = refused or FormMatch(form, place == 0, SkipReason.NO_VALUE)
     return refused
 
 
@@ -195,22 +194,22 @@ _ADDED = caseless(
 
 
 def why_unreal(plain: str) -> str:
-    """Say why what a sentence states is not so, or not for long; empty if nothing says so."""
+    """Return the reason why a statement is unreal or of the moment; empty if nothing shows it."""
     return SkipReason.UNREAL if _UNREAL.search(plain) else ""
 
 
-def is_of_answer(value: str) -> bool:
-    """Tell whether what is liked, or not, is of the answer before or the task at hand."""
+def is_about_answer(value: str) -> bool:
+    """Return whether a value is about the answer before or the present task."""
     return bool(_OF_ANSWER.search(value))
 
 
 def is_clean(plain: str, start: int, *, added: re.Pattern[str] = _ADDED) -> bool:
-    """Tell whether all clauses of a sentence behind its first are the author's, or `added`: no other speaks in it."""
+    """Return whether all clauses after the first, from `start` on, are the author's own or match `added`."""
     first = _ASIDE.search(plain, start)
     if first is None:
         return True
-    rest = [one for one in _ASIDE.split(plain[first.end() :]) if one]
-    return all(is_own_clause(one) or bool(_ADDED.match(one) or added.match(one)) for one in rest)
+    rest = filter(None, _ASIDE.split(plain[first.end() :]))
+    return all(is_own_clause(clause) or _ADDED.match(clause) or added.match(clause) for clause in rest)
 
 
 _LEADS = caseless(
@@ -260,12 +259,12 @@ _TO_DO = caseless(
 )
 _PLACED = word_set("arbeitgeber firma geburtsdatum geburtstag hobby klasse schule straße verein wohnort wohnung")
 _SOMEWHERE = caseless(r"\s*(?:im|in|auf|am|bei|beim|zu|zum|zur)\b")
-"""A place lasts of what has its place, and of people where they live or work."""
+"""A place as a value, which is lasting only for `_PLACED` nouns, and for people with a verb of living or working."""
 
 
 def _is_name(head: TextMatch, rest: str) -> bool:
-    found = _NAME.match(rest)
-    return found is not None and not _NO_NAME.match(found["name"]) and is_clean(head.string, head.end())
+    match = _NAME.match(rest)
+    return match is not None and not _NO_NAME.match(match["name"]) and is_clean(head.string, head.end())
 
 
 def _is_fact(head: TextMatch, rest: str) -> bool:
@@ -330,7 +329,7 @@ _REMEMBER = StatementForm(
         r"(?:merke? (?:dir|es dir)|notiere?(?: dir)?|vergiss (?:bitte )?nicht|nicht vergessen"
         r"|denke? (?:bitte )?d(?:ar|r)an"
         r"|erinnere dich(?: daran)?)(?: bitte| mal)?(?:, dass| dass|(?=[:,—–-]))[:,—–-]*"
-        # or behind what is said
+        # or after the statement
         r"|(?=.{16,}[,;.—–-]\s*(?:(?:und|aber|bitte) )*(?:merk dir das|vergiss das (?:bitte )?nicht|denk dran)"
         r"(?: bitte)?[.!]*\Z)"
     ),

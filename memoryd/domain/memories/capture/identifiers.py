@@ -1,6 +1,6 @@
-"""Numbers and addresses by which somebody is reached or known: phone numbers, ID numbers, e-mail addresses.
+"""Identifiers of people: phone numbers, ID numbers and e-mail addresses.
 
-A number is one only where its form, its check digit or a word beside it says so: orders, dates and prices are none.
+A number counts only if its form, its check digit or a word beside it shows it: orders, dates and prices do not count.
 """
 
 import re
@@ -85,7 +85,7 @@ _WHOSE = caseless(
     rf"(?: (?:of|for) [\w .'’-]{{1,40}})?(?: (?:is|was|changed to)\b|['’]s\b|\s?:)"
     r"|(?:请|帮我)?(?:记住|记下|保存|存一下|记一下)|[^，,。\d@]{1,16}(?:电话|手机|号码|邮箱|邮件|电邮|座机|微信|热线)(?:号码?|地址)?(?:是|为|[:：])"
 )
-"""How a main clause begins that says whose an identifier is, or that it is to be kept."""
+"""Beginning of a main clause that names the owner of an identifier, or asks to remember it."""
 _NEGATED = caseless(
     r"\b(?:is|are|was)(?: not|n['’]t)\b|不是|并非|诈骗|骗子"
     r"|骚扰|这个人|测试|\b(?:scam|spam|fraud|fake|dummy|test|bounced)\b"
@@ -104,59 +104,62 @@ _ADDED = caseless(
     r"\W*(?:(?:please |just |only )*(?:call|text|ring|write|message|reach) me|(?:please |just )*(?:save|keep|note))\b"
     r"|\W*请.{1,8}\Z"
 )
-"""What its owner says beside a number."""
+"""Clauses that the owner may add to a number."""
 
 
-class FoundIdentifier(Struct, frozen=True):
-    """What kind of identifier a sentence holds, whether its author says that it is theirs, and that plainly."""
+class IdentifierMatch(Struct, frozen=True):
+    """An identifier in a sentence."""
 
     what: str
+    """Its kind, one of `IDENTIFIERS`."""
     is_own: bool
+    """Whether the author says that it is their own."""
     is_plain: bool = False
+    """Whether it is own, and the sentence says nothing else."""
 
 
-def identifier_in(plain: str, starts: Sequence[int]) -> FoundIdentifier | None:
-    """Return the first identifier of a sentence; None if it holds none. `starts`: where its main clauses begin."""
+def identifier_in(plain: str, starts: Sequence[int]) -> IdentifierMatch | None:
+    """Return the identifier in a sentence; None if it has none. `starts` are the offsets of its main clauses."""
     what = _kind_of(plain)
     if not what:
         return None
     claims = [at for at in starts if _FIRST_PERSON.match(plain, at) or _OWN_DOCUMENT.match(plain, at)]
     is_own = bool(claims) and not _NOT_MINE.search(plain)
-    return FoundIdentifier(what, is_own, is_own and is_clean(plain, claims[0], added=_ADDED))
+    return IdentifierMatch(what, is_own, is_own and is_clean(plain, claims[0], added=_ADDED))
 
 
-def why_not_stated_of(plain: str, found: FoundIdentifier, starts: Sequence[int]) -> str:
-    """Say why an identifier is not kept: no main clause says whose it is; empty if one does."""
+def why_not_kept(plain: str, identifier: IdentifierMatch, starts: Sequence[int]) -> str:
+    """Return the reason why an identifier is not kept, for example without an owner; empty if it is kept."""
     if _SECRET.search(plain):
         return SkipReason.NOT_TO_PASS_ON
     if _NEGATED.search(plain) or _IN_CODE.search(plain):
         return SkipReason.NOBODYS
-    if found.is_own:
-        return ""
-    is_said = found.what != "ID number" and any(_WHOSE.match(plain, at) for at in starts)
-    return "" if is_said else SkipReason.NOBODYS
+    has_owner = identifier.what != "ID number" and any(_WHOSE.match(plain, at) for at in starts)
+    return "" if identifier.is_own or has_owner else SkipReason.NOBODYS
 
 
 IDENTIFIERS = ("ID number", "e-mail address", "phone number")
 
 
 def _kind_of(plain: str) -> str:
-    if any(is_resident_id(found[0]) for found in _RESIDENT.finditer(plain)) or _OWN_DOCUMENT.search(plain):
+    if any(is_resident_id(match[0]) for match in _RESIDENT.finditer(plain)) or _OWN_DOCUMENT.search(plain):
         return IDENTIFIERS[0]
-    if any(not _NO_PERSON.match(found[0]) for found in _EMAIL.finditer(plain)):
+    if any(not _NO_PERSON.match(match[0]) for match in _EMAIL.finditer(plain)):
         return IDENTIFIERS[1]
-    bare = _DATE.sub(lambda found: " " * len(found[0]), plain)
+    bare = _DATE.sub(lambda match: " " * len(match[0]), plain)
     if _OTHER_NUMBER.search(bare) and not re.search(r"\b(?:phone|mobile|tel|cell)|电话|手机", bare, re.IGNORECASE):
         return ""
-    lengths = (len(re.sub(r"\D", "", found[0])) for found in _NATIONAL.finditer(bare))
+    lengths = (len(re.sub(r"\D", "", match[0])) for match in _NATIONAL.finditer(bare))
     is_national = _PHONE_WORD.search(bare) and any(7 <= length <= 13 for length in lengths)
     is_phone = _CHINESE_MOBILE.search(bare) or _INTERNATIONAL.search(bare) or is_national
     return IDENTIFIERS[2] if is_phone else ""
 
 
 def is_resident_id(text: str) -> bool:
-    """Tell whether 18 signs are a Chinese resident identity number: a birthday that was, and the check digit of
-    GB 11643 (ISO 7064, MOD 11-2)."""
+    """Return whether 18 characters are a Chinese resident identity number.
+
+    It must have an existing birthday, and the check digit of GB 11643 (ISO 7064, MOD 11-2).
+    """
     try:
         date(int(text[6:10]), int(text[10:12]), int(text[12:14]))
     except ValueError:

@@ -1,7 +1,7 @@
-"""The lines that a sentence may revise, found by their words.
+"""Search for the lines that a sentence may revise, by their words.
 
-An index of the words follows the book from change to change: of ten thousand lines a sentence is held against the few
-that have most of its words, the rarest first.
+An index of words is updated with each change of the book. Of ten thousand lines, a sentence is compared with the few
+that have most of its words, weighted by rarity.
 """
 
 from collections import defaultdict
@@ -16,13 +16,13 @@ from msgspec import Struct
 from memoryd.domain.expressions import caseless
 from memoryd.domain.memories.book import Book, Memory
 from memoryd.domain.memories.capture.corrections import is_name
-from memoryd.domain.memories.capture.values import Rarity, content, values_in
+from memoryd.domain.memories.capture.values import ContentWords, Rarity, content, values_in
 from memoryd.domain.memories.facts.values import HAN_SIGN
 from memoryd.domain.memories.generated import line_said_of
 from memoryd.domain.memories.kinds import Kind, MemoryId
 from memoryd.domain.memories.line import CACHED_LINES
 
-_REVISED = frozenset(Kind) - {
+_REVISABLE = frozenset(Kind) - {
     Kind.EXPERIENCE,
     Kind.OBSERVATION,
     Kind.LESSON,
@@ -30,47 +30,47 @@ _REVISED = frozenset(Kind) - {
     Kind.SUMMARY,
     Kind.SESSION,
 }
-"""What was done once, learned or summed up is as it was."""
+"""Kinds of memories that can be revised; events, lessons and summaries cannot."""
 NEAR_MAX = 32
-"""Lines that one sentence is held against."""
+"""Most lines that one sentence is compared with."""
 ALIKE_MAX = 8
-"""Of those that may say what holds again, and lines that are like one of them."""
+"""Most lines that may hold again, and most lines similar to one of them."""
 _INDEXES_MAX = 8
-"""Of workspaces of which something was said last."""
+"""Number of workspaces whose indexes are kept, the last used."""
 _LIVES = caseless(r"\W*(?:i|we) (?:\w+ )?live\b|我们?[\u4e00-\u9fff]{0,2}住|我家[住在]")
-"""Of who moves another place holds, whatever word is said for it."""
+"""A statement of the author's home, which a move revises, whatever words it uses."""
 
 
 class Candidate(Struct, frozen=True):
-    """A memory that a sentence may be about, with the text that this is of, and all content words of its line."""
+    """A memory that a sentence may be about, with the text to compare, and all content words of its line."""
 
     memory: Memory
     text: str
-    words: frozenset[str]
+    words: ContentWords
 
 
 @lru_cache(maxsize=CACHED_LINES)
-def memory_words(text: str, entities: tuple[str, ...]) -> frozenset[str]:
-    """Return the content words of a memory, by which it is found."""
+def memory_words(text: str, entities: tuple[str, ...]) -> ContentWords:
+    """Return the content words of a memory, under which it is indexed."""
     return content(" ".join((text, *entities)))
 
 
 @lru_cache(maxsize=CACHED_LINES)
 def memory_values(text: str) -> Mapping[str, frozenset[str]]:
-    """Return the values of a memory by their types."""
-    values: dict[str, frozenset[str]] = {}
-    for one in values_in(text):
-        values[one.kind] = values.get(one.kind, frozenset()) | {one.key}
-    return values
+    """Return the keys of the values in a memory by their kinds."""
+    keys: dict[str, frozenset[str]] = {}
+    for value in values_in(text):
+        keys[value.kind] = keys.get(value.kind, frozenset()) | {value.key}
+    return keys
 
 
-def says_home(one: Candidate) -> bool:
-    """Tell whether a line says where its author lives."""
-    return _LIVES.match(one.text) is not None
+def says_home(line: Candidate) -> bool:
+    """Return whether a line says where its author lives."""
+    return _LIVES.match(line.text) is not None
 
 
 class _Index:
-    """The lines of a workspace by their words, as its book had them last."""
+    """Word index of the lines of a workspace, for the last book that was followed."""
 
     def __init__(self) -> None:
         self.memories: dict[MemoryId, Memory] = {}
@@ -79,45 +79,46 @@ class _Index:
         self.homes, self.names = set[MemoryId](), set[MemoryId]()
 
     def follow(self, memories: Mapping[MemoryId, Memory]) -> None:
-        """Take over what changed since the last book."""
-        for one in [one for one, memory in self.memories.items() if memories.get(one) is not memory]:
-            self._remove(one)
-        for one, memory in memories.items():
-            if one not in self.memories:
-                self._add(one, memory)
+        """Apply the changes since the last book."""
+        for key in [key for key, memory in self.memories.items() if memories.get(key) is not memory]:
+            self._remove(key)
+        for key, memory in memories.items():
+            if key not in self.memories:
+                self._add(memory)
 
-    def _add(self, one: MemoryId, memory: Memory) -> None:
-        self.memories[one], line = memory, memory.line
-        if line.kind not in _REVISED:
+    def _add(self, memory: Memory) -> None:
+        key, line = memory.id, memory.line
+        self.memories[key] = memory
+        if line.kind not in _REVISABLE:
             return
-        # what was said of a line is about that
+        # a statement about another line is compared by the text of that line
         text = line_said_of(line.text) or line.text
-        self.lines[one] = Candidate(memory, text, memory_words(line.text, line.entities))
-        for word in self.lines[one].words:
-            self.with_word[word].add(one)
-        if says_home(self.lines[one]):
-            self.homes.add(one)
+        candidate = self.lines[key] = Candidate(memory, text, memory_words(line.text, line.entities))
+        for word in candidate.words:
+            self.with_word[word].add(key)
+        if says_home(candidate):
+            self.homes.add(key)
         if is_name(memory):
-            self.names.add(one)
+            self.names.add(key)
 
-    def _remove(self, one: MemoryId) -> None:
-        del self.memories[one]
-        for word in self.lines.pop(one).words if one in self.lines else ():
-            self.with_word[word].discard(one)
+    def _remove(self, key: MemoryId) -> None:
+        del self.memories[key]
+        for word in self.lines.pop(key).words if key in self.lines else ():
+            self.with_word[word].discard(key)
             if not self.with_word[word]:
                 del self.with_word[word]
-        self.homes.discard(one)
-        self.names.discard(one)
+        self.homes.discard(key)
+        self.names.discard(key)
 
 
 _indexes: list[_Index] = []
-"""Those last used come first."""
+"""Indexes, the last used first."""
 LOCK = Lock()
-"""Held while a sentence is held against lines: its index follows no other book meanwhile."""
+"""Guards the indexes. It is held while a sentence is compared with lines, so that its index follows no other book."""
 
 
 def drop_lines() -> None:
-    """Forget the words of all lines."""
+    """Remove all cached words and indexes."""
     memory_words.cache_clear()
     memory_values.cache_clear()
     with LOCK:
@@ -125,97 +126,99 @@ def drop_lines() -> None:
 
 
 def _index_of(book: Book) -> _Index:
-    """Return the index of a book brought up to date: of a workspace two books are hardly different."""
-    known = next((one for one in _indexes if _is_like(one.memories, book.memories)), None) or _Index()
-    if known in _indexes:
-        _indexes.remove(known)
-    _indexes.insert(0, known)
+    """Return the index of a book's workspace, updated; two books of one workspace share most memories."""
+    index = next((index for index in _indexes if _are_alike(index.memories, book.memories)), None) or _Index()
+    if index in _indexes:
+        _indexes.remove(index)
+    _indexes.insert(0, index)
     del _indexes[_INDEXES_MAX:]
-    known.follow(book.memories)
-    return known
+    index.follow(book.memories)
+    return index
 
 
-def _is_like(one: Mapping[MemoryId, Memory], other: Mapping[MemoryId, Memory]) -> bool:
-    return 2 * len(one.keys() & other.keys()) > max(len(one), len(other))
+def _are_alike(first: Mapping[MemoryId, Memory], second: Mapping[MemoryId, Memory]) -> bool:
+    return 2 * len(first.keys() & second.keys()) > max(len(first), len(second))
 
 
-class StandingLines:
-    """The lines that hold on a day in a scope. Use them while `LOCK` is held."""
+class ValidLines:
+    """The valid lines of a scope on a day. Use them while `LOCK` is held."""
 
     def __init__(self, book: Book, scope: str, day: date | None) -> None:
         self._index, self._scopes, self._day = _index_of(book), {scope, ""}, day
-        seen = (olds for newer, olds in book.superseded.items() if self._is_seen(newer))
-        self._outdated = frozenset(old for olds in seen for old in olds)
+        visible = (olds for newer, olds in book.superseded.items() if self._is_visible(newer))
+        self._outdated = frozenset(old for olds in visible for old in olds)
         lines = len(self._index.lines) - len(self._outdated & self._index.lines.keys())
         self.rarity = Rarity(_Counts(self._index.with_word, self._outdated), lines)
 
-    def _is_seen(self, one: MemoryId) -> bool:
-        line = self._index.lines.get(one)
+    def _is_visible(self, key: MemoryId) -> bool:
+        line = self._index.lines.get(key)
         if line is None or line.memory.scope not in self._scopes:
             return False
         return self._day is None or line.memory.recorded <= self._day
 
-    def _seen(self, ids: Iterable[MemoryId], *, with_outdated: bool = False) -> Iterator[Candidate]:
-        for one in ids:
-            if self._is_seen(one) and (with_outdated or one not in self._outdated):
-                yield self._index.lines[one]
+    def _visible(self, keys: Iterable[MemoryId], *, with_outdated: bool = False) -> Iterator[Candidate]:
+        for key in keys:
+            if self._is_visible(key) and (with_outdated or key not in self._outdated):
+                yield self._index.lines[key]
 
     @cached_property
-    def own_names(self) -> frozenset[str]:
-        """The words of what the author is called."""
-        return frozenset[str]().union(*(one.words for one in self._seen(self._index.names)))
+    def own_names(self) -> ContentWords:
+        """Content words of the lines with the author's name."""
+        return frozenset[str]().union(*(line.words for line in self._visible(self._index.names)))
 
     @property
     def homes(self) -> Iterator[Candidate]:
-        """The lines that say where the author lives."""
-        return self._seen(self._index.homes)
+        """Lines that say where the author lives."""
+        return self._visible(self._index.homes)
 
     def having(self, words: Collection[str]) -> Iterator[Candidate]:
-        """Yield the lines that have all of some words."""
+        """Yield the lines that contain all of the words."""
         sets = [self._index.with_word.get(word, set()) for word in words]
-        return self._seen(set.intersection(*sets) if sets else ())
+        return self._visible(set.intersection(*sets) if sets else ())
 
     def near(self, words: Collection[str]) -> tuple[list[Candidate], float]:
-        """Return the lines that have most of some words, or a part of one, and what the words of the first one weigh
-        that is left out: whatever else has no more may be meant as well."""
+        """Return the `NEAR_MAX` lines with most of the words, or with a part of one, and the weight of the next line.
+
+        The next line's weight, 0 without one, shows whether the sentence could as well mean a line that is left out.
+        """
         weights = self._weights(words)
         if len(weights) < NEAR_MAX:
-            # a word may be a part of what is one word of the whole line, a sign stands in several pairs
+            # a word may be a part of a compound in a line, and a Chinese character occurs in several pairs
             weights |= dict.fromkeys(self._with_part(words) - weights.keys(), 0.0)
-        found = list(islice(self._by_weight(weights), NEAR_MAX + 1))
-        return found[:NEAR_MAX], weights[found[-1].memory.id] if len(found) > NEAR_MAX else 0.0
+        lines = list(islice(self._by_weight(weights), NEAR_MAX + 1))
+        return lines[:NEAR_MAX], weights[lines[-1].memory.id] if len(lines) > NEAR_MAX else 0.0
 
     def alike(self, words: Collection[str], *, with_outdated: bool = False) -> list[Candidate]:
-        """Return the few lines that have the most of some words."""
+        """Return the `ALIKE_MAX` lines with most of the words."""
         return list(islice(self._by_weight(self._weights(words), with_outdated=with_outdated), ALIKE_MAX))
 
-    def weight(self, one: Candidate, words: Iterable[str]) -> float:
-        """Return what those of some words weigh that a line has."""
-        return self.rarity.weight(one.words.intersection(words))
+    def weight(self, line: Candidate, words: Iterable[str]) -> float:
+        """Return the weight of those of the words that a line contains."""
+        return self.rarity.weight(line.words.intersection(words))
 
     def _weights(self, words: Iterable[str]) -> dict[MemoryId, float]:
         weights = defaultdict[MemoryId, float](float)
         for word in words:
             weight = self.rarity.weight((word,))
-            for one in self._index.with_word.get(word, ()):
-                weights[one] += weight
+            for key in self._index.with_word.get(word, ()):
+                weights[key] += weight
         return weights
 
     def _by_weight(self, weights: Mapping[MemoryId, float], *, with_outdated: bool = False) -> Iterator[Candidate]:
-        return self._seen(sorted(weights, key=lambda one: -weights[one]), with_outdated=with_outdated)
+        return self._visible(sorted(weights, key=lambda key: -weights[key]), with_outdated=with_outdated)
 
     def _with_part(self, words: Iterable[str]) -> set[MemoryId]:
         stems = [word for word in words if not HAN_SIGN.match(word)]
         signs = frozenset("".join(word for word in words if HAN_SIGN.match(word)))
-        found = set[MemoryId]()
-        for word, ids in self._index.with_word.items():
+        lines = set[MemoryId]()
+        for word, keys in self._index.with_word.items():
             if not signs.isdisjoint(word) or any(stem in word for stem in stems):
-                found |= ids
-        return found
+                lines |= keys
+        return lines
 
 
 class _Counts(Mapping[str, int]):
-    """How many of the standing lines have a word."""
+    """Number of valid lines by word."""
 
     def __init__(self, with_word: Mapping[str, Set[MemoryId]], outdated: frozenset[MemoryId]) -> None:
         self._with_word, self._outdated = with_word, outdated

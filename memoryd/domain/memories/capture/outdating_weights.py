@@ -1,4 +1,4 @@
-"""The weights by which a message outdates a line, as `make eval-corrections ARGS=--fit` finds them."""
+"""Weights for `outdating`, as fitted by `make eval-corrections ARGS=--fit`."""
 
 TABLE = """
 -715 *
@@ -451,4 +451,4 @@ TABLE = """
 260 = ist
 285 share
 """
-"""In hundredths of a log-odds, each before the features that have it."""
+"""Weights in hundredths of a log-odds, each followed by the features that have it."""

@@ -1,7 +1,8 @@
-"""Why a message or a sentence is no plain statement of its author, so that nothing is learned from it.
+"""Rejection of messages and sentences that are not plain statements of their author.
 
-Messages: text to work on, play, jokes, pasted words of others. Sentences: questions, conditions, suppositions, other
-people's words. In doubt it is rejected: a memory that was never said costs more than one that is missing.
+Rejected messages are text to work on, role play, jokes and pasted words of others; rejected sentences are questions,
+conditions, suppositions and other people's words. Doubtful ones are rejected: a false memory costs more than a missing
+one.
 """
 
 import re
@@ -15,7 +16,7 @@ from memoryd.domain.text.sentences import SpokenSentence, plain_text
 
 
 class DroppedItem(Struct, frozen=True):
-    """A sentence that looked like a memory and is none, and why; `form` is the one that it has, if any."""
+    """A sentence that looked like a memory but was rejected, with the reason and the form that it has, if any."""
 
     text: str
     reason: str
@@ -96,7 +97,7 @@ _ABOUT_OWN = caseless(
 
 
 def why_unfit(text: str) -> str:
-    """Say why nothing at all is learned from a message; empty if something may be."""
+    """Return the reason why nothing is learned from a message; empty if something may be."""
     if len(text) > MESSAGE_CHARACTERS_MAX:
         return SkipReason.MESSAGE_TOO_LONG
     plain = plain_text(text)
@@ -114,14 +115,14 @@ def why_unfit(text: str) -> str:
 
 
 def why_each_unfit(sentences: Sequence[SpokenSentence]) -> list[str]:
-    """Say of each sentence why it is not its author's own, by what stands before and behind it; empty if it is."""
-    reasons = [SkipReason.JOKE if _MILD_JOKE.search(one.plain) else "" for one in sentences]
-    for at, one in enumerate(sentences[1:]):
-        if reasons[at + 1] and len(one.text) < 12:
-            # it only marks the one before it as a joke
+    """Return for each sentence the reason why the sentences around it show that it is not its author's own, or ""."""
+    reasons = [SkipReason.JOKE if _MILD_JOKE.search(sentence.plain) else "" for sentence in sentences]
+    for at, sentence in enumerate(sentences[1:]):
+        if reasons[at + 1] and len(sentence.text) < 12:
+            # a short one such as "haha" marks the sentence before it as a joke, too
             reasons[at] = SkipReason.JOKE
-    for at, one in enumerate(sentences):
-        if _INTRODUCED.search(one.plain) and not _ABOUT_OWN.search(one.plain):
+    for at, sentence in enumerate(sentences):
+        if _INTRODUCED.search(sentence.plain) and not _ABOUT_OWN.search(sentence.plain):
             reasons[at:] = [SkipReason.TASK_TEXT] * (len(sentences) - at)
             break
     return reasons
@@ -202,16 +203,16 @@ _PASSWORDS = caseless(
     r"|kreditkarte\w*|zugangsdaten)\b"
     r"|密码|口令|密钥|私钥|助记词|验证码|门禁码|开门码|备用码|恢复码|动态码|银行卡|信用卡|卡号|银行账[号户]"
 )
-"""What is said of these is not kept, whether or not the secret itself is known by its form."""
+"""Names of secrets; a sentence with one is not kept, even if the secret itself is not recognised."""
 
 
 def says_secret(text: str) -> bool:
-    """Tell whether a sentence may say a secret: it names one, or holds one that is masked."""
+    """Return whether a sentence may contain a secret: it names one, or has a masked one."""
     return bool(_HIDDEN.search(text) or _PASSWORDS.search(text))
 
 
 def why_not_plain(sentence: SpokenSentence) -> str:
-    """Say why a sentence is no plain statement; empty if it is one."""
+    """Return the reason why a sentence is not a plain statement; empty for a plain statement."""
     if why := why_not_stated(sentence):
         return why
     plain = sentence.plain
@@ -224,7 +225,10 @@ def why_not_plain(sentence: SpokenSentence) -> str:
 
 
 def why_not_stated(sentence: SpokenSentence) -> str:
-    """Say why nothing at all is told by a sentence, a correction neither: a question, a secret, too long."""
+    """Return the reason why a sentence is neither a statement nor a correction; empty if it may be one.
+
+    The reasons are its length, a question, or a secret.
+    """
     plain = sentence.plain
     if len(sentence.text) > SENTENCE_CHARACTERS_MAX:
         return SkipReason.SENTENCE_TOO_LONG

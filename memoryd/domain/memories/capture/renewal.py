@@ -1,7 +1,7 @@
-"""What a message revises, as memories to be kept: the bridge from its sentences to the book.
+"""Revisions in a message as memories to keep: they connect its sentences with the book.
 
-What its owner says supersedes whatever it revises. What an agent's text says, or somebody in a group, supersedes no
-line of a person: the two contradict each other, and the person decides.
+A statement of the owner supersedes the lines that it revises. A statement in an agent's text, or in a group,
+supersedes no line of a person: it contradicts the line, and the person decides.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from memoryd.domain.memories.capture.corrections import is_by_person, with_succe
 from memoryd.domain.memories.capture.outdating import CHARS_MAX
 from memoryd.domain.memories.capture.rejections import DroppedItem, says_secret, why_not_plain, why_unfit
 from memoryd.domain.memories.capture.revisions import Revision
-from memoryd.domain.memories.capture.targets import Target, outdated_by, target_of
+from memoryd.domain.memories.capture.targets import Target, find_outdated, find_target
 from memoryd.domain.memories.kinds import Kind, short_id
 from memoryd.domain.memories.line import Provenance
 from memoryd.domain.memories.unasked.form import WEIGHED_LANGUAGES
@@ -30,7 +30,7 @@ from memoryd.domain.text.languages import language_of
 from memoryd.domain.text.sentences import spoken_sentences
 
 _SHOWN_CHARS = 80
-"""Of what is superseded, for a person."""
+"""Length limit of a superseded text in a note for a person."""
 
 
 def with_revisions(
@@ -45,10 +45,10 @@ def with_revisions(
     day: date | None = None,
     may_supersede: bool = True,
 ) -> CaptureVerdict:
-    """Return a verdict with what a message revises, in place of what its sentences state by their forms.
+    """Return a verdict with the revisions of a message, in place of statements by their forms.
 
-    `revisions` are those of the message, `may_supersede` says whether it supersedes what a person stated. Where neither
-    they nor its forms give anything, the whole message is weighed beside the lines that it may outdate.
+    `may_supersede`: the message may supersede statements of a person. If neither revisions nor forms yield a memory,
+    the complete message is compared with the lines that it may outdate.
     """
     out_of_place = _why_out_of_place(text, revisions)
     for revision in revisions:
@@ -56,25 +56,25 @@ def with_revisions(
         if reason or isinstance(revision, DroppedItem):
             verdict = _without(verdict, DroppedItem(revision.text, reason, revision.form))
             continue
-        target = target_of(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
+        target = find_target(revision, book, scope=scope, day=day, answer_before=answer_before, said_before=said_before)
         if target is not None:
             verdict = _with_target(verdict, revision, target, may_supersede=may_supersede)
         elif may_supersede and revision.is_self_contained:
             verdict = _with_plain(verdict, revision)
         else:
             verdict = _without(verdict, DroppedItem(revision.text, SkipReason.NOTHING_REVISED, revision.form))
-    refused = any(isinstance(one, DroppedItem) and one.reason == SkipReason.UNREAL for one in revisions)
-    if verdict.kept or out_of_place or refused or not (may_supersede and may_outdate(text)):
+    is_unreal = any(isinstance(item, DroppedItem) and item.reason == SkipReason.UNREAL for item in revisions)
+    if verdict.kept or out_of_place or is_unreal or not (may_supersede and may_outdate(text)):
         return verdict
-    said = " ".join(text.split())
-    target = outdated_by(said, book, scope=scope, day=day, answer_before=answer_before)
+    message = " ".join(text.split())
+    target = find_outdated(message, book, scope=scope, day=day, answer_before=answer_before)
     if target is None:
         return verdict
-    item = _item(said, OUTDATES, target, may_supersede=may_supersede)
+    item = _item(message, OUTDATES, target, may_supersede=may_supersede)
     if not all(is_by_person(memory.line) for memory in (*target.superseded, *target.disputed)):
-        # what an agent stated is repeated as its own
+        # the text repeats a line of an agent
         item = replace(item, provenance=Provenance.AGENT)
-    return _with_item(verdict, replace(item, text=target.text), said)
+    return _with_item(verdict, replace(item, text=target.text), message)
 
 
 OUTDATES = "outdates"
@@ -82,29 +82,29 @@ _NO_TALK = expression(r"said of:|说的是：|<!--|-->|`")
 
 
 def may_outdate(text: str) -> bool:
-    """Tell whether a message is of a length and language that is weighed, and nothing in it forbids to keep it."""
+    """Return whether a message has a length and language that the weights cover, and nothing forbids keeping it."""
     if len(text) > CHARS_MAX or language_of(text) not in WEIGHED_LANGUAGES or _NO_TALK.search(text):
         return False
     if is_laid_out(text) or why_unfit(text) or says_secret(text):
         return False
-    reasons = {why_not_plain(one) for one in spoken_sentences(text)}
+    reasons = set(map(why_not_plain, spoken_sentences(text)))
     return "" in reasons and reasons.isdisjoint((SkipReason.REPORTED, SkipReason.CONDITION))
 
 
 def with_older(verdict: CaptureVerdict, book: Book, day: date, scope: str) -> CaptureVerdict:
-    """Return a verdict in which each item names what it will supersede once it is written."""
+    """Return the verdict with the memories that each item will supersede once it is written."""
     lines = with_succession(book, [item.line(scope) for item in verdict.kept], day)
     supersedes = {line.text: line.attributes.supersedes for line in lines}
     kept = []
     for item in verdict.kept:
         item = replace(item, supersedes=supersedes.get(item.text, item.supersedes))
         known = filter(None, map(book.of_short, item.supersedes))
-        kept.append(replace(item, note=item.note or _note("supersedes", [book.memories[one] for one in known])))
+        kept.append(replace(item, note=item.note or _note("supersedes", [book.memories[key] for key in known])))
     return replace(verdict, kept=tuple(kept))
 
 
 def _why_out_of_place(text: str, revisions: Sequence[Revision | DroppedItem]) -> str:
-    """Say why nothing is revised beside the other sentences of a message; empty if something may be."""
+    """Return the reason why the other sentences of a message forbid a revision; empty if they do not."""
     if is_laid_out(text):
         return SkipReason.LAID_OUT
     revised = " ".join(revision.text for revision in revisions)
@@ -116,7 +116,7 @@ def _without(verdict: CaptureVerdict, item: DroppedItem) -> CaptureVerdict:
     dropped = [other for other in verdict.dropped if other.reason != SkipReason.NO_FORM]
     texts = [other.text for other in verdict.kept] + [other.text for other in dropped]
     if any(text in item.text or item.text in text for text in texts):
-        # the verdict has it by its own form, kept or not
+        # the verdict already has the sentence by its own form
         return verdict
     return replace(verdict, dropped=(*dropped, item))
 
@@ -125,44 +125,40 @@ def _with_target(verdict: CaptureVerdict, revision: Revision, target: Target, *,
     item, text = _item(revision.text, revision.form, target, may_supersede=may_supersede), revision.text
     same = [other for other in verdict.kept if other.text in text or text in other.text]
     if pinned := [other for other in same if other.is_pinned]:
-        # what is its author's own stays as it was said
+        # a pinned statement keeps its own words
         item = replace(pinned[0], supersedes=item.supersedes, contradicts=item.contradicts, note=item.note)
     kept = [other for other in verdict.kept if other not in same]
     return _with_item(replace(verdict, kept=tuple(kept)), item, text)
 
 
 def _with_plain(verdict: CaptureVerdict, revision: Revision) -> CaptureVerdict:
-    """Return a verdict with a change of which no memory says what was before."""
+    """Return a verdict with a change whose old value is in no memory."""
     if any(item.text in revision.text or revision.text in item.text for item in verdict.kept):
         return verdict
     return _with_item(verdict, CapturedItem(Kind.WORLD, revision.text, revision.form), revision.text)
 
 
-def _with_item(verdict: CaptureVerdict, item: CapturedItem, said: str) -> CaptureVerdict:
-    dropped = [other for other in verdict.dropped if other.text not in said and other.reason != SkipReason.NO_FORM]
+def _with_item(verdict: CaptureVerdict, item: CapturedItem, text: str) -> CaptureVerdict:
+    dropped = [other for other in verdict.dropped if other.text not in text and other.reason != SkipReason.NO_FORM]
     return replace(verdict, kept=(*verdict.kept, item), dropped=tuple(dropped), gate=verdict.gate or item.form)
 
 
-def _item(said: str, form: str, target: Target, *, may_supersede: bool) -> CapturedItem:
+def _item(text: str, form: str, target: Target, *, may_supersede: bool) -> CapturedItem:
     superseded = [memory for memory in target.superseded if may_supersede or not is_by_person(memory.line)]
     disputed = [*target.disputed, *(memory for memory in target.superseded if memory not in superseded)]
     model = target.superseded[0].line if target.superseded else None
+    about = model or (disputed[0].line if len(disputed) == 1 else None)
     return CapturedItem(
         Kind.FACT if model is None else model.kind,
-        target.text if target.disputed or not disputed else said,
+        target.text if target.disputed or not disputed else text,
         form,
-        # a line that is told on with one value exchanged is as it was said
-        is_pinned=model is not None and model.attributes.is_pinned and target.text != said and not disputed,
-        entities=_entities(target.superseded or (disputed if len(disputed) == 1 else ())),
+        # a line with one value exchanged stays pinned
+        is_pinned=model is not None and model.attributes.is_pinned and target.text != text and not disputed,
+        entities=about.entities if about else (),
         supersedes=tuple(short_id(memory.id) for memory in superseded),
         contradicts=tuple(short_id(memory.id) for memory in disputed),
         note="; ".join(filter(None, (_note("supersedes", superseded), _note("contradicts", disputed)))),
     )
-
-
-def _entities(memories: Sequence[Memory]) -> tuple[str, ...]:
-    """Return whom or what a new line is about: as the first that it replaces, or the only one that it doubts."""
-    return memories[0].line.entities if memories else ()
 
 
 def _note(what: str, memories: Sequence[Memory]) -> str:

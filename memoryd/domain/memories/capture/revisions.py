@@ -1,8 +1,8 @@
-"""Sentences that say that something is no longer as it was: what they deny, what holds now, and of what.
+"""Sentences that say that something has changed: the old value, the new value, and the thing.
 
-A sentence counts by its cue, one of closed classes in three languages: a correction that says so, not X but Y, a
-negation, what was given up, from X to Y, a change to Y, now, again, a new one, and what answers a wrong answer; else by
-any word of change. What it revises is looked for among the memories; alone it says nothing.
+A sentence counts by a cue, from closed classes in three languages: an explicit correction, not X but Y, a negation,
+something given up, from X to Y, a change to Y, now, again, a new one, and a reply to a wrong answer; otherwise by any
+word of change. The memory that it revises is searched in the book; alone the sentence says nothing.
 """
 
 import re
@@ -26,10 +26,10 @@ from memoryd.domain.memories.capture.cues import (
     NOW,
     OTHERWISE,
     SLIP,
-    behind_leads,
     cues_in,
-    has_gone,
+    has_ended,
     has_word_of_change,
+    strip_leads,
     without_light_verb,
 )
 from memoryd.domain.memories.capture.forms import why_unreal
@@ -42,7 +42,7 @@ from memoryd.domain.text.sentences import SpokenSentence, spoken_sentences
 _INSTEAD = caseless(r"\W*(?:it|that|she|he|they)(?:['’](?:s|re)| is| are)\b|\W*(?:而是|应该是|现在是|是)")
 _PARTS = expression(r"[,;，；]\s*|\s(?:and|but)\s")
 _NEAR = 12
-"""Signs at the beginning of a statement that tell its script."""
+"""Number of characters at the beginning of a statement that determine its script."""
 _SUBJECT_CHARS = 120
 _WORD = expression(r"[\w'’.-]+|[,;:]")
 _VERB = caseless(
@@ -54,7 +54,7 @@ _VERB = caseless(
     rf"|{GERMAN_VERB}|um|jetzt"
     r"|between|to|that|which|who|need|run|come|go|live|work|use|take|get|open|close|start|meet|keep|cost|[,;:])\Z"
 )
-"""A verb that is none else, or what follows one: a preposition, an adverb."""
+"""A word that is only a verb, or that follows one: a preposition, an adverb."""
 _BEFORE_NOUN = caseless(r"(?:the|an?|my|our|his|her|its|their|your)\Z")
 _BE = caseless(r"(?:is|are|was|were|has|have|had|isn['’]t|aren['’]t|wasn['’]t|weren['’]t)\Z")
 _PRESENT = caseless(rf"(?:{PRESENT})\Z")
@@ -87,7 +87,7 @@ _EXPLAINS = expression(
     r"|不是[^，,；;]*[，,；;]\s*(?:而)?是(?:因为|为了|由于|[怕想忘]|觉得|我(?![家的们])|[^，,；;]*[不没])"
     r"|不是[^，,；;的]*[，,；;]\s*(?:而)?是[^，,；;]{2,}?(?:的[^，,；;。.的]{1,6}|[给跟对向叫让把被][^，,；;]{1,6}的)\W*\Z"
 )
-"""Why something was, or who did it: it is no value of anything."""
+"""A reason or an actor, which is not a value."""
 _PASSING = caseless(
     r"\b(?:temporar\w+|for (?:now|the moment|once|a while|today)|just (?:this|for) (?:once|today|week)|this time"
     r"|on (?:holiday|vacation)"
@@ -105,13 +105,13 @@ _NOT_DONE = caseless(
     rf"|\b(?:is|are|am)(?:n['’]t| not) \w+ing\b[^,;]*\bthis {WEEKDAY}\b"
     r"|\A[^,;]*\b(?:beinahe \w+t|noch nicht)\b|\A[^，,；]*(?:差点|险些|还没|先不)"
 )
-"""What nearly was, is not yet, failed once more, was taken back at once, or is for one day."""
+"""Changes that nearly happened, have not yet happened, failed again, were undone at once, or are for one day."""
 _WAS_SO = caseless(
     r"(?:\A[^,;]*|\b(?:because|as|since|when) [^,;]*)\b(?:was|were) (?:(?:all|too|so|very|completely|fully) )*(?:closed"
     r"|shut|full|packed|crowded|sold out|ill|sick|away|busy|late|off|out|down|stuck|blocked|jammed|booked"
     r"|cancel+ed|on (?:leave|strike))\b(?! for (?:good|ever)| (?:to|of|down)\b)"
 )
-"""What was the matter at one time."""
+"""States at one past time."""
 _HOLDS_ON = caseless(
     rf"\b(?:now|these days|nowadays|from now on|for good|any ?more|no longer|{PRESENT})\b|['’]ve\b"
     rf"|\b(?-i:[A-Z])\w+ (?!was\b)[a-z]+s\b|\b(?:i|we|they) (?!(?:{IRREGULAR})\b)[a-z]+(?<!ed)\b"
@@ -127,7 +127,7 @@ _ADDS = caseless(
     r"\b(?:also|too(?=\W*\Z|[,;])|as well|(?<!has )(?<!have )(?<!got )another|second|additional|additionally"
     r"|in addition|besides|both|either|other one|the other(?= \w+['’]s))\b|另外|还有一|也(?!就|许)|另一|再加|又买|多了"
 )
-"""What stands beside what holds takes nothing's place."""
+"""Words of addition: an additional value replaces nothing."""
 _ORDERS = caseless(
     r"\A\W*(?:please|pls|use|make|do|don['’]?t|let|put|try|add|remove|delete|change|move|switch|rename|replace"
     r"|write|fix|go|run|keep|set|give|remind"
@@ -148,12 +148,12 @@ AUTHOR = caseless(r"\W*(?:(?:i|we|ich|wir)(?:['’]\w+)?\b|我(?:们|家)?(?!的
 _ELIDED = caseless(
     r"\W*(?:(?:just|finally) )?(?:sold|cancel+ed|ditched|gave (?:up|away)|got rid of|parted with|traded in) "
 )
-"""What people tell of themselves without saying so."""
+"""Statements about oneself without a subject."""
 _DENIES = caseless(
     r"\W*(?:it|that|this|he|she|they|there)(?:['’](?:s|re)| is| are| was| were| do| does| did)?(?: not|n['’]t)\b"
     r"[^,;]{0,20}[,;]"
 )
-"""What was answered, and nothing of it."""
+"""A denial of the answer."""
 _PRONOUN = caseless(
     r"\W*(?:it|its|that|this|he|she|they|them|those|these|there|his|her|their|er|sie|es"
     r"|(?:die|der|das)(?= (?-i:[a-z])))(?:['’]\w+)?\b|[他她它]"
@@ -165,7 +165,7 @@ STATES = caseless(
     rf"|\b(?:{GERMAN_VERB})\b"
     r"|\b(?:i|we|they|you|ich|wir) (?:now |only |always )?[a-z]+\b|[\u4e00-\u9fff]{2}"
 )
-"""What is no sentence has no verb: `not that file`, and neither has a name: `Dr. Weiss`."""
+"""A verb, which fragments (`not that file`) and names (`Dr. Weiss`) lack."""
 _SAYS_SO = caseless(
     r",? (?:(?:the |my )?[\w']{2,20} )?(?:said|says) so\W*\Z"
     r"|,? (?:(?:the )?[\w' ]{2,30} )?(?:just |has |have |had )*(?:told|let) (?:me|us)(?: know)?(?: so"
@@ -173,9 +173,7 @@ _SAYS_SO = caseless(
     r"|(?<=[，,])?(?:医生|老师|公司|学校|物业|客服|银行|房东|领导|通知)(?:刚|刚刚|那边)?(?:说|通知"
     r"|确认)(?:了[，,])?(?=[^，,]{0,10}(?:改|换|变|不用|推迟|提前))"
 )
-"""Who said it, of what its author holds for true: behind it, or of a change."""
-
-
+"""The source of a statement that its author believes: after the statement, or of a change."""
 _REST_STAYS = caseless(
     r"[,;，；]\s*(?:(?:and |but )?(?:(?:the |all the )?rest|everything else|all else)(?: (?:is|stays|remains))?"
     r" (?:(?:all )?the same|as (?:before|it was|is)|unchanged)|(?:and |but )?the rest (?:stays|remains)"
@@ -183,7 +181,7 @@ _REST_STAYS = caseless(
     r"|der rest bleibt(?: gleich| so| wie gehabt)?"
     r"|(?:别的|其[他它余]的?)(?:都|全)?(?:照旧|不变|没变|一样))[\s.!。！]*\Z"
 )
-"""An aside that says of the rest that it holds as before."""
+"""An aside that everything else stays the same."""
 _BARE_NOT = expression(
     r"(?<![\w.@/_-])([Ii]s|[Aa]re|[Ww]as|[Ww]ere|do|[Dd]oes|[Dd]id|has|have|had|could|should|would)nt(?![\w@/_-]|\.\w)"
 )
@@ -196,8 +194,6 @@ _HAS_NOW = expression(
 _HAS_MOVED = expression(
     r"(?:[Tt]he|[Oo]ur) [a-z][a-z -]*(?:has|have|['’]s) (?:now |just )*(?:moved|switched|migrated|changed)\b"
 )
-
-
 _JOIN = caseless(r"\b(?:so|because|since) (?=(?:i|we)\b)")
 _LASTS = expression(
     r"(?i:\b(?:instead|these days|nowadays|from now on|signed (?:on|up)|joined|switched)\b).*\b[A-Z][a-z]"
@@ -207,67 +203,69 @@ _NOT_NAME = expression(r"(?<=\w )[A-Z][\w'’-]+\b.*\b(?:instead of|rather than)
 
 
 class Revision(Struct, frozen=True):
-    """A sentence that says that something is no longer as it was, read by its cue.
-
-    `old` and `new` are the words for what held and what holds now, where it says them; `about` are those for what it
-    is said of, empty where that is a pronoun or the author alone.
-    """
+    """A sentence that says that something has changed, parsed by its cues."""
 
     text: str
     plain: str
-    """Without what leads in, and with what is no word of its author blanked."""
+    """The sentence without leads, and with words that are not its author's blanked."""
     forms: tuple[str, ...]
     about: str = ""
+    """Words for the thing; empty if it is a pronoun or the author alone."""
     thing: str = ""
-    """Of these, what somebody changes."""
+    """The part of `about` that is the object of a change."""
     subject: str = ""
-    """The words before its verb, where its cue does not say what it is said of."""
+    """The words before the verb, for a sentence that does not begin with a pronoun, the author or a value."""
     context: str = ""
-    """What stands before it, of what it says only `it`."""
+    """The text before a sentence that begins with a pronoun."""
     is_authors: bool = False
+    """Whether it is about its author."""
     has_pronoun: bool = False
+    """Whether it begins with a pronoun."""
     has_verb: bool = True
     old: tuple[str, ...] = ()
+    """Old values, as far as it names them."""
     new: str = ""
+    """New value, if it names one."""
 
     @property
     def form(self) -> str:
-        """Return the first of its forms."""
+        """First of its forms."""
         return self.forms[0]
 
     @property
     def has_contrast(self) -> bool:
-        """Whether another of its clauses says more than what it denies, and of whom."""
-        clauses = [one for one in _PARTS.split(self.plain) if not any(old in one for old in self.old)]
+        """Whether a clause without an old value says more than the thing and the subject."""
+        clauses = [clause for clause in _PARTS.split(self.plain) if not any(old in clause for old in self.old)]
         return bool(content(" ".join(clauses)).difference(content(self.about), content(self.subject)))
 
     @property
     def is_self_contained(self) -> bool:
-        """Whether its author says what of theirs changed, and to what: it needs no memory of what was before."""
-        if not (self.is_authors or self._is_own_change):
-            are_named = bool(self.new) and all(_NAMED.match(one) for one in (self.new, *self.old))
+        """Whether the author says which thing of theirs changed to what, so that no old memory is needed."""
+        if self._is_own_change:
+            return True
+        values = (self.new, *self.old)
+        if not self.is_authors:
+            are_named = bool(self.new) and all(map(_NAMED.match, values))
             return are_named and FROM_TO in self.forms and bool(_HAS_MOVED.match(self.plain))
         if NO_LONGER in self.forms:
             has_another = NOW in self.forms and _HAS_NOW.search(self.plain)
             if has_another or CHANGE in self.forms or FROM_TO in self.forms:
                 return True
-        if self._is_own_change:
-            return True
-        is_named = bool(self.new) and any(_NAMED.match(value) for value in (self.new, *self.old))
+        is_named = bool(self.new) and any(map(_NAMED.match, values))
         return is_named and (FROM_TO in self.forms or bool(_MOVES.search(self.plain)))
 
     @property
     def _is_own_change(self) -> bool:
-        """Whether its author says, by name, what is over and what lasts in its place."""
-        clauses = [one for one in _PARTS.split(_JOIN.sub("", self.plain)) if one]
-        over = [one for one in clauses if has_gone(one) and (_NAMED.search(one, 1) or HAN_SIGN.search(one))]
-        instead = [one for one in clauses if one not in over and _LASTS.search(one)]
-        is_both = any(_NOT_NAME.search(one) for one in clauses)
-        return any(map(AUTHOR.match, clauses)) and (bool(over and instead) or is_both)
+        """Whether the author names what has ended and what replaces it."""
+        parts = list(filter(None, _PARTS.split(_JOIN.sub("", self.plain))))
+        over = [part for part in parts if has_ended(part) and (_NAMED.search(part, 1) or HAN_SIGN.search(part))]
+        has_instead = any(part not in over and _LASTS.search(part) for part in parts)
+        is_both = any(map(_NOT_NAME.search, parts))
+        return any(map(AUTHOR.match, parts)) and (bool(over and has_instead) or is_both)
 
     @property
     def rest(self) -> str:
-        """What it says apart from what held."""
+        """The sentence without its old values."""
         rest = self.plain
         for old in self.old:
             rest = rest.replace(old, " ; ")
@@ -275,25 +273,25 @@ class Revision(Struct, frozen=True):
 
 
 def revision_gate(text: str, *, has_answer: bool) -> str:
-    """Return the cue of a message that may revise something; empty if it has none."""
-    return next((one.form for one in revisions_of(text, has_answer=has_answer)), "")
+    """Return the first cue of a message that may revise something; empty if it has none."""
+    return next((revision.form for revision in revisions_of(text, has_answer=has_answer)), "")
 
 
 def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | DroppedItem]:
-    """Yield the sentences of a message that revise something, or why one with a cue does not."""
+    """Yield the sentences of a message that revise something; one with a cue that does not as a dropped item."""
     if why_unfit(text):
         return
     sentences = _join(text)
     leads, context = frozenset[str](), ""
     for sentence, unfit in zip(sentences, why_each_unfit(sentences), strict=True):
-        plain, own = behind_leads(sentence.plain)
+        plain, own = strip_leads(sentence.plain)
         start = len(sentence.plain) - len(plain)
         before = f"{context} {sentence.plain[:start]}"
         context = f"{context} {sentence.plain}" if own else sentence.plain
         if not re.search(r"\w", plain):
             leads |= own
             continue
-        # for reading alone: what is kept is as it was written
+        # only for parsing: the kept text stays unchanged
         plain = _BARE_NOT.sub(r"\1n't", _REST_STAYS.sub("", plain))
         revision = _read(sentence.text, plain, own | leads, before, has_answer=has_answer)
         leads = own
@@ -304,25 +302,28 @@ def revisions_of(text: str, *, has_answer: bool = False) -> Iterator[Revision | 
 
 
 def corrects_alone(sentence: str) -> bool:
-    """Tell whether a sentence says only what another one before it got wrong: `no, Tuesday`."""
+    """Return whether a sentence only corrects the text before it, without a verb: `no, Tuesday`."""
     return any(
-        isinstance(one, Revision) and ANSWER in one.forms and not one.has_verb
-        for one in revisions_of(sentence, has_answer=True)
+        isinstance(revision, Revision) and ANSWER in revision.forms and not revision.has_verb
+        for revision in revisions_of(sentence, has_answer=True)
     )
 
 
 def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
-    """Say why a sentence states nothing that holds from now on; empty if it does. What answers needs no verb."""
+    """Return the reason why a sentence states nothing that is valid from now on; empty if it does.
+
+    A reply to an answer (`is_answer`) needs no verb.
+    """
     plain = _SAYS_SO.sub("", sentence.plain)
     name, colon, value = plain.partition(":")
     if colon and (_MOVES_IT.search(name) or (STATES.search(name) and not STATES.search(value))):
-        # a colon before a bare value, or behind what was changed, is none before what somebody says
+        # a colon before a bare value, or after the object of a change, does not introduce another person's words
         plain = f"{name},{value}"
     if why := why_not_plain(SpokenSentence(sentence.text, plain)):
         return why
-    if _is_of_one_time(plain):
+    if _is_of_past_time(plain):
         return SkipReason.UNREAL
-    # what comes of it may be of the moment
+    # the consequences may be of the moment
     plain = _CONSEQUENCE.sub("", plain)
     lasting = _FROM_TODAY.sub("", _GOES.sub("", plain))
     if (
@@ -339,23 +340,23 @@ def why_no_fact(sentence: SpokenSentence, *, is_answer: bool) -> str:
     )
     is_order = _ORDERS.match(plain) and not _DONE.search(plain) and not is_contrast
     if is_order and comma and has_word_of_change(reason) and STATES.search(reason):
-        # why it is to be done is so
+        # the reason for the order is a fact
         return why_no_fact(SpokenSentence(sentence.text, reason), is_answer=is_answer)
     return SkipReason.NO_VALUE if is_order or _OF_TASK.search(plain) or not (is_answer or STATES.search(plain)) else ""
 
 
-def _is_of_one_time(plain: str) -> bool:
-    """Tell whether a sentence says what was the matter once, and of nothing that it holds since; or what was done."""
+def _is_of_past_time(plain: str) -> bool:
+    """Return whether a sentence is about a state or an action of one past time, without a lasting change."""
     state = _WAS_SO.search(plain)
     is_over = state is not None and not _HOLDS_ON.search(f"{plain[: state.start()]} ; {plain[state.end() :]}")
     return is_over or _DID_INSTEAD.search(plain) is not None
 
 
 def _join(text: str) -> list[SpokenSentence]:
-    """Return the sentences, those that a semicolon parts as one, and one about `it` with the one before it."""
+    """Return the sentences; those separated by a semicolon are joined, and `it is …` with a denial before it."""
     joined = list[SpokenSentence]()
     for sentence in spoken_sentences(text):
-        if joined and (joined[-1].text.endswith((";", "；")) or _goes_on(joined[-1], sentence)):
+        if joined and (joined[-1].text.endswith((";", "；")) or _continues(joined[-1], sentence)):
             last = joined.pop()
             plain = f"{last.plain.rstrip('.。;；!！')}; {sentence.plain}"
             sentence = SpokenSentence(f"{last.text} {sentence.text}", plain)
@@ -363,30 +364,30 @@ def _join(text: str) -> list[SpokenSentence]:
     return joined
 
 
-def _goes_on(before: SpokenSentence, sentence: SpokenSentence) -> bool:
-    """Tell whether a sentence says of `it` what holds, and the one before it what does not."""
+def _continues(before: SpokenSentence, sentence: SpokenSentence) -> bool:
+    """Return whether a sentence says what `it` is now, and the sentence before it the old value."""
     if before.is_question or not _INSTEAD.match(sentence.plain):
         return False
-    return any("old" in match.groupdict() for _, match in cues_in(behind_leads(before.plain)[0]))
+    return any("old" in match.groupdict() for _, match in cues_in(strip_leads(before.plain)[0]))
 
 
 def is_chinese(text: str) -> bool:
-    """Tell by its beginning whether a statement is Chinese."""
+    """Return whether a statement is Chinese, by its beginning."""
     return HAN_SIGN.search(text[:_NEAR]) is not None
 
 
 def subject_of(text: str) -> str:
-    """Return the words before the verb of a plain statement, as far as they can be told without a grammar."""
+    """Return the words before the verb of a plain statement, as far as they can be found without a grammar."""
     if is_chinese(text):
         text = FROM_WHEN.sub("", text)
-        # a value ends it, too, where there is no verb: 周报周五交
-        ends = [one.start for one in values_in(text) if one.start and one.kind in TIMES]
+        # without a verb, a value ends the subject: 周报周五交
+        ends = [value.start for value in values_in(text) if value.start and value.kind in TIMES]
         return _HAN_VERB.split(text[: min(ends, default=len(text))], maxsplit=1)[0]
     subject = list[str]()
     words = _WORD.findall(text[:_SUBJECT_CHARS])
     for word, following in pairwise((*words, "")):
         is_noun = bool(subject) and _BEFORE_NOUN.match(subject[-1]) and word.isalpha()
-        # it has the ending of a verb, and none stands behind it: `the school bus leaves`
+        # a word with the ending of a verb and no verb after it: `the school bus leaves`
         is_like_verb = _LIKE_VERB.match(word) and (
             _PRESENT.match(word) or not (_BE.match(following) or _PRESENT.match(following) or _PAST.match(following))
         )
@@ -397,15 +398,15 @@ def subject_of(text: str) -> str:
 
 
 def _is_value_instead(plain: str, forms: Sequence[str], leads: frozenset[str], *, has_verb: bool) -> bool:
-    """Tell whether a sentence is hardly more than a value, behind a slip or beside one that is denied."""
+    """Return whether a sentence is hardly more than a value, after a slip or with a denied value."""
     if "slip" in leads and _IS_VALUE.fullmatch(plain):
-        # `wait, it's in German` is no other place to live in
+        # a typed value is needed: `wait, it's in German` is not a place
         return bool(values_in(plain))
     return not has_verb and ("slip" in leads or NOT_BUT in forms)
 
 
 def _form_by_words(plain: str, leads: frozenset[str], *, has_answer: bool, is_plain: bool) -> list[str]:
-    """Return the form of a sentence that has none of the cues: by what leads in, or a word of change."""
+    """Return the form of a sentence without a cue, by its leads or a word of change; empty if it has none."""
     if "slip" in leads and is_plain and values_in(plain):
         return [SLIP]
     if "news" in leads:
@@ -418,7 +419,7 @@ def _read(text: str, plain: str, leads: frozenset[str], context: str, *, has_ans
         return None
     cues = list(cues_in(plain))
     forms = [form for form, _ in cues]
-    # what a change is of, FROM_TO and the like say more exactly
+    # these forms name the parts of a change more exactly than CHANGE
     is_exact = not {FROM_TO, NO_LONGER, NOT_BUT}.isdisjoint(forms)
     named: dict[str, dict[str, None]] = defaultdict(dict)
     for form, match in cues:

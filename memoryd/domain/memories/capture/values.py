@@ -1,8 +1,8 @@
-"""Values of a statement by their types, and the content words of a text with how telling each is.
+"""Typed values of a statement, and the content words of a text with their rarity.
 
-A type is what another value of the same may stand in the place of: a time, days, a date, a phone number, so many of a
-unit, a number or a name behind the same noun. Two statements about one thing with one value of a type each, and
-different ones, are an old and a new version.
+A value may be replaced by another value of its type: a time, days, a date, a phone number, an amount of a unit, a
+number or a name after the same noun. Two statements about one thing that have different values of one type are an old
+and a new version.
 """
 
 import re
@@ -31,7 +31,7 @@ _ONE_OCLOCK = (
     "|(?<=[号午])(?!一[点时][也都儿不没])|(?<=[今明后当][天晚早])(?!一[点时][也都儿不没])|(?<=[周期拜][一二三四五六日天])"
     "|(?<=[到在是于为从至])(?=一[点时](?:了|[到至]|以?[前后]|\\s*(?:[，。；！、,.;!]|\\Z)))"
 )
-"""Before what else says *a bit*, 一点."""
+"""Contexts in which 一点 is one o'clock; elsewhere it means *a bit*."""
 MEASURE = (
     "(?:个月|个小时|小时|分钟|公斤|千克|毫克|微克|公里|厘米|毫米|毫升|平方米|平米|美元|欧元|号楼|单元|块钱|万元|元"
     "|块|毛|年|天|周|岁|斤|克|片|粒|颗|次|人|位|个人"
@@ -79,7 +79,7 @@ _NAMED = expression(
     r"|\b(?:on|at|in|with|by|from|to|via|through|under|of|for) (?:the )?(?P<noun>[a-z]{3,20}) (?P<low>[a-z][\w-]{2,24})"
     r"(?=\s*(?:\Z|[,.;!)]|(?:since|now|from|at|on|in|with|until|as|again|instead|not|because|and)\b))"
 )
-"""Case counts: a name in capitals behind a noun, or a word at the end of its phrase behind one."""
+"""A capitalised name after a noun, or a word at the end of its phrase after a noun; case matters."""
 _NO_ANCHOR = expression(
     r"(?:is|are|was|were|be|been|to|not|no|and|or|but|the|an?|of|in|on|at|by|with|from|for|as|than|it|its|my|our|his"
     r"|her|their|your|we|they|she|he|you|that|this|who|which|now|then|again|to|into|over|use|uses|used|using|via"
@@ -92,7 +92,7 @@ _PLURAL_DAY = expression(r"(?<=day)s\b")
 
 
 class TypedValue(Struct, frozen=True):
-    """One value where it stands in a text. `anchor` is the stem of the content word before it, empty if none."""
+    """A value in a text. `anchor` is the stem of the content word before it, empty if there is none."""
 
     kind: str
     text: str
@@ -102,15 +102,25 @@ class TypedValue(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What two texts have in common that say the same value."""
+        """Normalised text, which is equal for the same value in different texts."""
         key = " ".join(re.findall(rf"[\w.:@%£€$]+|[{HAN}]+", self.text.casefold())).rstrip(".")
         return _PLURAL_DAY.sub("", key)
 
 
+ContentWords = frozenset[str]
+"""Content words of a text, as returned by `content`."""
+ValuePair = tuple[TypedValue, TypedValue]
+"""An old value and the new value that replaces it."""
+ValueReader = Callable[[str], list[TypedValue]]
+"""`values_in`, or a cached form of it."""
+
+
 def values_in(text: str) -> list[TypedValue]:
-    """Return the typed values of a text, in order; those of names behind a noun last."""
-    typed = [value for match in _TYPED.finditer(text) if (value := _value(match)) is not None]
-    names = (name for name in _names(text) if not any(name.start < one.end and one.start < name.end for one in typed))
+    """Return the typed values of a text, in order; names after a noun come last."""
+    typed = [value for match in _TYPED.finditer(text) if (value := _value(match))]
+    names = (
+        name for name in _names(text) if not any(name.start < value.end and value.start < name.end for value in typed)
+    )
     return [*typed, *names]
 
 
@@ -143,37 +153,35 @@ _NEAR = 80
 
 
 def _anchor(text: str, start: int) -> str:
-    """Return the stem of the content word before a place, over what only joins."""
+    """Return the stem of the last content word before `start`; empty if there is none nearby."""
     before = text[max(0, start - _NEAR) : start]
-    while found := _WORD_BEFORE.search(before):
-        word = found[1].lower()
+    while match := _WORD_BEFORE.search(before):
+        word = match[1].lower()
         if word not in STOP_WORDS and word not in _JOINS:
             return stem(word)
-        before = before[: found.start()]
+        before = before[: match.start()]
     return ""
 
 
 _JOINS = word_set("now new about around only exactly currently number no nr then still again already say since")
 
 
-def new_value(
-    old: str, new: str, *, is_loose: bool = False, read: Callable[[str], list[TypedValue]] = values_in
-) -> tuple[TypedValue, TypedValue] | None:
-    """Return the one value of an old statement that a new one has another value of the same type for; None: not one.
+def new_value(old: str, new: str, *, is_loose: bool = False, read: ValueReader = values_in) -> ValuePair | None:
+    """Return the value of an old statement and the new value of the same type, if there is exactly one such pair.
 
-    Where either has several of a type, those behind the same word belong together. `is_loose`: what ends both
-    statements behind the same preposition counts, too, but a time, a port or so many are no thing. `read` is
-    `values_in`, or what remembers what that returns.
+    If a statement has several values of a type, values with the same anchor belong together. `is_loose`: the final
+    phrases of both statements may be the pair, too, if they follow the same preposition and are both measures or both
+    not.
     """
     before, after = read(old), read(new)
-    known = {one.key for one in before}
+    known = {value.key for value in before}
     pairs = []
-    for kind in dict.fromkeys(one.kind for one in after):
+    for kind in dict.fromkeys(value.kind for value in after):
         mine, theirs = _distinct(after, kind), _distinct(before, kind)
-        fresh = [one for one in mine if one.key not in known]
-        replaced = [one for one in theirs if one.key not in {other.key for other in mine}]
+        fresh = [value for key, value in mine.items() if key not in known]
+        replaced = [value for key, value in theirs.items() if key not in mine]
         if len(fresh) == 1 and len(replaced) > 1:
-            replaced = [one for one in replaced if one.anchor and one.anchor == fresh[0].anchor]
+            replaced = [value for value in replaced if value.anchor and value.anchor == fresh[0].anchor]
         if len(fresh) == 1 and len(replaced) == 1:
             pairs.append((replaced[0], fresh[0]))
     pairs = pairs or list(_bare_numbers(before, after)) or list(_han_named(old, new, read))
@@ -187,10 +195,10 @@ def new_value(
 _NUMBER = expression(r"\d+(?:[.,]\d+)*")
 
 
-def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[tuple[TypedValue, TypedValue]]:
-    """Yield a number without its unit that stands behind the word of the one amount: `it costs 35`."""
+def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> Iterator[ValuePair]:
+    """Yield pairs of an amount and a number without its unit after the same word: `it costs 35`."""
     for later in after:
-        amounts = [one for one in before if one.kind.startswith("amount ") and one.anchor == later.anchor]
+        amounts = [value for value in before if value.kind.startswith("amount ") and value.anchor == later.anchor]
         if later.kind.startswith("number ") and len(amounts) == 1 and (number := _NUMBER.match(amounts[0].text)):
             start = amounts[0].start
             bare = TypedValue(later.kind, number[0], start, start + number.end(), later.anchor)
@@ -198,8 +206,8 @@ def _bare_numbers(before: Sequence[TypedValue], after: Sequence[TypedValue]) -> 
                 yield bare, later
 
 
-def _distinct(values: Sequence[TypedValue], kind: str) -> list[TypedValue]:
-    return list({one.key: one for one in values if one.kind == kind}.values())
+def _distinct(values: Sequence[TypedValue], kind: str) -> dict[str, TypedValue]:
+    return {value.key: value for value in values if value.kind == kind}
 
 
 _HAN_NAMED = expression(
@@ -209,8 +217,8 @@ _HAN_NAMED = expression(
 _MIN_NOUN = 2
 
 
-def _han_named(old: str, new: str, read: Callable[[str], list[TypedValue]]) -> Iterator[tuple[TypedValue, TypedValue]]:
-    """Yield what two clauses say of a noun that ends the part before their verbs."""
+def _han_named(old: str, new: str, read: ValueReader) -> Iterator[ValuePair]:
+    """Yield pairs of values that two clauses state of the same noun before their verbs."""
     for later in _HAN_NAMED.finditer(new):
         for earlier in _HAN_NAMED.finditer(old):
             noun = later["noun"]
@@ -223,10 +231,10 @@ def _han_named(old: str, new: str, read: Callable[[str], list[TypedValue]]) -> I
                     yield old_value, value
 
 
-def common_start(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many items, or characters, two sequences have alike at their beginnings."""
-    unlike = (at for at, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
-    return next(unlike, min(len(one), len(other)))
+def common_start(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the length of the common beginning of two sequences, or strings."""
+    unlike = (at for at, (mine, theirs) in enumerate(zip(first, second, strict=False)) if mine != theirs)
+    return next(unlike, min(len(first), len(second)))
 
 
 _END = caseless(
@@ -242,23 +250,26 @@ _MEASURED = caseless(
     r"|evenings?|nights?|weekdays?|weekends?|week|month|year|term|today|tomorrow"
     r"|(?:port|version) [\w.]*\d[\w.]*)\Z"
 )
-"""What a preposition leads to that is no thing, and no place."""
+"""A time, port or version after a preposition, rather than a thing or place."""
 
 
 def _last_phrase(text: str, values: Iterable[TypedValue]) -> TypedValue | None:
-    found = list(_END.finditer(text))
-    if not found or _HAS_VERB.search(found[-1][0]):
+    """Return the phrase after the last preposition as a value; None if it has a verb, or there is none."""
+    matches = list(_END.finditer(text))
+    if not matches or _HAS_VERB.search(matches[-1][0]):
         return None
-    last = found[-1]
+    last = matches[-1]
     group, join = ("value", last["join"].lower()) if last["value"] else ("han_value", last["han_join"])
     phrase = TypedValue(f"end {join}", last[group], *last.span(group), join)
     return replace(phrase, kind=f"{phrase.kind} of a measure") if _is_measure(phrase, values) else phrase
 
 
 def _is_measure(value: TypedValue, typed: Iterable[TypedValue]) -> bool:
-    """Tell whether a value is all a time, or so many of something."""
-    within = (one.start <= value.start and value.end <= one.end for one in typed if not one.kind.startswith("name"))
-    return _MEASURED.match(value.text) is not None or any(within)
+    """Return whether a value is within a time, a number or an amount."""
+    is_within = any(
+        other.start <= value.start and value.end <= other.end for other in typed if not other.kind.startswith("name")
+    )
+    return is_within or _MEASURED.match(value.text) is not None
 
 
 _SAYS_WHEN = caseless(
@@ -266,18 +277,18 @@ _SAYS_WHEN = caseless(
     r"|heute|morgen|woche|monat)s?\b|[今明后]天|[这下上本]个?(?:周|月|星期|学期)|周末|[月年初底]"
 )
 _VERSION = expression(r"\d+\.\d+")
-"""Looks like a time of day, too."""
+"""A version number, which looks like a time of day."""
 _ONLY_WHEN = caseless(rf"\A[^,;]*?\b(?:is|are) (?:on|at) (?:the )?(?:{WEEKDAY}|\d{{1,2}}(?::\d\d|th|st|nd|rd)?)\W*\Z")
 TIMES = word_set("time days date daypart")
-"""The types of values that say when."""
+"""Kinds of values that are times."""
 
 
-def may_change_to(old: str, new: str, *, read: Callable[[str], list[TypedValue]] = values_in) -> bool:
-    """Tell whether a value may be what a statement says otherwise: a date is no time of day, and neither is a place."""
-    known, said = ({value.kind for value in read(text)} & TIMES for text in (old, new))
-    if known and said:
-        return not known.isdisjoint(said)
-    if said:
+def may_change_to(old: str, new: str, *, read: ValueReader = values_in) -> bool:
+    """Return whether a new value may replace the value of a statement: a date replaces neither a time nor a place."""
+    known, spoken = ({value.kind for value in read(text)} & TIMES for text in (old, new))
+    if known and spoken:
+        return not known.isdisjoint(spoken)
+    if spoken:
         return bool(_VERSION.match(new) or _SAYS_WHEN.search(old))
     return not (known and _ONLY_WHEN.search(old)) or bool(_SAYS_WHEN.search(new) or re.search(r"\d", new[:2]))
 
@@ -295,7 +306,7 @@ kein keine keinen keinem keiner keines
 jetzt nun ab doch nein statt anstatt sondern mehr wieder wurde auf nehmen nehme nutzen nutze benutzen verwenden
 verschoben verlegt geändert gewechselt umgestiegen kommt kommen die den in an im am um uhr merk dir vergiss denk daran
 """)
-"""Beside those of the index: what a correction says of no thing, and what all of one kind are called."""
+"""Stop words besides those of the index: words of corrections, and general nouns."""
 _HAN_STOPS = expression(
     "其实|时间|日期|地点|号码|名字|不是|而是|不再|不用|不需要|不必|没有|已经|现在|目前|以后|今后|以前|之前"
     "|从今天起|从现在起|今年|上个?月|上个?星期|上周|昨天|最近|刚刚"
@@ -308,23 +319,23 @@ _HAN_RUN = expression(rf"[{HAN}]+")
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """Return an English word without the ending that its number, tense or doer gives it."""
+    """Return an English word without its ending for number, tense or agent."""
     plain = word.replace("-", "")
     bare = _SUFFIX.sub("", plain)
     return bare if bare == plain else _SUFFIX.sub("", bare)
 
 
-def content(text: str) -> frozenset[str]:
-    """Return the content words of a text: stems, and of Chinese the pairs of signs that no joining word parts."""
-    found = set[str]()
+def content(text: str) -> ContentWords:
+    """Return the content words of a text: stems, and for Chinese the pairs of characters between stop words."""
+    words = set[str]()
     for token in _TOKEN.findall(text):
         if _HAN_RUN.match(token):
-            found.update(_pairs(token))
+            words.update(_pairs(token))
             continue
         word = token.casefold().replace("’", "'").removesuffix("'s").removesuffix("'").rstrip(".")
         if word and word not in STOP_WORDS and word not in _OTHER_STOPS:
-            found.add(stem(word))
-    return frozenset(found)
+            words.add(stem(word))
+    return frozenset(words)
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -335,31 +346,34 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 class Rarity(Struct, frozen=True):
-    """How telling words are among some texts: the fewer hold one, the more it says."""
+    """Weights of words in a collection of texts: the fewer texts contain a word, the more it weighs.
+
+    `counts` are the numbers of texts by word, `texts` is the number of all texts.
+    """
 
     counts: Mapping[str, int]
     texts: int
 
     def weight(self, words: Iterable[str]) -> float:
-        """Return the weight of some words together."""
+        """Return the total weight of words."""
         return sum(log((self.texts + 2) / (self.counts.get(word, 1) + 0.5)) for word in words)
 
-    def share(self, part: frozenset[str], whole: frozenset[str]) -> float:
-        """Return how much of the weight of all words those of a part have; 0 where there are none.
+    def share(self, part: ContentWords, all_words: ContentWords) -> float:
+        """Return the share of the weight of all words that is in `part`; 0 without words.
 
-        A pair of signs that lies across two of the part is no word.
+        A pair of Chinese characters that spans two words of the part does not count.
         """
-        ends, starts = {one[-1] for one in part}, {one[0] for one in part}
+        ends, starts = {word[-1] for word in part}, {word[0] for word in part}
         words = [
-            one
-            for one in whole
-            if one in part or not (_HAN_RUN.match(one) and {one[0]} <= ends and {one[-1]} <= starts)
+            word
+            for word in all_words
+            if word in part or not (_HAN_RUN.match(word) and word[0] in ends and word[-1] in starts)
         ]
         total = self.weight(words)
         return self.weight(part) / total if total else 0.0
 
 
-def says(text: str, value: str) -> bool:
-    """Tell whether a text says a value: a part of it without spaces, else by its words."""
+def states_value(text: str, value: str) -> bool:
+    """Return whether a text contains a value: a Chinese value literally, any other by its content words."""
     words = content(value)
     return value in text if _HAN_RUN.search(value) else bool(words) and words <= content(text)

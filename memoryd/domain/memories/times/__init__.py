@@ -1,1 +1,1 @@
-"""Times as people write them, in English, German and Chinese, as spans of days."""
+"""Parsing of times in English, German and Chinese texts into spans of days."""

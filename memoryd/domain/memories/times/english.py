@@ -1,6 +1,6 @@
-"""Times as English tells them relative to a day: `yesterday`, `last Wednesday`, `two weeks ago`, `since May`.
+"""English times relative to a day: `yesterday`, `last Wednesday`, `two weeks ago`, `since May`.
 
-Texts are in plain spelling. No pattern repeats what could be read in two ways, so that each is one pass.
+Texts are normalised. No pattern repeats an ambiguous part, so that each is a single pass without backtracking.
 """
 
 import re
@@ -12,21 +12,21 @@ from memoryd.domain.memories.times.spans import (
     ENGLISH_SEASON,
     Calendar,
     DaySpan,
-    Lean,
+    Direction,
     TimeMention,
     TimeReading,
     Unit,
-    dated,
+    apply_rules,
     days_of_month,
     english_season,
     in_year,
+    last_units,
     month_of,
-    one_day,
-    read_by,
     shifted,
+    single_day,
     unit_away,
-    units_back,
     year_of,
+    yearless_mention,
 )
 from memoryd.domain.text.dates import MONTH, month_named
 
@@ -43,7 +43,7 @@ _COUNTS = {
 NO_PART = r"(?<![0-9][.,/\u2044])(?<!\bhalf\s)(?<!\bhundred\s)(?<!\bhundred\sand\s)" + "".join(
     rf"(?<!\b{tens}[\s-])" for tens in _TENS
 )
-"""Before a number: it is not the end of another one, as in `2.5`, `1,500`, `twenty-one`, or half of one."""
+"""Before a number: it is not the end of another number, as in `2.5`, `1,500` or `twenty-one`, and not after `half`."""
 _COUNT = (
     rf"{NO_PART}(?P<count>[0-9]{{1,4}}|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_ONES)})"
     rf"|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})(?:\sof)?"
@@ -72,7 +72,7 @@ _NEAR_WEEKEND = expression(
     r"(?!\s(?:before|after|of|edition|paper|house|home|shift|trip|course|ticket|market|rate)\b|-)",
     _FLAGS,
 )
-"""Without a word before it, it is a time only where it stands at an end or before what somebody does: `_GOES_ON`."""
+"""Without a preposition it is a time only if `_GOES_ON` matches after it: the end of a clause, or a verb or subject."""
 _GOES_ON = expression(
     r"\s*(?:[^\w\s]|\Z)|\s(?:was|is|were|will|did|had|we|i|you|he|she|they|it|with|and|or|when|at|in|to|go|went)\b",
     _FLAGS,
@@ -123,7 +123,7 @@ _QUARTERS = expression(
     r"(?!\sof\s(?!the\syear\b))",
     _FLAGS,
 )
-"""`Q1 2026`, `the first quarter of next year`; without a year behind a word that leads to a time."""
+"""`Q1 2026`, `the first quarter of next year`; without a year only after a word such as `in` or `since`."""
 _OF_NEAR_YEAR = expression(
     rf"\b(?:(?P<in>(?:in|of|since|until|till|before|after|early|mid|late)[\s-])?"
     rf"(?:(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?(?P<name>{MONTH})\b(?:\.(?!\s(?-i:[A-Z])))?"
@@ -144,14 +144,14 @@ _DAYS_OF_IT = expression(
     rf"(?P<two>[0-9]{{1,2}})(?:st|nd|rd|th){_ENDS_DAY})",
     _FLAGS,
 )
-"""`the 27th`, which names no month: of it the nearest one is meant, of what was the last one."""
+"""`the 27th` without a month means the nearest such day; in a text about the past, the last one."""
 
 _FUTURE = expression(
     r"\b(?:will|won't|shall|going\sto|plans?|planned|due|must|needs?\sto|appointment|upcoming|tomorrow|next)\b|'ll\b",
     _FLAGS,
 )
 _NO_VERB = "need|shed|bed|red|seed|speed|feed|weed|deed|breed|reed|wed|sled|exceed|proceed|succeed|hundred|naked|sacred"
-"""What ends as the past of a verb does, and is none."""
+"""Words in `-ed` that are not past tenses of verbs."""
 PAST = expression(
     rf"\b(?:was|were|had|did|didn't|went|came|saw|met|got|said|made|took|told|gave|bought|brought|found|left|ate|ran|wrote"
     r"|paid|spent|drove|flew|knew|kept|felt|sent|lost|slept|broke|fell|spoke|chose|sold|caught|taught|thought|began|sang"
@@ -159,26 +159,26 @@ PAST = expression(
     rf"|(?!(?:{_NO_VERB})\b)\w{{2,20}}ed)\b",
     _FLAGS,
 )
-"""A verb of what was: one of those whose past is a word of its own, or what ends as the others do."""
+"""A verb in the past tense: a common irregular verb, or a word in `-ed`."""
 
 
-def english_lean(text: str) -> Lean:
-    """Tell whether a text speaks of what was or what will be, by its verbs."""
+def english_direction(text: str) -> Direction:
+    """Return whether a text is about the past or the future, by its verbs."""
     if _FUTURE.search(text):
-        return Lean.FUTURE
-    return Lean.PAST if PAST.search(text) else Lean.NEAREST
+        return Direction.FUTURE
+    return Direction.PAST if PAST.search(text) else Direction.NEAREST
 
 
 def english_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
     """Yield the times that a text names relative to a day, without a year, or by a month or year alone."""
-    small = text.lower()
-    rules = ((pattern, rule) for pattern, rule, signs in _RULES if any(sign in small for sign in signs))
-    return read_by(rules, text, calendar)
+    lower = text.lower()
+    rules = ((pattern, rule) for pattern, rule, parts in _RULES if any(part in lower for part in parts))
+    return apply_rules(rules, text, calendar)
 
 
 def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan:
-    said = " ".join((match["far"] or match["near"]).lower().split())
-    return one_day(shifted(calendar.day, _DAYS_AWAY.get(said, 0)))
+    name = " ".join((match["far"] or match["near"]).lower().split())
+    return single_day(shifted(calendar.day, _DAYS_AWAY.get(name, 0)))
 
 
 def _unit_next_to(match: TextMatch, calendar: Calendar) -> TimeReading:
@@ -198,17 +198,17 @@ def _near_weekend(match: TextMatch, calendar: Calendar) -> TimeMention | None:
 
 def _units_ago(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     sense = -1 if match["sense"].lower() == "ago" else 1
-    return unit_away(calendar.day, sense * counted(match), _unit(match))
+    return unit_away(calendar.day, sense * count_of(match), _unit(match))
 
 
 def _in_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
-    return unit_away(calendar.day, counted(match), _unit(match))
+    return unit_away(calendar.day, count_of(match), _unit(match))
 
 
 def _past_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
-    unit, count = _unit(match), counted(match)
+    unit, count = _unit(match), count_of(match)
     if AWAY[match["which"].lower()] < 0:
-        return units_back(calendar.day, count, unit)
+        return last_units(calendar.day, count, unit)
     end = unit_away(calendar.day, count, unit)
     return end and DaySpan(calendar.day, end.last)
 
@@ -221,10 +221,10 @@ def _weekdays(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     number = _WEEKDAYS_BY_NAME.index(name[:3].lower())
     start = match.start() if which in AWAY or which == "on" else match.start("name" if not is_short else "short")
     if which == "this":
-        found = shifted(calendar.day, number - calendar.day.weekday())
+        day = shifted(calendar.day, number - calendar.day.weekday())
     else:
-        found = calendar.weekday(number, _LEANS.get(which, calendar.lean))
-    return TimeMention(start, match.end(), one_day(found), is_weekday=True)
+        day = calendar.weekday(number, _DIRECTIONS.get(which, calendar.direction))
+    return TimeMention(start, match.end(), single_day(day), is_weekday=True)
 
 
 def _bare_month(match: TextMatch, calendar: Calendar) -> TimeReading:
@@ -233,7 +233,7 @@ def _bare_month(match: TextMatch, calendar: Calendar) -> TimeReading:
         return None
     month = month_named(name)
     if which not in AWAY:
-        return dated((match.start("name"), match.end()), calendar, month, None)
+        return yearless_mention((match.start("name"), match.end()), calendar, month, None)
     away = AWAY[which]
     year = calendar.day.year
     if away < 0 and month >= calendar.day.month:
@@ -244,7 +244,7 @@ def _bare_month(match: TextMatch, calendar: Calendar) -> TimeReading:
 
 
 def _months(match: TextMatch, calendar: Calendar) -> DaySpan | None:
-    """Return a range of months, which needs more than a word between two names: a year, or a word before them."""
+    """Return a range of months; it needs a year, or `between` or `from` before it."""
     year = int(match["year"]) if match["year"] else _near_year(match["which"], calendar)
     if year is None and match["between"] is None:
         return None
@@ -265,8 +265,8 @@ def _years(match: TextMatch, _calendar: Calendar) -> TimeMention | None:
 
 
 def _quarters(match: TextMatch, calendar: Calendar) -> TimeMention | None:
-    said = match["first"] or match["year"]
-    year = int(said) if said else _near_year(match["which"], calendar)
+    year_text = match["first"] or match["year"]
+    year = int(year_text) if year_text else _near_year(match["which"], calendar)
     if year is None and match["lead"] is None:
         return None
     number = int(match["number"]) if match["number"] else _QUARTER_NAMES.index(match["name"].lower()) + 1
@@ -279,9 +279,9 @@ def _of_near_year(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     is_word = name.lower() in _IS_WORD_TOO and not name[0].isupper()
     if year is None or (is_word and not (day or match["in"] or match["behind"])):
         return None
-    found = in_year(year, month_named(name), int(day) if day else None)
+    span = in_year(year, month_named(name), int(day) if day else None)
     start = match.end("in") if match["in"] else match.start()
-    return None if found is None else TimeMention(start, match.end(), found)
+    return None if span is None else TimeMention(start, match.end(), span)
 
 
 def _near_year(which: str | None, calendar: Calendar) -> int | None:
@@ -298,16 +298,16 @@ def _day_of_it(match: TextMatch, calendar: Calendar) -> TimeMention | None:
         return None
     if which:
         month = month_of(calendar.day.year, calendar.day.month + AWAY[which])
-        found = month and in_year(month.first.year, month.first.month, number)
+        day = month and in_year(month.first.year, month.first.month, number)
     else:
-        found = calendar.day_of_month(number, is_past=english_lean(match.string) is Lean.PAST)
-    # what stands before it says more of a question than that it is a day
+        day = calendar.day_of_month(number, is_past=english_direction(match.string) is Direction.PAST)
+    # other words than `on` stay outside, since a question is parsed by them
     start = match.start() if match["word"] and match["word"].lower() == "on" else match.start("it")
-    return None if found is None else TimeMention(start, match.end(), found)
+    return None if day is None else TimeMention(start, match.end(), day)
 
 
 def _days_of_it(match: TextMatch, calendar: Calendar) -> TimeMention | None:
-    begins = calendar.day_of_month(int(match["one"]), is_past=english_lean(match.string) is Lean.PAST)
+    begins = calendar.day_of_month(int(match["one"]), is_past=english_direction(match.string) is Direction.PAST)
     ends = begins and in_year(begins.first.year, begins.first.month, int(match["two"]))
     if begins and ends and begins.first <= ends.first:
         return TimeMention(*match.span("it"), DaySpan(begins.first, ends.last))
@@ -318,15 +318,15 @@ def _unit(match: TextMatch) -> Unit:
     return Unit(match["unit"].lower())
 
 
-def counted(match: TextMatch) -> int:
-    """Return the number that the group `count` of a match names, in digits or as a word."""
-    said = match["count"].lower()
-    return int(said) if said.isdecimal() else sum(_COUNTS[word] for word in said.replace("-", " ").split())
+def count_of(match: TextMatch) -> int:
+    """Return the number in the group `count` of a match, written in digits or words."""
+    text = match["count"].lower()
+    return int(text) if text.isdecimal() else sum(_COUNTS[word] for word in text.replace("-", " ").split())
 
 
 _WEEKDAYS_BY_NAME = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-_LEANS = dict.fromkeys(("last", "past", "since"), Lean.PAST) | dict.fromkeys(
-    ("next", "coming", "until", "till", "by"), Lean.FUTURE
+_DIRECTIONS = dict.fromkeys(("last", "past", "since"), Direction.PAST) | dict.fromkeys(
+    ("next", "coming", "until", "till", "by"), Direction.FUTURE
 )
 _QUARTER_NAMES = ("first", "second", "third", "fourth")
 _NAMES = (
@@ -367,4 +367,4 @@ _RULES = (
     (_QUARTERS, _quarters, ("q1", "q2", "q3", "q4", "quarter")),
     (_ISO_MONTH, _iso_month, ("-0", "-1")),
 )
-"""Each with the rule, what it makes of a match, and what of a text must be there for it: looked for much faster."""
+"""Rules: a pattern, the reading of a match, and strings, one of which the text must contain (a much faster check)."""

@@ -1,8 +1,8 @@
-"""What a day word of a message belongs to: the matter that is asked about, or a plan of whoever asks.
+"""Grammar of questions with days: whether a question is about a day, or the day belongs to the user's own plans.
 
-"what did I do today?" asks about today, and "what is the code? I need it today" does not. Clauses are told apart by
-their marks and by words of closed classes, English and Chinese: question words, auxiliaries, pronouns, particles of
-aspect. A day that has been is seldom a plan; one that is to come is one unless the question asks what happens on it.
+"what did I do today?" asks about today, and "what is the code? I need it today" does not. Clauses are split and
+classified by punctuation and by words of closed classes, English and Chinese: question words, auxiliaries, pronouns,
+aspect particles. A past day is seldom a plan. A future day is one, unless the question asks what happens on it.
 """
 
 import re
@@ -18,19 +18,19 @@ from memoryd.domain.text.dates import MONTH
 _FLAGS = re.ASCII | re.IGNORECASE
 
 
-class Bearing(IntEnum):
-    """How far a question is about a day that it names."""
+class DayRelevance(IntEnum):
+    """Relevance of a day that a question names."""
 
     PASSING = 0
-    """It belongs to somebody's plan, or to what is told beside the question."""
+    """The day belongs to a plan, or to a statement beside the question."""
     HINT = 1
-    """What is of that day has a little more to say."""
+    """Memories of that day are slightly more relevant."""
     MATTER = 2
-    """What is of that day is asked for."""
+    """The question asks for memories of that day."""
 
 
 class Mood(IntEnum):
-    """What a clause does; one that only names something has no verb that can be told."""
+    """Mood of a clause; a clause that only names something has no recognised verb."""
 
     NAMES = 0
     STATES = 1
@@ -38,7 +38,7 @@ class Mood(IntEnum):
 
 
 class Clause(Struct, frozen=True):
-    """A clause from `start` to `end` of a text. `is_of_events`: it asks what happens, or is planned."""
+    """A clause: characters `start` to `end` of a text. `is_of_events`: it is about events or plans."""
 
     start: int
     end: int
@@ -49,21 +49,21 @@ class Clause(Struct, frozen=True):
 
     @property
     def is_of_time(self) -> bool:
-        """Whether a day that is named beside it may be what it is about."""
+        """Whether the clause may be about a day that it names."""
         return self.is_past or self.is_of_events
 
 
 class DayWord(Struct, frozen=True):
-    """Where a text names days. `is_over`: they have been; `is_weekday`: one without a word that says which.
-
-    `is_date`: it has a number or the name of a month, as nobody calls the day on which something is needed.
-    """
+    """A mention of days in the characters `start` to `end` of a text."""
 
     start: int
     end: int
     is_over: bool
+    """Whether the days are in the past."""
     is_weekday: bool
+    """Whether it is a weekday without a word such as `last`."""
     is_date: bool
+    """Whether it has a number or a month: people do not name a deadline so in passing."""
 
 
 _SUBJECT = r"(?:i|we|you|he|she|they|it|there|somebody|someone|everybody|everyone|people)(?:'(?:m|ll|ve|re|d|s))?"
@@ -81,13 +81,13 @@ _NEW_SUBJECT = expression(
     _FLAGS,
 )
 _LONGEST = 240
-"""Signs of a clause, about: whoever says more before a mark says it to no clock."""
+"""Approximate maximum length of a clause in characters, which bounds the time for text without punctuation."""
 _AUXILIARIES = "do does did am is are was were has have had can could will would shall should may might must need"
 _LEADS_ON = frozenset(
     f"{_AUXILIARIES} what which who whom whose where when why how that if whether because and but or so as than then "
     "while since before after until once not to i we you he she they it please never always also really still".split()
 )
-"""What stands before the subject, or the verb, of its own clause."""
+"""Words before the subject or the verb of the same clause, after which no new clause begins."""
 
 _AUXILIARY = f"(?:{_AUXILIARIES.replace(' ', '|')})"
 _WHO = "(?:what|which|who|whom|whose|where|when|why|how)"
@@ -106,7 +106,7 @@ _INVERTS = expression(
     r"|(?-i:[A-Z])[\w'-]*)\s",
     _FLAGS,
 )
-_TELLS_TO_TELL = expression(
+_REQUESTS = expression(
     r"\b(?:tell|show|remind|give|list|find|remember|recall|know|say|check|see|look|ask|wonder|wondering|forgot|forget)\b"
     rf"[^?]{{0,40}}?\b(?P<asked>{_WHO}|if|whether)\b"
     r"|\b(?:tell|remind)\s(?:me|us)\s(?:about|of)\b"
@@ -130,7 +130,7 @@ _SAYS_MORE = caseless(
 )
 _SINCE = expression(r"\bsince\s(?:the\s)?\Z", _FLAGS)
 _IS_STAMP = expression(r"[T ][0-9]{1,2}:[0-9]{2}")
-"""Behind a date it makes the time of an entry of some log."""
+"""After a date: together they are the timestamp of a log entry."""
 
 _HAN = expression("[\u4e00-\u9fff]")
 _EASTERN_ASKS = expression(
@@ -140,16 +140,16 @@ _EASTERN_ASKS = expression(
 )
 _EASTERN_STATES = expression("[我你您他她它咱]|[要得会會想了过過请請帮幫]")
 _EASTERN_PAST = expression("(?<![为為除忘])了(?!解)|过(?![去年节期敏])|過(?![去年節期敏])|昨|曾|刚|剛")
-_SOME = "[\u4e00-\u9fff]{0,2}(?:[什甚][么麼]|啥|谁|誰|哪|[几幾])"
+_WHAT = "[\u4e00-\u9fff]{0,2}(?:[什甚][么麼]|啥|谁|誰|哪|[几幾])"
 _EASTERN_EVENTS = expression(
-    f"安排|计划|計劃|日程|行程|打算|发生|發生|预约|約會|约会|活动|待办|待辦|有什[么麼]事|(?:要|得|该|該|想|准备|準備|打算){_SOME}"
+    f"安排|计划|計劃|日程|行程|打算|发生|發生|预约|約會|约会|活动|待办|待辦|有什[么麼]事|(?:要|得|该|該|想|准备|準備|打算){_WHAT}"
     "|[做干幹去忙](?:些|点|點|了)?(?:什[么麼]|啥|哪)|有(?:些|点|點)?(?:什[么麼]|啥|哪些)"
 )
 _EASTERN_PART = (
     "(?:的|早上|上午|中午|下午|晚上|傍晚|夜里|凌晨|一早|就|还|又|也|都|我们?|大家|家里|马上|正好|刚好){0,3}+"
 )
 _EASTERN_PLAN = expression(
-    f"{_EASTERN_PART}(?:必须|必須|需|要|得|想|准备|打算|急|用|交|给|給|[去来來到][^,?]{{0,8}}?的)(?!{_SOME})"
+    f"{_EASTERN_PART}(?:必须|必須|需|要|得|想|准备|打算|急|用|交|给|給|[去来來到][^,?]{{0,8}}?的)(?!{_WHAT})"
 )
 _EASTERN_FOR = expression("(?:给|給|为|為|为了|為了|供|留到|等到?)\\Z")
 _EASTERN_WHETHER = expression("(?:吗|嗎|[没沒]有?|呢)\\Z")
@@ -160,14 +160,14 @@ def clauses_of(plain: str) -> list[Clause]:
     return [_clause(plain, start, end) for start, end in _parts(plain) if plain[start:end].strip()]
 
 
-def bearing_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> Bearing:
-    """Tell how far a text is about a day that it names, `clauses` being its own."""
+def relevance_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> DayRelevance:
+    """Return the relevance of a day that a text names; `clauses` are the clauses of the text."""
     if _IS_STAMP.match(plain, word.end):
-        return Bearing.PASSING
-    clause = next((one for one in clauses if one.start <= word.start < one.end), None)
+        return DayRelevance.PASSING
+    clause = next((clause for clause in clauses if clause.start <= word.start < clause.end), None)
     if clause is None:
-        return Bearing.MATTER
-    others = [one for one in clauses if one.mood is Mood.ASKS and one is not clause]
+        return DayRelevance.MATTER
+    others = [other for other in clauses if other.mood is Mood.ASKS and other is not clause]
     before, behind = plain[clause.start : word.start], plain[word.end : clause.end]
     is_over = clause.is_past if word.is_weekday else word.is_over
     if clause.mood is Mood.ASKS:
@@ -176,67 +176,67 @@ def bearing_of(word: DayWord, plain: str, clauses: Sequence[Clause]) -> Bearing:
 
 
 def question_part(plain: str, clauses: Sequence[Clause]) -> str:
-    """Return what of a text asks something, all of it where nothing does."""
-    return " ".join(one.text for one in clauses if one.mood is Mood.ASKS) or plain
+    """Return the clauses of a text that ask something, joined; the complete text if none does."""
+    return " ".join(clause.text for clause in clauses if clause.mood is Mood.ASKS) or plain
 
 
 def only_asks(plain: str) -> bool:
-    """Tell whether a text asks something and states nothing."""
-    moods = {one.mood for one in clauses_of(plain)}
+    """Return whether a text asks something and states nothing."""
+    moods = {clause.mood for clause in clauses_of(plain)}
     return Mood.ASKS in moods and Mood.STATES not in moods
 
 
 def asks_ahead(clauses: Sequence[Clause]) -> bool:
-    """Tell whether an English question is about what is, and not what was: its weekdays are to come."""
-    asking = [one for one in clauses if one.mood is Mood.ASKS]
-    return any(_HAS_TENSE.search(one.text) for one in asking) and not any(one.is_past for one in asking)
+    """Return whether an English question is in a present or future tense: then its weekdays are in the future."""
+    asking = [clause for clause in clauses if clause.mood is Mood.ASKS]
+    return any(_HAS_TENSE.search(clause.text) for clause in asking) and not any(clause.is_past for clause in asking)
 
 
-_LOOKS_BACK = caseless(r"\bhappened\b|\brecap\b|\bsummar|\bgab es\b|\bpassiert\b|进展")
-"""What asks of days that have partly passed for what was in them."""
+_REVIEW = caseless(r"\bhappened\b|\brecap\b|\bsummar|\bgab es\b|\bpassiert\b|进展")
+"""Words that ask for past events, even of days that are not over."""
 
 
 def asks_for_plans(clauses: Sequence[Clause]) -> bool:
-    """Tell whether a text asks what is planned or happens, and not what was."""
+    """Return whether a text asks for plans or present events, not for past ones."""
     return any(
-        one.is_of_events and one.mood is not Mood.STATES and not one.is_past and not _LOOKS_BACK.search(one.text)
-        for one in clauses
+        clause.is_of_events and clause.mood is not Mood.STATES and not (clause.is_past or _REVIEW.search(clause.text))
+        for clause in clauses
     )
 
 
-def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> Bearing:
+def _in_question(word: DayWord, clause: Clause, before: str, behind: str, *, is_over: bool) -> DayRelevance:
     if is_over or clause.is_of_time or _SINCE.search(before):
-        return Bearing.MATTER
+        return DayRelevance.MATTER
     if _DEADLINE.search(before) or _EASTERN_FOR.search(before):
-        return Bearing.PASSING
+        return DayRelevance.PASSING
     if _EASTERN_PLAN.match(behind) and not _EASTERN_WHETHER.search(clause.text):
-        return Bearing.PASSING
-    return Bearing.MATTER if word.is_date else Bearing.HINT
+        return DayRelevance.PASSING
+    return DayRelevance.MATTER if word.is_date else DayRelevance.HINT
 
 
 def _beside(
     clause: Clause, before: str, behind: str, others: Sequence[Clause], *, is_over: bool, is_date: bool
-) -> Bearing:
-    """Tell it of a day in a clause that asks for nothing itself."""
-    is_of_time = clause.is_of_events or any(one.is_of_events for one in others)
-    # "last week: who called?"; what has more words is a clause of its own
+) -> DayRelevance:
+    """Return the relevance of a day in a clause that asks nothing; `others` are the clauses that do."""
+    is_of_time = any(other.is_of_events for other in (clause, *others))
+    # as in "last week: who called?"
     is_alone = not _SAYS_MORE.search(f"{before} {behind}")
-    asks_past = any(one.is_past for one in others)
+    asks_past = any(other.is_past for other in others)
     if is_over:
         if not others or is_of_time or asks_past:
-            return Bearing.MATTER if clause.mood is Mood.NAMES else Bearing.HINT
-        return Bearing.HINT if clause.mood is Mood.NAMES else Bearing.PASSING
+            return DayRelevance.MATTER if clause.mood is Mood.NAMES else DayRelevance.HINT
+        return DayRelevance.HINT if clause.mood is Mood.NAMES else DayRelevance.PASSING
     if clause.mood is Mood.STATES:
-        return Bearing.PASSING
+        return DayRelevance.PASSING
     if is_of_time or (is_alone and asks_past):
-        return Bearing.MATTER
+        return DayRelevance.MATTER
     if others or _DEADLINE.search(before) or _EASTERN_FOR.search(before):
-        return Bearing.PASSING
-    return Bearing.MATTER if is_date else Bearing.HINT
+        return DayRelevance.PASSING
+    return DayRelevance.MATTER if is_date else DayRelevance.HINT
 
 
 def _parts(plain: str) -> Iterator[tuple[int, int]]:
-    """Yield where clauses stand; a mark behind one belongs to it."""
+    """Yield start and end of each clause; the punctuation after a clause belongs to it."""
     start = 0
     for match in _SPLIT.finditer(plain):
         yield from _with_subjects(plain, start, match.end())
@@ -245,9 +245,9 @@ def _parts(plain: str) -> Iterator[tuple[int, int]]:
 
 
 def _with_subjects(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield a clause in two where another subject follows a question without a mark: `what is it I need it`.
+    """Yield parts of a clause, split where a new subject follows an unpunctuated question: `what is it I need it`.
 
-    What has no mark for long is cut anyway, as each subject looks back at its clause.
+    A clause of more than _LONGEST characters is split at any subject, since each subject examines the text before it.
     """
     for match in _NEW_SUBJECT.finditer(plain, start, end):
         if match.end() - start > _LONGEST:
@@ -281,17 +281,17 @@ def _mood(text: str, *, is_question: bool) -> Mood:
 def _asks(text: str) -> bool:
     if _HAN.search(text) and _EASTERN_ASKS.search(text):
         return True
-    return bool(_OPENS_QUESTION.match(text) or _INVERTS.match(text) or _TELLS_TO_TELL.search(text))
+    return bool(_OPENS_QUESTION.match(text) or _INVERTS.match(text) or _REQUESTS.search(text))
 
 
 def _is_past(text: str, mood: Mood) -> bool:
-    """Tell whether a clause speaks of what was, by its auxiliaries, else by its verb or particle."""
+    """Return whether a clause is about the past, by its auxiliaries, else by its verb or particle."""
     if _HAN.search(text) and _EASTERN_PAST.search(text):
         return True
-    told = _TELLS_TO_TELL.search(text)
-    asked = text[told.start("asked") :] if told and told["asked"] else text
-    if _PAST_AUXILIARY.search(_DO_HAVE.sub(" ", asked)):
+    request = _REQUESTS.search(text)
+    question = text[request.start("asked") :] if request and request["asked"] else text
+    if _PAST_AUXILIARY.search(_DO_HAVE.sub(" ", question)):
         return True
-    if mood is Mood.ASKS and _HAS_TENSE.search(asked):
+    if mood is Mood.ASKS and _HAS_TENSE.search(question):
         return False
-    return PAST.search(asked) is not None
+    return PAST.search(question) is not None

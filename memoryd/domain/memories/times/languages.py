@@ -1,8 +1,8 @@
-"""Times as Chinese tells them relative to a day (`昨天`, `上周三`, `三天前`, `上个月27号`), and as German tells them
-(`vorgestern`, `letzten Dienstag`, `vor drei Wochen`, `bis Ende März`).
+"""Chinese times relative to a day (`昨天`, `上周三`, `三天前`, `上个月27号`), and German ones (`vorgestern`, `letzten
+Dienstag`, `vor drei Wochen`, `bis Ende März`).
 
-German is told in English, and the rules of English times read what comes out, so that both languages mean the same
-days; its texts are in plain spelling, without umlauts. Dates and names of months: `domain/text/dates.py`.
+German times are translated to English and then parsed by the English rules, so that both languages mean the same days.
+German texts are normalised, without umlauts. Dates and names of months are in `domain/text/dates.py`.
 """
 
 import re
@@ -15,29 +15,29 @@ from memoryd.domain.memories.times.spans import (
     YEARS_AWAY,
     Calendar,
     DaySpan,
-    Lean,
+    Direction,
     TimeMention,
     Unit,
+    apply_rules,
     chinese_season,
-    dated,
     days_of_month,
     in_year,
+    last_units,
     month_of,
-    one_day,
-    read_by,
     shifted,
+    single_day,
     unit_away,
-    units_back,
     week_of,
     weekend_of,
     year_of,
+    yearless_mention,
 )
 from memoryd.domain.text.dates import MONTH, eastern_number
 
 _SMALL = "[一二两兩三四五六七八九十廿]{1,3}"
 _NUMBER = rf"(?:[0-9]{{1,4}}|{_SMALL})"
 _NO_NUMBER = r"(?<![0-9]\.(?=[0-9]))(?!(?<=[0-9],)[0-9]{3}(?![0-9]))(?<![0-9一二两兩三四五六七八九十百千万半几多第])"
-"""Before a number: it is not the end of another one, as in `2.5` or `1,500`; any other comma parts two clauses."""
+"""Before a number: it is not the end of another number, as in `2.5` or `1,500`; any other comma separates clauses."""
 _UNITS = {
     "天": Unit.DAY,
     "日": Unit.DAY,
@@ -64,7 +64,7 @@ _BOUND = {
     "後": "以之然最",
     "明": "透",
 }
-"""By the first sign of a time, those that make a word with it: in `早上周阿姨来了` stands no `上周`."""
+"""For the first character of a time, characters before it that form a word with it: `早上周阿姨来了` has no `上周`."""
 _AFTER_WHAT = "今午饭飯餐课課雨雪病婚产產"
 _LOOSE = {
     "上": "马馬网網线線楼樓路街墙牆桌床船车車身头頭山海地天会會班叫约約喊带帶跟遇碰赶趕爱愛看加关關穿",
@@ -76,7 +76,7 @@ _LOOSE = {
     "後": _AFTER_WHAT,
     "本": "日",
 }
-"""Those that do, or may stand beside it: then what is behind it must make a word, too."""
+"""Characters that may form a word with the first character of a time; it is no time if `_BEHIND` matches, too."""
 _BEHIND = {
     "周": expression(
         "阿姨|叔|伯|奶奶|爷爷|老师|老師|先生|小姐|女士|太太|总|經理|经理|医生|醫生|大夫|师傅|師傅|主任|教授|同学|同學|哥|姐"
@@ -85,13 +85,13 @@ _BEHIND = {
     "天": expression("气(?!温)|氣(?!溫)|才|线|線|花板|空|使|窗|桥|橋|然|文学|文學|天|晴"),
     "月": expression("亮|饼|餅|季(?!度)|球|光"),
 }
-"""By the last sign of a time, what makes a word with it."""
+"""For the last character of a time, text after it that forms a word with it."""
 _NEVER = expression(
     "围(?!棋)|圍(?!棋)|边(?![境疆防])|邊(?![境疆防])|遭|岁|歲|期(?![末中待])|年(?![会會级級底终終末初货貨假夜])"
 )
-"""What makes a word with `周` wherever that stands."""
+"""Text after `周` that forms a word with it, whatever precedes."""
 _YOUNG = "(?![轻輕纪紀龄齡迈邁幼])"
-"""Behind `年` it makes another word of it: `如今年轻人`."""
+"""Not after `年`: characters that form another word with it, as in `如今年轻人`."""
 _WEEK_DAY = expression(
     rf"(?<![每隔])(?:(?P<which>上上|下下|上|下|这|這|本)一?[个個]?)?{_WEEK}(?P<day>[{_WEEKDAYS}]|末)(?![次个篇回顿趟场遍次])"
 )
@@ -116,7 +116,7 @@ _QUARTERS = expression(
 _END_OF_IT = expression(
     r"(?<![0-9一二三四五六七八九十几半多每个個年月青少老童成中])(?P<unit>[年月])(?=[初底末])(?![初底末][0-9一二三四五六七八九十])"
 )
-"""`年底`, `月初`: of this year or month, and `part_named` says which part."""
+"""`年底`, `月初`: this year or month, reduced to a part by `narrow_to_part`."""
 _DAYS_OF_MONTH = expression(
     r"(?:(?<![0-9])(?P<year>(?:19|20)[0-9]{2})\s?年\s?)?(?<![0-9])(?P<month>[0-9]{1,2}|十[一二]?|[一二三四五六七八九])\s?月\s?"
     rf"(?P<first>[0-9]{{1,2}}|{_SMALL})\s?[日号號]?\s?(?:-|–|—|~|〜|到|至)\s?(?P<last>[0-9]{{1,2}}|{_SMALL})\s?(?:[日号號]|(?![0-9\s月年]))"
@@ -126,7 +126,7 @@ _BARE_DAY = expression(
     "(?P<shown>(?=的?(?:左右|前[后後]|那[一几]?天|[之以][前后後]|以来|以來|起|早上|上午|中午|下午|晚上|凌晨|[-–—~〜到至])))?"
     "(?P<asked>(?=发生|發生|有什么|有什麼|有没有|是什么|做|干|去|来|我|你|他|她|大家|要|会|會))?(?![楼樓线線院门門房店馆館室])"
 )
-"""`27号`, which names no month, and may be the number of a house: what stands around it must say that it is a day."""
+"""`27号` without a month, which may be a house number: the text around it must show that it is a day."""
 _OPENS_DAY = expression("(?:\\A|[，。？！；、,.?!;\\s从從自到至约約概])\\Z")
 _FUTURE = expression("会|會|要|将|將|打算|计划|准备|明天|下周|下个")
 _PAST = expression("了|过|過|昨|去了|来过")
@@ -134,24 +134,24 @@ _HAN = expression("[\u4e00-\u9fff]")
 
 
 def holds_chinese(text: str) -> bool:
-    """Tell whether a text has Chinese characters in it."""
+    """Return whether a text contains Chinese characters."""
     return not text.isascii() and _HAN.search(text) is not None
 
 
-def chinese_lean(text: str) -> Lean:
-    """Tell whether a text speaks of what was or what will be, by its particles."""
+def chinese_direction(text: str) -> Direction:
+    """Return whether a text is about the past or the future, by its particles."""
     if _PAST.search(text):
-        return Lean.PAST
-    return Lean.FUTURE if _FUTURE.search(text) else Lean.NEAREST
+        return Direction.PAST
+    return Direction.FUTURE if _FUTURE.search(text) else Direction.NEAREST
 
 
 def chinese_times(text: str, calendar: Calendar) -> Iterator[TimeMention]:
     """Yield the times that a text names relative to a day, without a year, or by a month or year alone."""
-    return read_by(_RULES, text, calendar)
+    return apply_rules(_RULES, text, calendar)
 
 
 def _is_cut(match: TextMatch) -> bool:
-    """Tell whether a time is only made of the end of one word and the beginning of another."""
+    """Return whether the match is not a time, but the end of one word and the beginning of another."""
     text, start, end = match.string, match.start(), match.end()
     before, first, last = text[max(0, start - 1) : start], text[start], text[end - 1]
     if before and before in _BOUND.get(first, ""):
@@ -160,21 +160,21 @@ def _is_cut(match: TextMatch) -> bool:
         return True
     if not before or before not in _LOOSE.get(first, ""):
         return False
-    # 生日本周 is no Japan
+    # the 日本 in 生日本周 is not Japan
     is_birthday = first == "本" and text[max(0, start - 2) : start - 1] in "生节節假"
     behind = _BEHIND.get("周" if last == "週" else last)
     return not is_birthday and behind is not None and behind.match(text, end) is not None
 
 
 def _named_day(match: TextMatch, calendar: Calendar) -> DaySpan | None:
-    return None if _is_cut(match) else one_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
+    return None if _is_cut(match) else single_day(shifted(calendar.day, _DAYS_AWAY[match[0][:-1]]))
 
 
 def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     which, day = match["which"], match["day"]
     begins = match.start()
     if which and match.string[max(0, begins - 1) : begins] in (*_BOUND.get(which, ""),):
-        # 早上周三 is Wednesday, 马上周三 is last Wednesday or will be
+        # 早上周三 is Wednesday; 马上周三 may be last Wednesday or the next
         begins += len(which)
         which = None
     if which is None and _COUNTED.match(match.string[max(0, begins - 1) : begins]):
@@ -183,8 +183,8 @@ def _week_day(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     if day == "末":
         return TimeMention(begins, match.end(), weekend_of(week.first) if which else calendar.weekend())
     number = min(_WEEKDAYS.index(day), 6)
-    found = shifted(week.first, number) if which else calendar.weekday(number, calendar.lean)
-    return TimeMention(begins, match.end(), one_day(found), is_weekday=True)
+    weekday = shifted(week.first, number) if which else calendar.weekday(number, calendar.direction)
+    return TimeMention(begins, match.end(), single_day(weekday), is_weekday=True)
 
 
 def _unit_next_to(match: TextMatch, calendar: Calendar) -> DaySpan | None:
@@ -211,27 +211,26 @@ def _units_ago(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     unit, sense = _unit(match), -1 if match["sense"] == "前" else 1
     if match["count"] == "半":
         return unit_away(calendar.day, 6 * sense, Unit.MONTH) if unit is Unit.YEAR else None
-    ends = [unit_away(calendar.day, sense * count, unit) for count in _counts(match)]
-    found = [one for one in ends if one is not None]
-    return DaySpan(min(one.first for one in found), max(one.last for one in found)) if found else None
+    ends = list(filter(None, (unit_away(calendar.day, sense * count, unit) for count in _counts(match))))
+    return DaySpan(min(span.first for span in ends), max(span.last for span in ends)) if ends else None
 
 
 def _past_units(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     counts = _counts(match)
-    return units_back(calendar.day, max(counts), _unit(match)) if counts else None
+    return last_units(calendar.day, max(counts), _unit(match)) if counts else None
 
 
 def _bare_month(match: TextMatch, calendar: Calendar) -> TimeMention | None:
     month = eastern_number(match["month"])
-    return dated(match.span(), calendar, month, None) if 1 <= month <= 12 else None
+    return yearless_mention(match.span(), calendar, month, None) if 1 <= month <= 12 else None
 
 
 def _bare_day(match: TextMatch, calendar: Calendar) -> DaySpan | None:
     before = match.string[max(0, match.start() - 1) : match.start()]
-    is_asked = match["asked"] is not None and _OPENS_DAY.match(before)
-    if match["shown"] is None and before not in ("到", "至") and not is_asked:
+    is_question = match["asked"] is not None and _OPENS_DAY.match(before)
+    if match["shown"] is None and before not in ("到", "至") and not is_question:
         return None
-    is_past = chinese_lean(match.string) is Lean.PAST
+    is_past = chinese_direction(match.string) is Direction.PAST
     return calendar.day_of_month(eastern_number(match["day"]), is_past=is_past)
 
 
@@ -259,12 +258,12 @@ def _unit(match: TextMatch) -> Unit:
 
 
 def _counts(match: TextMatch) -> list[int]:
-    """Return the number that a match counts: both where one of two is meant (两三天), none where it reads as none."""
-    said = match["count"].replace("两", "二").replace("兩", "二")
-    number = eastern_number(said)
-    if number or said.isdecimal():
+    """Return the number in a match, two numbers for an approximate one (两三天), or none if it is not a number."""
+    text = match["count"].replace("两", "二").replace("兩", "二")
+    number = eastern_number(text)
+    if number or text.isdecimal():
         return [number]
-    return [eastern_number(sign) for sign in said] if len(said) == 2 and "十" not in said else []
+    return [eastern_number(digit) for digit in text] if len(text) == 2 and "十" not in text else []
 
 
 def _number(text: str | None) -> int | None:
@@ -272,7 +271,7 @@ def _number(text: str | None) -> int | None:
 
 
 _COUNTED = expression("[0-9一二两兩三四五六七八九十半几]")
-"""Before `周三` it makes weeks of it: 两周三次."""
+"""Before `周三`: a number of weeks, not a weekday, as in 两周三次."""
 _RULES = (
     (_NAMED_DAY, _named_day),
     (_WEEK_DAY, _week_day),
@@ -343,8 +342,8 @@ _TIME = (
 
 
 def _count(match: TextMatch) -> str:
-    said = match["count"].lower()
-    return said if said.isdecimal() else str(next(at for at, one in enumerate(_NUMBERS, 1) if said.startswith(one)))
+    text = match["count"].lower()
+    return text if text.isdecimal() else str(next(at for at, word in enumerate(_NUMBERS, 1) if text.startswith(word)))
 
 
 def _units(match: TextMatch) -> str:
@@ -359,15 +358,14 @@ def _word(match: TextMatch) -> str:
     return f"{_WORDS[match['word'].lower()]} "
 
 
-_Told = str | Callable[[TextMatch], str]
-_ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
+_TRANSLATIONS: tuple[tuple[re.Pattern[str], str | Callable[[TextMatch], str]], ...] = (
     (caseless(rf"\bvorgestern\b{_PART}"), "the day before yesterday"),
     (caseless(rf"\bgestern\b{_PART}"), "yesterday"),
     (caseless(r"\b(?:letzte|vergangene|heute)\snacht\b"), "last night"),
     (caseless(rf"\bheute\b(?!-|\sjournal\b){_PART}"), "today"),
     (caseless(rf"\bue?bermorgen\b{_PART}"), "the day after tomorrow"),
     (caseless(r"\bdiese[nr]?\s(?:morgen|vormittag|nachmittag|abend)\b"), "this morning"),
-    # a capital makes it the morning, but where it opens a sentence; a greeting is none
+    # with a capital it is "the morning", except at the beginning of a sentence; a greeting is neither
     (
         expression(
             r"(?<!uten\s)(?<!chonen\s)(?<!\bam\s)(?<!eden\s)\bmorgen\b(?!\s(?:zusammen|allerseits|ihr|alle)\b)" + _PART
@@ -400,7 +398,7 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(r"\b(?P<name>fruhling|fruhjahr|sommer|herbst|winter)(?=\s(?:19|20)[0-9]{2}\b)"), _named),
     (caseless(r"\b([1-4])\.\squartal\b"), r"Q\1"),
     (caseless(rf"\b({_DAY})\.?{_TO}({_DAY})\.\s(?={MONTH}\b)"), r"\1 to \2 "),
-    # chapters and versions are counted so, too: two of one month are days
+    # chapters and versions look the same; two numbers of one month are days
     (
         caseless(
             rf"(?:\bvom\s({_DAY}\.{_DAY}\.)|(?<![0-9.])(?<!el\s)(?<!tt\s)({_DAY}\.(?P<month>{_DAY})\.)"
@@ -415,8 +413,8 @@ _ROWS: tuple[tuple[re.Pattern[str], _Told], ...] = (
     (caseless(rf"\b(?P<word>anfang|mitte|ende)\s(?:de[rs]\s)?(?={_TIME})"), _word),
     (caseless(rf"\b(?P<word>seit|bis|ab|vo[mnr]|nach|zwischen|im|am)(?:\sde[mn]|\szu[mr])?\s(?={_TIME})"), _word),
 )
-"""What German says, and what English does instead; each after those above it."""
-_ASIDE = (
+"""German times and their English translations, applied in this order."""
+_GRAMMAR_WORDS = (
     (caseless(r"\btermine?\b"), "appointments"),
     (caseless(r"\b(?:steht|stehen)(?=[^.!?]{0,60}\ban\b)"), "is planned"),
     (caseless(r"\bhaben?(?=[^.!?]{0,60}\bvor\W*\Z)|\bgeplant\b"), "planned"),
@@ -425,7 +423,7 @@ _ASIDE = (
     (caseless(r"\bwer\b"), "who"),
     (caseless(r"\bwo\b"), "where"),
     (caseless(r"\bwelche[nrsm]?\b"), "which"),
-    # behind a verb they would begin a clause of their own
+    # not after a verb, where they would begin a clause of their own
     (caseless(r"(?:\A|(?<=[.,;!?]\s))(?:ich|wir|er|sie|es)\b"), "we"),
     (caseless(r"\b(?:ware?n?|hatten?|wurden?|ging(?:en)?|kam(?:en)?)\b"), "was"),
     (caseless(r"\b(?:habe?n?|hat|ist|sind|bin)\b(?=[^.!?]{0,120}?\b\w{0,5}(?:ge|be|ver|er)\w{1,20}(?:t|en)\b)"), "did"),
@@ -435,24 +433,24 @@ _ASIDE = (
         "will",
     ),
 )
-"""Where German names a time: what tells a question from a statement, and what was from what will be."""
+"""Translations for texts with a German time: words that show question or statement, and past or future."""
 _SIGNS = (
     *("gestern", "heute", "morgen", "nacht", "tag", "woch", "abend", "monat", "jahr", "quartal", "sommer", "herbst"),
     *(" fruh", " winter ", " seit ", " bis ", " vo", " nach ", " zwischen ", " im ", " anfang ", " mitte ", " ende "),
     *(".-", ".–"),
 )
-"""What of a text must be there for a time in it: looked for much faster."""
+"""Strings, one of which occurs in every text with a German time; a much faster check than the patterns."""
 
 
-def in_english(plain: str) -> str:
-    """Return a text with the times that it tells in German told in English; any other text as it is."""
-    small = f" {plain.lower()}"
-    if not any(sign in small for sign in _SIGNS):
+def translate_german_times(plain: str) -> str:
+    """Return a text with its German times translated to English; any other text unchanged."""
+    lower = f" {plain.lower()}"
+    if not any(sign in lower for sign in _SIGNS):
         return plain
-    found = 0
-    for pattern, told in _ROWS:
-        plain, count = pattern.subn(told, plain)
-        found += count
-    for pattern, told in _ASIDE if found else ():
-        plain = pattern.sub(told, plain)
+    total = 0
+    for pattern, translation in _TRANSLATIONS:
+        plain, count = pattern.subn(translation, plain)
+        total += count
+    for pattern, word in _GRAMMAR_WORDS if total else ():
+        plain = pattern.sub(word, plain)
     return plain

@@ -1,58 +1,62 @@
-"""When something was, as a text tells it: spans of days, in three languages, relative to the day it was written.
+"""Parsing of times in texts and questions: spans of days, in three languages, relative to the day of the text.
 
-A number alone is no year, a date that no calendar has is none, and a year that is missing is the one nearest to the
-day. In doubt nothing is said: a time that was guessed finds what nobody asked for.
+A number alone is not a year, a date that does not exist is ignored, and a missing year is the one nearest to the day.
+Doubtful times are ignored, since a guessed time would match memories that the question is not about.
 """
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from memoryd.domain.expressions import caseless, expression
 from memoryd.domain.memories.line import RetainedLine, written_span
-from memoryd.domain.memories.times.english import NO_PART, counted, english_lean, english_times
+from memoryd.domain.memories.times.english import NO_PART, count_of, english_direction, english_times
 from memoryd.domain.memories.times.grammar import (
-    Bearing,
+    DayRelevance,
     DayWord,
     asks_ahead,
     asks_for_plans,
-    bearing_of,
     clauses_of,
     question_part,
+    relevance_of,
 )
-from memoryd.domain.memories.times.languages import chinese_lean, chinese_times, holds_chinese, in_english
+from memoryd.domain.memories.times.languages import (
+    chinese_direction,
+    chinese_times,
+    holds_chinese,
+    translate_german_times,
+)
 from memoryd.domain.memories.times.spans import (
     Calendar,
     DaySpan,
-    Lean,
+    Direction,
     TimeMention,
-    dated,
     in_year,
-    one_day,
-    part_named,
+    mask_paths,
+    mask_recurring,
+    mask_titles,
+    narrow_to_part,
     shifted,
+    single_day,
     week_of,
     weekend_of,
-    without_places,
-    without_repeated,
-    without_titles,
+    yearless_mention,
 )
 from memoryd.domain.text.dates import MONTH, placed_dates
 from memoryd.domain.text.words import normalised
 
 MAX_SPANS = 16
-"""Of one text."""
+"""Most times of one text."""
 MAX_CHARS = 20_000
-"""Of a text that are looked at: a memory that is longer tells its times at the beginning."""
+"""Length of text that is parsed; a longer memory names its times at the beginning."""
 AROUND = 3
-"""Days on both sides of what is asked about with `around`."""
+"""Days that `around` adds on both sides."""
 FURTHEST_AHEAD = 60
-"""Days: a question about what was means last year's date, if the nearest one lies further ahead."""
+"""Days; in a question about the past, a date without a year means last year if the nearest is further ahead."""
 LONGEST_EVENT = 45
-"""Days: times further apart are several events, of which the first one counts."""
+"""Days; times further apart belong to several events, and the first counts."""
 
 _TO = caseless(r"\s*(?:-|–|—|~|〜|\bto\b|\buntil\b|\btill\b|\bthrough\b|一?直?到|至)\s*\Z")
 _AND = caseless(r"\s*(?:\band\b|和|与|與|跟)\s*\Z")
@@ -70,7 +74,7 @@ _UNTIL = caseless(r"(?:\b(?:until|till|up\sto|by)\s(?:the\s)?|直?到|截至|截
 _AROUND = caseless(r"(?:\b(?:around|about|near|circa|approximately|roughly|close\sto)\s(?:the\s)?|大[约約概])\Z")
 _ABOUT = caseless(r"\babout\s\Z")
 _RELATIVE = caseless(r"(?:yesterday|today|tonight|tomorrow|(?:this|last|next)\s)")
-"""Nobody means three days more by `about yesterday`: it is what was talked about."""
+"""Times that `about` does not widen: in `about yesterday` it introduces the topic."""
 _AROUND_IT = expression("的?(?:前[后後]|左右|附近|上下)|那几天|那幾天|\\s(?:or\\sso|or\\sthereabouts)\\b")
 _SHIFT = caseless(
     rf"\b(?:{NO_PART}(?P<count>[0-9]{{1,4}}|an?|one|two|three|four|five|six|seven)\s(?P<unit>day|week)s?|the\sday)"
@@ -79,7 +83,7 @@ _SHIFT = caseless(
 _WEEK_OF = caseless(r"\bweek\s(?:of|around)\s(?:the\s)?\Z")
 _WEEKEND_OF = caseless(r"\bweekend\s(?:of|around)\s(?:the\s)?\Z")
 _WEEK_OF_IT = expression("的?[那这這][一个個]?(?:周|週|星期|礼拜|禮拜)")
-_LOOK_BACK, _LOOK_AHEAD = 40, 12
+_BEFORE_CHARS, _BEHIND_CHARS = 40, 12
 _MAY_HOLD_WEEKDAYS = caseless("day|weekend|[MTWFS](?:on|ue|ed|hu|ri|at|un)|[周週期拜]")
 _MAY_HOLD_DATES = expression("[0-9月월]")
 _DAY_AND_DATE = caseless(r"\s*[,(（]?\s*(?:the\s)?\Z")
@@ -89,21 +93,23 @@ _QUESTION_FUTURE = caseless(r"\b(?:will|going\sto|plan(?:s|ned)?|upcoming)\b|'ll
 
 
 def spans_in(text: str, day: date) -> tuple[DaySpan, ...]:
-    """Return the distinct spans of days that a text of this day names, in order, the first `MAX_SPANS` of them.
+    """Return the first `MAX_SPANS` distinct spans of days that a text written on `day` names, in order.
 
-    What is `since` a day goes on to the day of the text, what is `until` one begins there.
+    A span with `since` ends on the day of the text, a span with `until` begins on it.
     """
-    plain = without_repeated(without_titles(without_places(_plain(text))))
-    lean = (chinese_lean if holds_chinese(plain) else english_lean)(plain) if _MAY_HOLD_WEEKDAYS.search(plain) else 0
-    found = (_span_in_text(plain, one, day) for one in _mentions(plain, Calendar(day, Lean(lean))))
-    return tuple(islice(dict.fromkeys(found), MAX_SPANS))
+    plain = mask_recurring(mask_titles(mask_paths(_plain(text))))
+    direction = Direction.NEAREST
+    if _MAY_HOLD_WEEKDAYS.search(plain):
+        direction = chinese_direction(plain) if holds_chinese(plain) else english_direction(plain)
+    spans = (_span_in_text(plain, mention, day) for mention in _mentions(plain, Calendar(day, direction)))
+    return tuple(dict.fromkeys(spans))[:MAX_SPANS]
 
 
 def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
-    """Return when what a line states was so: its `at`, else what its text says, relative to the day it stands under.
+    """Return the days of the event in a line: its `at`, else the times in its text, relative to the line's `day`.
 
-    Several times within `LONGEST_EVENT` days are one event, of others the first counts. None if it says nothing, or
-    nothing that can be told without a day.
+    Several times within `LONGEST_EVENT` days are one event; otherwise the first counts. None if the line names no time,
+    or has no day to which its times refer.
     """
     if line.attributes.at:
         return DaySpan(*written_span(line.attributes.at))
@@ -115,61 +121,58 @@ def event_span(line: RetainedLine, day: date | None) -> DaySpan | None:
 
 
 class QueryDays(Struct, frozen=True):
-    """The days that a question speaks of; `is_matter`: it is about them, else they only say a little more.
-
-    `is_ahead`: it asks what is planned for them, which nothing says by the day of its writing alone.
-    """
+    """The days that a question names."""
 
     span: DaySpan
     is_matter: bool
+    """Whether the question is about these days; otherwise they are only a hint."""
     is_ahead: bool = False
+    """Whether it asks for plans for these days; for those, the day on which a memory was written is no evidence."""
 
 
 def query_days(question: str, today: date) -> QueryDays | None:
-    """Return the days that a question asks about; None if it names no time, or only that of somebody's plan.
+    """Return the days that a question asks about; None if it names no time, or only times of plans.
 
-    `since`, `after`, `before` and `until` leave an end open: `date.min` or `date.max`. `around` takes three days on
-    both sides. A weekday is the one that has been, and a date without a year is not far ahead, unless the question
-    is about what will be.
+    `since`, `after`, `before` and `until` leave an end open: `date.min` or `date.max`. `around` adds three days on both
+    sides. Unless the question is about the future, a weekday is in the past, and a date without a year is not far
+    ahead.
     """
-    plain = without_repeated(without_titles(_plain(question)))
-    mentions = _times(plain, Calendar(today, Lean.PAST, FURTHEST_AHEAD))
+    plain = mask_recurring(mask_titles(_plain(question)))
+    mentions = _mentions(plain, Calendar(today, Direction.PAST, FURTHEST_AHEAD))
     if not mentions:
         return None
     clauses = clauses_of(plain)
     if _QUESTION_FUTURE.search(question_part(plain, clauses)):
-        mentions = _times(plain, Calendar(today, Lean.FUTURE))
+        mentions = _mentions(plain, Calendar(today, Direction.FUTURE))
     elif asks_ahead(clauses):
-        mentions = _times(plain, Calendar(today, Lean.FUTURE, FURTHEST_AHEAD))
-    bearings = [bearing_of(_day_word(plain, one, today), plain, clauses) for one in mentions]
-    best = max(bearings, default=Bearing.PASSING)
-    if best is Bearing.PASSING:
+        mentions = _mentions(plain, Calendar(today, Direction.FUTURE, FURTHEST_AHEAD))
+    relevances = [
+        (relevance_of(_day_word(plain, mention, today), plain, clauses), mention) for mention in mentions[:MAX_SPANS]
+    ]
+    best = max((relevance for relevance, _ in relevances), default=DayRelevance.PASSING)
+    if best is DayRelevance.PASSING:
         return None
-    spans = [_span_in_question(plain, one) for one, bearing in zip(mentions, bearings, strict=True) if bearing is best]
-    span, is_matter = _combine(spans), best is Bearing.MATTER
+    span = _combine([_span_in_question(plain, mention) for relevance, mention in relevances if relevance is best])
+    is_matter = best is DayRelevance.MATTER
     return QueryDays(span, is_matter, is_matter and span.last >= today and asks_for_plans(clauses))
 
 
-def _times(plain: str, calendar: Calendar) -> list[TimeMention]:
-    return list(islice(_mentions(plain, calendar), MAX_SPANS))
-
-
 def _combine(spans: Sequence[DaySpan]) -> DaySpan:
-    open_ones = [span for span in spans if span.is_open]
-    if open_ones:
-        first, last = max(span.first for span in open_ones), min(span.last for span in open_ones)
-        return DaySpan(first, last) if first <= last else _hull(open_ones)
-    return _hull(spans)
+    """Return the intersection of the open spans if there is one, else the hull of the open, or of all, spans."""
+    if unbounded := [span for span in spans if span.is_open]:
+        first, last = max(span.first for span in unbounded), min(span.last for span in unbounded)
+        if first <= last:
+            return DaySpan(first, last)
+    return _hull(unbounded or spans)
 
 
 def _day_word(plain: str, mention: TimeMention, today: date) -> DayWord:
-    said = plain[mention.start : mention.end]
     return DayWord(
         mention.start,
         mention.end,
         is_over=mention.span.last < today,
         is_weekday=mention.is_weekday and not _says_which(plain, mention),
-        is_date=_IS_DATE.search(said) is not None,
+        is_date=_IS_DATE.search(plain[mention.start : mention.end]) is not None,
     )
 
 
@@ -178,52 +181,45 @@ def _says_which(plain: str, weekday: TimeMention) -> bool:
 
 
 def _plain(text: str) -> str:
-    return in_english(normalised(text[:MAX_CHARS]).replace("..", " – "))
+    return translate_german_times(normalised(text[:MAX_CHARS]).replace("..", " – "))
 
 
-def _mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
-    """Yield what a text names, longest first where two overlap, neighbours joined to ranges."""
-    mentions = sorted(_all_mentions(plain, calendar), key=lambda one: (one.start, -one.end))
+def _mentions(plain: str, calendar: Calendar) -> list[TimeMention]:
+    """Return the times that a text names, in order: the longest of overlapping ones, with neighbours joined."""
+    mentions = sorted(_all_mentions(plain, calendar), key=lambda mention: (mention.start, -mention.end))
     apart: list[TimeMention] = []
-    for one in mentions:
-        if apart and one.start < apart[-1].end:
-            if one.end - one.start > apart[-1].end - apart[-1].start:
-                apart[-1] = one
+    for mention in mentions:
+        if apart and mention.start < apart[-1].end:
+            if mention.end - mention.start > apart[-1].end - apart[-1].start:
+                apart[-1] = mention
         else:
-            apart.append(one)
-    yield from _join_neighbours(plain, apart, calendar)
+            apart.append(mention)
+    joined: list[TimeMention] = []
+    for mention in apart:
+        if joined and (both := _join(plain, joined[-1], mention, calendar)):
+            joined[-1] = both
+        else:
+            joined.append(mention)
+    return joined
 
 
 def _all_mentions(plain: str, calendar: Calendar) -> Iterator[TimeMention]:
     for start, end, written in placed_dates(plain) if _MAY_HOLD_DATES.search(plain) else ():
         end -= len(plain[start:end]) - len(plain[start:end].rstrip())
         if written.year is None:
-            found = dated((start, end), calendar, written.month, written.day)
-        else:
-            span = in_year(written.year, written.month, written.day)
-            found = None if span is None else TimeMention(start, end, span)
-        if found is not None:
-            yield found
+            if mention := yearless_mention((start, end), calendar, written.month, written.day):
+                yield mention
+        elif span := in_year(written.year, written.month, written.day):
+            yield TimeMention(start, end, span)
     yield from english_times(plain, calendar)
     if holds_chinese(plain):
         yield from chinese_times(plain, calendar)
 
 
-def _join_neighbours(plain: str, apart: Sequence[TimeMention], calendar: Calendar) -> Iterator[TimeMention]:
-    pending: TimeMention | None = None
-    for one in apart:
-        joined = None if pending is None else _join(plain, pending, one, calendar)
-        if pending is not None and joined is None:
-            yield pending
-        pending = joined or one
-    if pending is not None:
-        yield pending
-
-
 def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calendar) -> TimeMention | None:
-    """Return the range of two neighbours, or the date of `Friday, Nov 28`; None if they are two times."""
+    """Return the range of two neighbouring mentions, or the date in `Friday, Nov 28`; None if they are two times."""
     gap = plain[first.end : second.start]
-    if len(gap) > _LOOK_AHEAD:
+    if len(gap) > _BEHIND_CHARS:
         return None
     if first.is_weekday and not second.is_weekday and _DAY_AND_DATE.match(gap):
         return replace(second, start=first.start)
@@ -231,8 +227,8 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
         return None
     begins, ends = _same_years(first, second)
     if first.is_weekday and second.is_weekday and _says_which(plain, first) and not _says_which(plain, second):
-        # of the week that the first says: 下周一到周三
-        ends = one_day(shifted(begins.first, (ends.first - begins.first).days % 7))
+        # the second weekday is in the week of the first: 下周一到周三
+        ends = single_day(shifted(begins.first, (ends.first - begins.first).days % 7))
     if ends.last < begins.first and first.is_weekday and second.is_weekday:
         begins, ends = _in_one_week(begins, ends, calendar)
     if ends.last < begins.first:
@@ -241,43 +237,43 @@ def _join(plain: str, first: TimeMention, second: TimeMention, calendar: Calenda
 
 
 def _in_one_week(begins: DaySpan, ends: DaySpan, calendar: Calendar) -> tuple[DaySpan, DaySpan]:
-    """Return two weekdays, the first of which was found behind the second, in order: in the nearer week that fits."""
+    """Return two weekdays whose first is after the second, in order: one of them is moved by a week."""
     is_nearer = (calendar.day - ends.last) <= (begins.first - calendar.day)
-    is_past = is_nearer if calendar.lean is Lean.NEAREST else calendar.lean is Lean.PAST
+    is_past = is_nearer if calendar.direction is Direction.NEAREST else calendar.direction is Direction.PAST
     return (begins.shifted(-7, -7), ends) if is_past else (begins, ends.shifted(7, 7))
 
 
 def _same_years(first: TimeMention, second: TimeMention) -> tuple[DaySpan, DaySpan]:
-    """Give a date without a year that of its neighbour, or the one that makes the range run forwards."""
+    """Return the days of a range; a date without a year gets its neighbour's, or the year that puts them in order."""
     begins, ends = first.span, second.span
-    if second.yearless and (found := in_year(begins.first.year, *second.yearless)):
-        ends = found if found.last >= begins.first else in_year(begins.first.year + 1, *second.yearless) or ends
-    elif first.yearless and (found := in_year(ends.last.year, *first.yearless)):
-        begins = found if found.first <= ends.last else in_year(ends.last.year - 1, *first.yearless) or begins
+    if second.yearless and (span := in_year(begins.first.year, *second.yearless)):
+        ends = span if span.last >= begins.first else in_year(begins.first.year + 1, *second.yearless) or ends
+    elif first.yearless and (span := in_year(ends.last.year, *first.yearless)):
+        begins = span if span.first <= ends.last else in_year(ends.last.year - 1, *first.yearless) or begins
     return begins, ends
 
 
 def _is_between(plain: str, first: TimeMention, second: TimeMention) -> bool:
-    before = plain[max(0, first.start - _LOOK_BACK) : first.start]
+    before = plain[max(0, first.start - _BEFORE_CHARS) : first.start]
     return _OPENS.search(before) is not None or _BETWEEN.match(plain, second.end) is not None
 
 
-def _part_named(plain: str, one: TimeMention) -> tuple[str, DaySpan, str]:
-    """Return the days of a mention, or the part of a month that it names, with the text right before and behind."""
-    before, behind = plain[max(0, one.start - _LOOK_BACK) : one.start], plain[one.end : one.end + _LOOK_AHEAD]
-    return part_named(before, one.span, behind)
+def _narrow(plain: str, mention: TimeMention) -> tuple[str, DaySpan, str]:
+    """Return the days of a mention, or of a part of them, with the text before and behind, as `narrow_to_part` does."""
+    start, end = mention.start, mention.end
+    return narrow_to_part(plain[max(0, start - _BEFORE_CHARS) : start], mention.span, plain[end : end + _BEHIND_CHARS])
 
 
-def _span_in_text(plain: str, one: TimeMention, day: date) -> DaySpan:
-    """Return the span that a mention has in a text of this day."""
-    before, part, behind = _part_named(plain, one)
+def _span_in_text(plain: str, mention: TimeMention, day: date) -> DaySpan:
+    """Return the days of a mention in a text written on `day`."""
+    before, part, behind = _narrow(plain, mention)
     span = _shift(before, part)
     if _SINCE.search(before) or _SINCE_IT.match(behind):
         first = span.first
-        if first > day and not (_YEAR.search(plain, one.start, one.end) or _RELATIVE.match(plain, one.start)):
-            # the one before the nearest
-            earlier = in_year(first.year - 1, first.month, first.day)
-            first = first if earlier is None else earlier.first
+        is_exact = _YEAR.search(plain, mention.start, mention.end) or _RELATIVE.match(plain, mention.start)
+        # `since` a future date without a year means the year before
+        if first > day and not is_exact and (earlier := in_year(first.year - 1, first.month, first.day)):
+            first = earlier.first
         if first <= day:
             return DaySpan(first, day)
     if _UNTIL.search(before) and day <= span.last:
@@ -285,9 +281,9 @@ def _span_in_text(plain: str, one: TimeMention, day: date) -> DaySpan:
     return span
 
 
-def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
-    """Return the span that a question means by a mention."""
-    before, part, behind = _part_named(plain, one)
+def _span_in_question(plain: str, mention: TimeMention) -> DaySpan:
+    """Return the days of a mention in a question."""
+    before, part, behind = _narrow(plain, mention)
     span = _shift(before, part)
     if span != part:
         return span
@@ -295,7 +291,7 @@ def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
         return week_of(span.first)
     if _WEEKEND_OF.search(before):
         return weekend_of(span.first)
-    is_exact = _ABOUT.search(before) and _RELATIVE.match(plain, one.start)
+    is_exact = _ABOUT.search(before) and _RELATIVE.match(plain, mention.start)
     if (_AROUND.search(before) and not is_exact) or _AROUND_IT.match(behind):
         return span.shifted(-AROUND, AROUND)
     if _SINCE.search(before) or _SINCE_IT.match(behind):
@@ -306,16 +302,16 @@ def _span_in_question(plain: str, one: TimeMention) -> DaySpan:
         return DaySpan(shifted(span.last, 1), date.max)
     if _UNTIL.search(before):
         return DaySpan(date.min, span.last)
-    is_day = one.span.first == one.span.last
+    is_day = mention.span.first == mention.span.last
     return DaySpan(span.first, date.max) if is_day and _FROM.search(before) else span
 
 
 def _shift(before: str, span: DaySpan) -> DaySpan:
-    """Return the span of `three days before Nov 27`, or `the day after Nov 27`."""
+    """Return the days of `three days before Nov 27` or `the day after Nov 27`, given those of `Nov 27`."""
     match = _SHIFT.search(before)
     if match is None:
         return span
-    days = counted(match) * (7 if match["unit"].lower() == "week" else 1) if match["count"] else 1
+    days = count_of(match) * (7 if match["unit"].lower() == "week" else 1) if match["count"] else 1
     days = -days if match["sense"].lower() == "before" else days
     return span.shifted(days, days)
 

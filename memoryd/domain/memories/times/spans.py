@@ -1,11 +1,11 @@
-"""Spans of days, the arithmetic of the calendar, and work that is due at a time of day.
+"""Spans of days, calendar arithmetic, and work that is due at a time of day.
 
 Weeks begin on Monday (ISO 8601). Work is due once a day, also after the machine slept or a clock was set.
 
-Below is what times of all languages share: the mention of a time, parts of months and years, seasons, and what names a
-day but is no time of an event. `see memory/2025-11-27.md` is a place in a file; `every Monday` and `每周三` name
-no day of the calendar. Seasons are those north of the equator: spring from March, winter from December of the year in
-which it begins.
+The second half is shared by the time parsers of all languages: mentions of times, parts of months and years, seasons,
+and names of days that are not times of events. `see memory/2025-11-27.md` is a path, and `every Monday` and `每周三`
+name no calendar day. Seasons are those of the northern hemisphere: spring begins in March, and a winter belongs to the
+year of the December in which it begins.
 """
 
 import re
@@ -22,10 +22,9 @@ from memoryd.domain.text.dates import MONTH
 
 
 def last_due(now: datetime, at: time, zone: ZoneInfo | None) -> datetime:
-    """Return the last moment, not after `now`, at which the clocks of a zone showed a time; None: the system's zone.
+    """Return the last moment, not after `now`, at which the local time of a zone was `at`; None for the system's zone.
 
-    A time that the clocks leave out in spring counts as the one after the gap, and of one that comes twice in autumn
-    the first counts.
+    A local time skipped in spring counts as the time after the gap; of a time repeated in autumn, the first counts.
     """
     today = now.astimezone(zone).date()
     due = _moment(today, at, zone)
@@ -33,13 +32,13 @@ def last_due(now: datetime, at: time, zone: ZoneInfo | None) -> datetime:
 
 
 def is_due(last: datetime | None, now: datetime, at: time, zone: ZoneInfo | None) -> bool:
-    """Tell whether the last run was before the time of day came last; however often it was missed, it is due once."""
+    """Return whether the last run was before the last due moment; several missed runs are due once."""
     return last is None or last < last_due(now, at, zone)
 
 
 def _moment(day: date, at: time, zone: ZoneInfo | None) -> datetime:
     local = datetime.combine(day, at)
-    # through the zone's own clocks: a time that does not exist comes out behind the gap
+    # `astimezone` moves a local time that does not exist behind the gap
     return (local.replace(tzinfo=zone) if zone else local).astimezone()
 
 
@@ -54,11 +53,11 @@ class DaySpan(Struct, frozen=True, order=True):
     last: date
 
     def meets(self, other: "DaySpan") -> bool:
-        """Tell whether two spans have a day in common."""
+        """Return whether two spans have a day in common."""
         return self.first <= other.last and other.first <= self.last
 
     def shifted(self, first: int, last: int) -> "DaySpan":
-        """Return the span with its ends so many days later."""
+        """Return the span with its first and last day moved by so many days."""
         return DaySpan(shifted(self.first, first), shifted(self.last, last))
 
     @property
@@ -66,12 +65,12 @@ class DaySpan(Struct, frozen=True, order=True):
         return self.first == date.min or self.last == date.max
 
     def distance(self, day: date) -> int:
-        """Return how many days lie between a day and the span; 0 within it."""
+        """Return the number of days between a day and the span; 0 within it."""
         return max((self.first - day).days, (day - self.last).days, 0)
 
 
 class Unit(StrEnum):
-    """What time is counted in."""
+    """Unit of calendar time."""
 
     DAY = "day"
     WEEK = "week"
@@ -80,13 +79,13 @@ class Unit(StrEnum):
     YEAR = "year"
 
 
-def one_day(day: date) -> DaySpan:
+def single_day(day: date) -> DaySpan:
     """Return the span of one day."""
     return DaySpan(day, day)
 
 
 def shifted(day: date, days: int) -> date:
-    """Return a day so many days later; the first or last day there is, where the calendar ends."""
+    """Return the day `days` later, clamped to the calendar: `date.min` to `date.max`."""
     try:
         return day + timedelta(days=days)
     except OverflowError:
@@ -94,7 +93,7 @@ def shifted(day: date, days: int) -> date:
 
 
 def month_of(year: int, month: int) -> DaySpan | None:
-    """Return a month, which is counted on beyond 12 and below 1; None beyond the years 1 to 9999."""
+    """Return a month; a number above 12 or below 1 continues in other years. None outside the years 1 to 9999."""
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
     if not date.min.year <= year <= date.max.year:
         return None
@@ -102,26 +101,26 @@ def month_of(year: int, month: int) -> DaySpan | None:
 
 
 def year_of(year: int) -> DaySpan | None:
-    """Return a year; None beyond the years 1 to 9999."""
+    """Return a year; None outside the years 1 to 9999."""
     if not date.min.year <= year <= date.max.year:
         return None
     return DaySpan(date(year, 1, 1), date(year, 12, 31))
 
 
 def week_of(day: date) -> DaySpan:
-    """Return the week that a day lies in."""
+    """Return the week of a day."""
     return DaySpan(shifted(day, -day.weekday()), shifted(day, _WEEK - 1 - day.weekday()))
 
 
 def weekend_of(day: date) -> DaySpan:
-    """Return Saturday and Sunday of the week that a day lies in."""
+    """Return Saturday and Sunday of the week of a day."""
     return DaySpan(shifted(day, _SATURDAY - day.weekday()), shifted(day, _WEEK - 1 - day.weekday()))
 
 
 def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
-    """Return the day, week, weekend, month or year that lies so many of them away: negative ones before `day`."""
+    """Return the day, week, weekend, month or year that is `count` units after that of `day`; before, if negative."""
     if unit is Unit.DAY:
-        return one_day(shifted(day, count))
+        return single_day(shifted(day, count))
     if unit is Unit.WEEK:
         return week_of(shifted(day, _WEEK * count))
     if unit is Unit.WEEKEND:
@@ -131,8 +130,8 @@ def unit_away(day: date, count: int, unit: Unit) -> DaySpan | None:
     return year_of(day.year + count)
 
 
-def units_back(day: date, count: int, unit: Unit) -> DaySpan | None:
-    """Return the days since so many units ago, up to `day`."""
+def last_units(day: date, count: int, unit: Unit) -> DaySpan | None:
+    """Return the days from `count` units ago up to `day`."""
     if unit in (Unit.DAY, Unit.WEEK):
         return DaySpan(shifted(day, -count * (_WEEK if unit is Unit.WEEK else 1)), day)
     month = month_of(day.year, day.month - count * (12 if unit is Unit.YEAR else 1))
@@ -140,17 +139,17 @@ def units_back(day: date, count: int, unit: Unit) -> DaySpan | None:
 
 
 def in_year(year: int, month: int, day: int | None) -> DaySpan | None:
-    """Return a month, or a day in it; None if no calendar has it."""
-    found = month_of(year, month)
-    if found is None or day is None:
-        return found
-    return one_day(shifted(found.first, day - 1)) if 1 <= day <= found.last.day else None
+    """Return a month, or a day in it; None if it does not exist."""
+    span = month_of(year, month)
+    if span is None or day is None:
+        return span
+    return single_day(shifted(span.first, day - 1)) if 1 <= day <= span.last.day else None
 
 
 def nearest_year(near: date, month: int, day: int | None) -> DaySpan | None:
-    """Return the day or month without a year that lies nearest to `near`, the earlier one of two; None if none has it.
+    """Return the day or month nearest to `near` in any year, the earlier at a tie; None if it does not exist.
 
-    29 February is looked for in the eight years around, of which one has it.
+    29 February is searched in the eight years before and after, since the distance of leap years is at most eight.
     """
     distance = 8 if (month, day) == (2, 29) else 1
     years = range(near.year - distance, near.year + distance + 1)
@@ -198,20 +197,20 @@ _EASTERN = expression(
 )
 
 
-def without_places(plain: str) -> str:
-    """Return a text with `#` in the place of paths and links, which may have the names of days."""
+def mask_paths(plain: str) -> str:
+    """Return a text of the same length with `#` for paths and links with digits, which may contain names of days."""
     if "/" not in plain and "." not in plain and "](" not in plain:
         return plain
     return _PLACE.sub(lambda match: _HIDDEN * len(match[0]) if _DIGIT.search(match[0]) else match[0], plain)
 
 
-def without_titles(plain: str) -> str:
-    """Return a text with `#` in the place of titles of works and set phrases: `《昨日重现》`, `明天会更好`."""
+def mask_titles(plain: str) -> str:
+    """Return a text of the same length with `#` for titles of works and set phrases: `《昨日重现》`, `明天会更好`."""
     return _TITLE.sub(_hidden, plain) if "《" in plain or "更" in plain else plain
 
 
-def without_repeated(plain: str) -> str:
-    """Return a text with `#` in the place of what comes again and again."""
+def mask_recurring(plain: str) -> str:
+    """Return a text of the same length with `#` for recurring times, such as `every Monday`."""
     return _EASTERN.sub(_hidden, _ENGLISH.sub(_hidden, plain)) if plain else plain
 
 
@@ -230,33 +229,34 @@ _MID = ("mid", "middle")
 _WEEKS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}
 
 
-def part_named(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
-    """Return the part of a month or year that a text names with what stands around it, and what stands around that.
+def narrow_to_part(before: str, span: DaySpan, behind: str) -> tuple[str, DaySpan, str]:
+    """Return the part of a month or year that the text around `span` names, and the remaining text around it.
 
-    Where it names no part, all stays as it is. Early and late are ten days of a month, or what is left of them, and
-    four months of a year; weeks are counted from the first of the month.
+    Without such a part, all three values are returned unchanged. Early and mid are the first and second ten days of a
+    month, late its remaining days; in a year, each is four months. Weeks are counted from the first of the month.
     """
     if span.is_open or span not in (month_of(span.first.year, span.first.month), year_of(span.first.year)):
         return before, span, behind
-    if (said := _BEFORE.search(before)) is not None:
-        week, part = said["week"], (said["part"] or "").lower()
+    if match := _BEFORE.search(before):
+        week, part = match["week"], (match["part"] or "").lower()
         third = 0 if part.startswith(_EARLY) else 1 if part.startswith(_MID) else 2
-        return before[: said.start()], _week(span, week.lower()) if week else _third(span, third), behind
-    if (shown := _BEHIND.match(behind)) is not None:
-        third = 0 if shown["early"] else 1 if shown["mid"] else 2
-        return before, _third(span, third), behind[shown.end() :]
+        return before[: match.start()], _week(span, week.lower()) if week else _third(span, third), behind
+    if match := _BEHIND.match(behind):
+        third = 0 if match["early"] else 1 if match["mid"] else 2
+        return before, _third(span, third), behind[match.end() :]
     return before, span, behind
 
 
-def _third(whole: DaySpan, number: int) -> DaySpan:
-    if whole.first.month != whole.last.month:
-        return _months(whole.first.year, 4 * number + 1, 4 * number + 4)
-    first = shifted(whole.first, _THIRD * number)
-    return DaySpan(first, whole.last if number == 2 else shifted(first, _THIRD - 1))
+def _third(span: DaySpan, number: int) -> DaySpan:
+    """Return the early (0), mid (1) or late (2) part of a month or a year."""
+    if span.first.month != span.last.month:
+        return _months(span.first.year, 4 * number + 1, 4 * number + 4)
+    first = shifted(span.first, _THIRD * number)
+    return DaySpan(first, span.last if number == 2 else shifted(first, _THIRD - 1))
 
 
 def _months(year: int, first: int, last: int) -> DaySpan:
-    """Return the months of a year that a calendar has, from one number to another."""
+    """Return the months `first` to `last`, 1 to 12, of a year from 1 to 9999."""
     return DaySpan(date(year, first, 1), date(year, last, monthrange(year, last)[1]))
 
 
@@ -267,8 +267,8 @@ def _week(month: DaySpan, which: str) -> DaySpan:
     return DaySpan(first, shifted(first, _WEEK - 1))
 
 
-class Lean(IntEnum):
-    """Where a bare weekday is looked for: what was, what is nearest, what will be."""
+class Direction(IntEnum):
+    """Direction from the calendar's day in which a bare weekday is searched."""
 
     PAST = -1
     NEAREST = 0
@@ -276,87 +276,93 @@ class Lean(IntEnum):
 
 
 class Calendar(Struct, frozen=True):
-    """The day from which times are counted, where a weekday without a word to it lies, and how many days ahead a date
-    without a year may lie (None: any number)."""
+    """Reference for relative times."""
 
     day: date
-    lean: Lean = Lean.NEAREST
+    """Day from which times are counted."""
+    direction: Direction = Direction.NEAREST
+    """Direction of a weekday without a word such as `last`."""
     ahead: int | None = None
+    """Most days in the future for a date without a year; None for any number."""
 
-    def weekday(self, number: int, lean: Lean) -> date:
-        """Return the nearest day of that number (Monday is 0), or the next one that has been, or will be."""
+    def weekday(self, number: int, direction: Direction) -> date:
+        """Return the nearest weekday with that number (Monday is 0), or the nearest before or after the day."""
         ahead = (number - self.day.weekday()) % 7
-        if lean is Lean.PAST:
+        if direction is Direction.PAST:
             return shifted(self.day, ahead - 7)
-        if lean is Lean.FUTURE:
+        if direction is Direction.FUTURE:
             return shifted(self.day, ahead or 7)
         return shifted(self.day, ahead if ahead <= 3 else ahead - 7)
 
     def day_of_month(self, number: int, *, is_past: bool) -> DaySpan | None:
-        """Return the nearest day of that number in a month, or the last one; None if no month near has it.
+        """Return the nearest day with that number in a month, or the last such day; None if there is none.
 
-        Two months have no 31st one after the other, so that one of three has.
+        Of any three consecutive months, at least one has a 31st.
         """
-        months = (month_of(self.day.year, self.day.month + away) for away in (-2, -1, 0, 1))
-        found = (in_year(month.first.year, month.first.month, number) for month in months if month is not None)
-        days = [one for one in found if one is not None and not (is_past and one.first > self.day)]
-        return min(days, key=lambda one: (one.distance(self.day), one.first)) if days else None
+        months = filter(None, (month_of(self.day.year, self.day.month + away) for away in (-2, -1, 0, 1)))
+        days = filter(None, (in_year(month.first.year, month.first.month, number) for month in months))
+        fitting = (day for day in days if not is_past or day.first <= self.day)
+        return min(fitting, key=lambda day: (day.distance(self.day), day.first), default=None)
 
     def nearest(self, month: int, day: int | None) -> DaySpan | None:
-        """Return the nearest day or month without a year, not too far ahead; None if no calendar has it."""
+        """Return the nearest day or month in any year, at most `ahead` days ahead; None if it does not exist."""
         span = nearest_year(self.day, month, day)
         if span is not None and self.ahead is not None and (span.first - self.day).days > self.ahead:
             span = in_year(span.first.year - 1, month, day) or span
         return span
 
     def quarter(self, number: int, year: int | None) -> DaySpan:
-        """Return a quarter, 1 to 4, of a year from 1 to 9999, or the nearest one, not too far ahead."""
+        """Return a quarter, 1 to 4, of a year from 1 to 9999; without a year the nearest, at most `ahead` days off."""
         first, last = 3 * number - 2, 3 * number
         if year is not None:
             return _months(year, first, last)
         years = range(max(self.day.year - 1, date.min.year), min(self.day.year + 1, date.max.year) + 1)
         ends = date.max if self.ahead is None else shifted(self.day, self.ahead)
-        spans = [span for one in years if (span := _months(one, first, last)).first <= ends]
+        spans = [span for near in years if (span := _months(near, first, last)).first <= ends]
         return min(spans, key=lambda span: span.distance(self.day))
 
     def weekend(self) -> DaySpan:
-        """Return the weekend of this week, or the last one that has begun if what was is meant."""
-        found = weekend_of(self.day)
-        return weekend_of(shifted(self.day, -7)) if self.lean is Lean.PAST and found.first > self.day else found
+        """Return the weekend of this week; if the direction is the past and it has not begun, that of the last week."""
+        weekend = weekend_of(self.day)
+        return (
+            weekend_of(shifted(self.day, -7))
+            if self.direction is Direction.PAST and weekend.first > self.day
+            else weekend
+        )
 
 
 class TimeMention(Struct, frozen=True):
-    """What stands from `start` to `end` names these days; `yearless` says month and day of one without a year."""
+    """A mention of days in the characters `start` to `end` of a text."""
 
     start: int
     end: int
     span: DaySpan
     yearless: tuple[int, int | None] | None = None
+    """Month and day, if the mention has no year."""
     is_weekday: bool = False
 
 
 TimeReading = TimeMention | DaySpan | None
-"""What a rule makes of a match: the days of all of it, or of a part; None: the calendar has none, or it is no time."""
+"""Result of a rule: the days of the full match, a mention for a part of it, or None if it is not an existing time."""
 TimeRule = tuple[re.Pattern[str], Callable[[TextMatch, Calendar], TimeReading]]
 
 
-def read_by(rules: Iterable[TimeRule], text: str, calendar: Calendar) -> Iterator[TimeMention]:
-    """Yield the times that rules find in a text."""
+def apply_rules(rules: Iterable[TimeRule], text: str, calendar: Calendar) -> Iterator[TimeMention]:
+    """Yield the times in a text that match the rules."""
     for pattern, read in rules:
         for match in pattern.finditer(text):
-            found = read(match, calendar)
-            if found is not None:
-                yield TimeMention(*match.span(), found) if isinstance(found, DaySpan) else found
+            if reading := read(match, calendar):
+                yield TimeMention(*match.span(), reading) if isinstance(reading, DaySpan) else reading
 
 
-def dated(place: tuple[int, int], calendar: Calendar, month: int, day: int | None) -> TimeMention | None:
-    """Return the mention of a day or month without a year, if the calendar has it."""
+def yearless_mention(place: tuple[int, int], calendar: Calendar, month: int, day: int | None) -> TimeMention | None:
+    """Return a mention of a day or month without a year, at `place` in the text; None if it does not exist."""
     span = calendar.nearest(month, day)
     return None if span is None else TimeMention(*place, span, yearless=(month, day))
 
 
 def days_of_month(calendar: Calendar, year: str | None, month: int, first: int, last: int) -> DaySpan | None:
-    """Return the days of a month from one to another, of the nearest year where none is told."""
+    """Return the days `first` to `last` of a month, in `year` or else the nearest year; None if they do not exist."""
     begins = in_year(int(year), month, first) if year else calendar.nearest(month, first)
     ends = begins and in_year(begins.first.year, month, last)
     return DaySpan(begins.first, ends.last) if begins and ends and first <= last else None
@@ -382,7 +388,7 @@ AWAY = (
     | dict.fromkeys("这這本", 0)
     | {"上上": -2, "上": -1, "下": 1, "下下": 2}
 )
-"""How far away is the week, month, season or year that a word before it names."""
+"""Distance of a week, month, season or year, by the word before it."""
 
 
 def english_season(match: TextMatch, calendar: Calendar) -> DaySpan | None:
@@ -407,13 +413,14 @@ def _season(year: int, begins: int) -> DaySpan | None:
 
 
 def _near_season(day: date, away: int, begins: int) -> DaySpan | None:
-    """Return a season near to a day: the last one is over, the next one has not begun, this one is of the year."""
-    around = [_season(day.year + offset, begins) for offset in range(-3, 3)]
-    found = [one for one in around if one is not None]
-    over, to_come = [one for one in found if one.last < day], [one for one in found if one.first > day]
+    """Return the season `away` from a day: the last is over, the next has not begun.
+
+    For 0 it is the season that contains the day, else the season of the day's year. None outside the calendar.
+    """
+    seasons = list(filter(None, (_season(day.year + offset, begins) for offset in range(-3, 3))))
     if away < 0:
+        over = [season for season in seasons if season.last < day]
         return over[away] if len(over) >= -away else None
     if away > 0:
-        return to_come[0] if to_come else None
-    now = [one for one in found if one.first <= day <= one.last]
-    return now[0] if now else _season(day.year, begins)
+        return next((season for season in seasons if season.first > day), None)
+    return next((season for season in seasons if season.first <= day <= season.last), _season(day.year, begins))

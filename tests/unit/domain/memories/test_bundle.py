@@ -49,7 +49,7 @@ def test_known_stable_block_is_left_out_and_said_so() -> None:
     assert again.is_unchanged
     assert "alder" not in again.text
     assert "4172" in again.text
-    assert again.receipt[0].cut == "it is as ifNoneMatch has it"
+    assert again.receipt[0].cut == "it has the version of ifNoneMatch"
     assert not bundle(stable, [], budget=1200, if_none_match="other").is_unchanged
 
 

@@ -11,7 +11,7 @@ from memoryd.domain.memories.recall_filters import asks_for_last
 from memoryd.domain.memories.times import grammar
 from memoryd.domain.memories.times.grammar import Mood, clauses_of
 from memoryd.domain.memories.times.parsing import QueryDays, query_days, spans_in
-from memoryd.domain.memories.times.spans import DaySpan, one_day
+from memoryd.domain.memories.times.spans import DaySpan, single_day
 
 MONDAY = date(2026, 11, 23)
 WEDNESDAY = date(2025, 11, 26)
@@ -181,11 +181,11 @@ def test_a_weekend_that_is_planned_lies_ahead() -> None:
 def test_of_several_days_those_asked_about_count() -> None:
     found = query_days("what did we eat yesterday? I need to write it down today", MONDAY)
     assert found is not None
-    assert found.span == one_day(date(2026, 11, 22))
+    assert found.span == single_day(date(2026, 11, 22))
 
 
 def test_a_weekday_of_what_is_lies_ahead() -> None:
-    assert query_days("am I free on Friday?", MONDAY) == QueryDays(one_day(date(2026, 11, 27)), is_matter=False)
+    assert query_days("am I free on Friday?", MONDAY) == QueryDays(single_day(date(2026, 11, 27)), is_matter=False)
 
 
 @pytest.mark.parametrize(

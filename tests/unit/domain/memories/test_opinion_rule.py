@@ -63,12 +63,12 @@ def test_opinion_said_again_as_a_fact_stays_one_and_is_reinforced() -> None:
 
 def test_strong_contradiction_needs_three_memories_and_two_days() -> None:
     """Of one day three contradictions move no further than any, though the rule of days and labels be got round."""
-    one_day = [LabelledEvidence(TEA_ID, MemoryId(f"m{at}"), Label.CONTRADICT, "supports", START) for at in range(4)]
+    single_day = [LabelledEvidence(TEA_ID, MemoryId(f"m{at}"), Label.CONTRADICT, "supports", START) for at in range(4)]
     steps = list(
-        run_of([*one_day, replace(one_day[0], evidence=MemoryId("w"), label=Label.WEAKEN)], "r", 0.7, 0.7, set())
+        run_of([*single_day, replace(single_day[0], evidence=MemoryId("w"), label=Label.WEAKEN)], "r", 0.7, 0.7, set())
     )
     assert steps[-1].after == 0.6
-    two_days = [*one_day[:2], replace(one_day[2], day=START + timedelta(1))]
+    two_days = [*single_day[:2], replace(single_day[2], day=START + timedelta(1))]
     assert list(run_of(two_days, "r", 0.7, 0.7, set()))[-1].after == 0.5
 
 
@@ -169,8 +169,8 @@ def test_strong_contradiction_moves_further() -> None:
     assert confidence(world, planned(world)) == 0.4
     weaker = about(*three[:2])
     assert confidence(weaker, planned(weaker)) == 0.6
-    one_day = about(*(("01-02", text) for _, text in three))
-    assert confidence(one_day, planned(one_day)) == 0.6
+    single_day = about(*(("01-02", text) for _, text in three))
+    assert confidence(single_day, planned(single_day)) == 0.6
 
 
 def test_a_run_twice_is_once() -> None:

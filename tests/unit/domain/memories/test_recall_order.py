@@ -20,7 +20,7 @@ from memoryd.domain.memories.recall_order import (
     sort_key,
     verdict_of,
 )
-from memoryd.domain.memories.times.spans import DaySpan, one_day
+from memoryd.domain.memories.times.spans import DaySpan, single_day
 from memoryd.domain.ranking.calibration import Verdict
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, VectorMatches, reciprocal
 from memoryd.memory.recall.answer import LIFTED
@@ -46,7 +46,7 @@ def test_days_that_are_asked_about_come_first() -> None:
 
 def test_what_is_planned_was_not_written_on_its_days() -> None:
     (memory,) = book_from({"memory/2025-11-24.md": ["- W: The dentist comes."]}).memories.values()
-    dated = [replace(source, event=one_day(date(2025, 11, 26))) for source in memory.sources]
+    dated = [replace(source, event=single_day(date(2025, 11, 26))) for source in memory.sources]
     past, ahead = (QueryIntent(span=SPAN, is_of_days=True, is_ahead=is_ahead) for is_ahead in (False, True))
 
     assert boosts_of(memory, dated, ahead, {}) == boosts_of(memory, memory.sources, past, {}) != {}

@@ -5,7 +5,7 @@ from datetime import date
 
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture import lines
-from memoryd.domain.memories.capture.lines import LOCK, NEAR_MAX, StandingLines, drop_lines
+from memoryd.domain.memories.capture.lines import LOCK, NEAR_MAX, ValidLines, drop_lines
 from tests.unit.domain.memories.books import book_from
 
 NOTES = "memory/2026-11-01.md"
@@ -25,7 +25,7 @@ def book_of(memories: Iterable[str]) -> Book:
 
 def with_words(book: Book, *words: str, scope: str = "", day: date | None = DAY) -> list[str]:
     with LOCK:
-        return [one.text for one in StandingLines(book, scope, day).having(words)]
+        return [one.text for one in ValidLines(book, scope, day).having(words)]
 
 
 def test_lines_are_found_by_all_of_some_words() -> None:
@@ -77,7 +77,7 @@ def test_a_sentence_is_held_against_those_that_have_most_of_its_words() -> None:
     many = [f"W: The kiln number {number} is by the shed." for number in range(100)]
     book = book_of([*many, "W: The old kiln of Ida is by the river."])
     with LOCK:
-        standing = StandingLines(book, "", DAY)
+        standing = ValidLines(book, "", DAY)
         near, left_out = standing.near({"kiln", "riv"})
         weight = standing.weight(near[0], {"kiln", "riv"})
 
@@ -88,7 +88,7 @@ def test_a_sentence_is_held_against_those_that_have_most_of_its_words() -> None:
 
 def test_line_is_near_by_a_part_of_its_words() -> None:
     with LOCK:
-        near, left_out = StandingLines(book_of(["W: Die Müllabfuhr kommt am Montag.", *LINES]), "", DAY).near({"müll"})
+        near, left_out = ValidLines(book_of(["W: Die Müllabfuhr kommt am Montag.", *LINES]), "", DAY).near({"müll"})
 
     assert [one.text for one in near] == ["Die Müllabfuhr kommt am Montag."]
     assert left_out == 0

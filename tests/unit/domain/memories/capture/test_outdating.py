@@ -5,7 +5,7 @@ import pytest
 from memoryd.domain.memories.book import Book
 from memoryd.domain.memories.capture.capture import CaptureVerdict
 from memoryd.domain.memories.capture.lines import Candidate, memory_words
-from memoryd.domain.memories.capture.outdating import rows_of, weighed
+from memoryd.domain.memories.capture.outdating import rank_outdated, rows_of
 from memoryd.domain.memories.capture.renewal import OUTDATES
 from memoryd.domain.memories.capture.values import Rarity
 from memoryd.domain.memories.generated import line_said_of, said_of, typed_part
@@ -162,7 +162,7 @@ def test_words_that_the_agent_said_and_names_of_nobody_known_are_signs() -> None
 
 def test_lines_come_in_the_order_of_their_odds() -> None:
     lines, rarity = candidates("My camera is a Nikon Z6.", "Our dog is called Biscuit.")
-    found = weighed("finally sold the nikon, shooting on a Fuji X-T5", "", lines, rarity)
+    found = rank_outdated("finally sold the nikon, shooting on a Fuji X-T5", "", lines, rarity)
 
     assert [one.candidate.text for one in found] == ["My camera is a Nikon Z6.", "Our dog is called Biscuit."]
     assert found[0].weight > 0 > found[1].weight
@@ -173,4 +173,4 @@ def test_order_of_lines_changes_nothing() -> None:
         "I bake croissants every Sunday.", "Our dog is called Biscuit.", "The rent is 900 euros."
     )
     said = "no croissants on sundays anymore"
-    assert weighed(said, "", lines, rarity) == weighed(said, "", lines[::-1], rarity)
+    assert rank_outdated(said, "", lines, rarity) == rank_outdated(said, "", lines[::-1], rarity)
