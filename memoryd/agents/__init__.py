@@ -1,1 +1,1 @@
-"""What one agent may ask of its memory, whichever face asks."""
+"""The operations on one agent's memory, independent of the interface (API, MCP, CLI)."""

@@ -1,7 +1,4 @@
-"""Events of the daemon: a bus that hands each to every subscriber; and the names of loops that run beside questions.
-
-The owner of the event loop makes tasks of these loops.
-"""
+"""The event bus of the daemon, which hands each event to every subscriber, and the type of a named background loop."""
 
 import asyncio
 from collections import deque
@@ -14,8 +11,8 @@ from memoryd.errors import NotNow, ShuttingDown
 from memoryd.wire import Event
 
 
-class Happening(Struct, frozen=True):
-    """One event; `dropped` counts the older ones that this subscriber was too slow for."""
+class PublishedEvent(Struct, frozen=True):
+    """One event. `dropped` counts the older events that this subscriber read too slowly to receive."""
 
     event: Event
     data: Mapping[str, object]
@@ -23,45 +20,48 @@ class Happening(Struct, frozen=True):
 
 
 class Subscription:
-    """The events of one subscriber that it has not read yet; the oldest go first when there are too many."""
+    """The unread events of one subscriber. When there are too many, the oldest are dropped first."""
 
     def __init__(self, *, agent: str | None, size: int) -> None:
         self.agent = agent
-        self._waiting: deque[Happening] = deque(maxlen=size)
+        self._waiting: deque[PublishedEvent] = deque(maxlen=size)
         self._dropped = 0
         self._is_closed = False
         self._changed = asyncio.Event()
 
-    async def next(self) -> Happening | None:
-        """Return the oldest unread event, when there is one; None once the bus is closed and all is read."""
+    async def next(self) -> PublishedEvent | None:
+        """Wait for and return the oldest unread event, or None once the bus is closed and all events are read."""
         while not self._waiting:
             if self._is_closed:
                 return None
-            # nothing runs between the look at the queue and the wait, so no event is offered unseen
+            # no other task runs between the check of the queue and the wait, so no event is missed
             self._changed.clear()
             await self._changed.wait()
-        found = self._waiting.popleft()
+        oldest = self._waiting.popleft()
         dropped, self._dropped = self._dropped, 0
-        return Happening(found.event, found.data, dropped)
+        return PublishedEvent(oldest.event, oldest.data, dropped)
 
-    def offer(self, happening: Happening) -> None:
-        """Keep `happening` unless it is about another agent."""
-        about = happening.data.get("agent")
+    def offer(self, event: PublishedEvent) -> None:
+        """Queue `event` unless it is about another agent."""
+        about = event.data.get("agent")
         if self.agent is not None and about is not None and about != self.agent:
             return
-        # before the append: a full deque drops its oldest by itself, and says nothing
+        # before the append: a full deque silently drops its oldest item
         self._dropped += len(self._waiting) == self._waiting.maxlen
-        self._waiting.append(happening)
+        self._waiting.append(event)
         self._changed.set()
 
     def close(self) -> None:
-        """Let `next` return None once all is read."""
+        """Let `next` return None once all events are read."""
         self._is_closed = True
         self._changed.set()
 
 
 class EventBus:
-    """Hands each published event to every subscriber; publishing never waits. For the event loop's thread only."""
+    """Hands each published event to every subscriber; publishing never waits.
+
+    Use it in the event loop's thread only.
+    """
 
     def __init__(self, *, queue_size: int = 256, max_subscribers: int = 32) -> None:
         self._queue_size = queue_size
@@ -71,19 +71,19 @@ class EventBus:
 
     @property
     def subscribers(self) -> int:
-        """How many listen."""
+        """The number of open subscriptions."""
         return len(self._subscriptions)
 
     def publish(self, event: Event, data: Mapping[str, object]) -> None:
-        """Tell everybody; `data` must be JSON and names its `agent` if it is about one."""
-        happening = Happening(event, data)
-        # no subscriber runs before the end of this loop: it is only woken, so the set stays as it is
+        """Hand an event to every subscriber. `data` must be JSON, and contains its `agent` if it is about one."""
+        published = PublishedEvent(event, data)
+        # a subscriber is only woken and runs after this loop, so the set does not change
         for subscription in self._subscriptions:
-            subscription.offer(happening)
+            subscription.offer(published)
 
     @contextmanager
     def subscribe(self, agent: str | None = None) -> Iterator[Subscription]:
-        """Collect events from now on, of one agent if it is named; raises NotNow if too many do so already."""
+        """Collect events from now on, optionally of one agent. Raises NotNow if there are too many subscriptions."""
         if self._is_closed:
             raise ShuttingDown("the daemon is stopping")
         if len(self._subscriptions) >= self._max_subscribers:
@@ -96,17 +96,17 @@ class EventBus:
             self._subscriptions.discard(subscription)
 
     def close_bound(self) -> None:
-        """End the streams of single agents, whose clients ask for others then, if they may."""
+        """End the streams of single agents; their clients then reconnect if they still may."""
         for subscription in self._subscriptions:
             if subscription.agent is not None:
                 subscription.close()
 
     def close(self) -> None:
-        """End every stream; nobody can subscribe any more."""
+        """End every stream and refuse new subscriptions."""
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
 
 
 NamedLoop = tuple[str, Callable[[], Coroutine[object, object, None]]]
-"""What a loop is called, and what starts it: it runs until cancelled, or returns when there is nothing to do."""
+"""The name of a loop and the function that starts it. It runs until cancelled, or returns when its work is done."""

@@ -1,6 +1,7 @@
-"""What may be asked of the agents' memories: one method for each use, whoever asks; and an index that follows the disk.
+"""The memories of all agents: one method for each use, and an index that follows the disk.
 
-Each takes and returns values. What tells or changes what notes say takes an `Admitted`, which the gate alone gives.
+The methods take and return plain values. A method that reads or changes the content of notes takes an `Admitted`,
+which only the access gate creates.
 """
 
 import asyncio
@@ -14,11 +15,11 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.conversations.qa import AgentQa
-from memoryd.agents.conversations.showing import StoredConversations, together
+from memoryd.agents.conversations.showing import StoredConversations, combined_sync
 from memoryd.agents.events import EventBus, Subscription
 from memoryd.agents.retained.changes import Retained
 from memoryd.agents.search import AgentFiles, AgentSearch, SearchOptions
-from memoryd.agents.status.figures import Counters, measured
+from memoryd.agents.status.figures import Counters, sum_counters
 from memoryd.agents.status.status import AgentParts, DegradationsOf, DegradationTracker, MemoryStatus, StatusBoard
 from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.turns.turns import AgentTurns
@@ -38,7 +39,7 @@ from memoryd.search.answer import SearchAnswer
 from memoryd.wire import SyncGoal
 
 if TYPE_CHECKING:
-    # who is in no team loads none of it
+    # an agent without a team does not load this module
     from memoryd.agents.team import AgentTeam
 
 _MODEL_HINT = "set memorySearch.provider, or reindex with `force` alone"
@@ -46,9 +47,10 @@ DEFAULT_WAIT = timedelta(seconds=30)
 
 
 class AgentSync(Struct, frozen=True, kw_only=True):
-    """The index of one agent as it follows the disk; agents on one workspace share it.
+    """The index of one agent as it follows the disk; agents with the same workspace share it.
 
-    What waits for a goal returns None once that is reached, else why it never will be; empty: it is merely not so yet.
+    A method that waits for a goal returns None once the goal is reached, else the reason why it never will be. An empty
+    reason means that it is only not reached yet.
     """
 
     agent: str
@@ -57,51 +59,57 @@ class AgentSync(Struct, frozen=True, kw_only=True):
     slot: CurrentEmbedder
     qmd: AgentQmd | None
     conversations: AgentConversations
-    """Its own, whoever shares the index."""
+    """The agent's own conversations, even if the index is shared."""
 
     def start_session(self) -> bool:
-        """Begin a session; return whether the index looks at the disk now, in the background."""
+        """Begin a session; return whether the index now scans the disk in the background."""
         if self.settings.on_session_start:
             self.index.demand()
-            # the end of the session before is found in this one
+            # the end of the previous session is indexed in this one
             self.conversations.demand()
         return self.settings.on_session_start
 
     async def wait_for(self, goal: SyncGoal, *, is_asking: bool) -> str | None:
-        """Wait for the goal, or find that it will not be reached; `is_asking` for vectors though they are put off."""
-        if held := self.index.why_waiting:
-            return held
+        """Wait for the goal or for the reason it is not reached.
+
+        `is_asking` requests vectors that are otherwise deferred.
+        """
+        if reason := self.index.why_waiting:
+            return reason
         if goal == "embedded":
             return await self._wait_for_vectors(is_asking=is_asking)
-        # words that only qmd indexes, if there is a qmd
+        # if there is a qmd, only qmd indexes words
         return self._goal_of_qmd(self.qmd is None or await self.qmd.follows_words())
 
-    async def heard(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> str | None:
-        """Wait until the conversations have come so far, too, or find that they will not; behind the notes."""
+    async def wait_for_conversations(self, tickets: Sequence[int], goal: SyncGoal, *, is_asking: bool) -> str | None:
+        """Wait until the conversations have reached the goal too, or return why they will not.
+
+        Call it after `wait_for`.
+        """
         reason = await self.conversations.settled(tickets)
         if not reason and goal == "embedded" and self.conversations.is_wanted:
             lacking = await self.conversations.embedding_loop.drained(is_asking=is_asking)
-            # who chose no vectors was told so by the notes
+            # if vectors are switched off, the reason of the notes already says so
             is_off = self.slot.state.phase is ModelPhase.OFF
             reason = "" if lacking is None or is_off else f"no vectors: {lacking}"
         return f"conversations: {reason}" if reason else None
 
-    def unsettled(self) -> str:
-        """Tell what keeps the index from being written; without a reason it is merely not done yet."""
+    def why_unsettled(self) -> str:
+        """Return what keeps the index from being written, or an empty text if it is only not done yet."""
         trouble = self.index.trouble
         return f"the index does not follow the notes: {trouble}" if trouble else ""
 
     async def _wait_for_vectors(self, *, is_asking: bool) -> str | None:
-        """Wait for the vectors of whoever answers by meaning, or find that none will come."""
-        # Three parties work side by side, and are waited for one after the other: the index, whose scan has settled
-        # before this is called; qmd, which reads the disk for itself; and the lane. None waits for another, so the
-        # order costs no time, save that a lane that rests begins only when it is asked for at the end.
-        # Meanwhile the outage loop may pause the lane or wake it, and new notes may be committed: the lane looks at
-        # both again and again, so this wait ends with a reason, or when those newer notes have vectors too.
+        """Wait for the vectors of the engine that searches by meaning, or return why none will come."""
+        # Three workers run concurrently and are awaited in turn: the index, whose scan has settled before this call;
+        # qmd, which reads the disk itself; and the embedding loop. None depends on another, so the order costs no time,
+        # except that an idle embedding loop starts only when it is asked at the end. While this waits, the outage loop
+        # may pause or wake the embedding loop, and new notes may be committed. The embedding loop checks both
+        # repeatedly, so this wait ends with a reason, or when the newer notes have vectors too.
         qmd = self.qmd
         by_qmd = qmd is not None and qmd.has_vectors
         followed = self._goal_of_qmd(qmd is None or await (qmd.follows_meaning() if by_qmd else qmd.follows_words()))
-        # asked after the wait, at the start of which it may not have been known whether there is an embedder at all
+        # checked after the wait: before it, the existence of an embedder may not have been known
         if by_qmd and self.slot.state.phase is ModelPhase.OFF:
             return followed
         reason = await self.index.embedding_loop.drained(is_asking=is_asking)
@@ -116,23 +124,23 @@ class AgentSync(Struct, frozen=True, kw_only=True):
 async def sync(
     agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta = DEFAULT_WAIT, *, is_asking: bool
 ) -> SyncReply:
-    """Scan now, and wait until what was on disk before the call has reached the goal, at most as long as `limit`.
+    """Scan now and wait up to `limit` until everything that was on disk before the call has reached the goal.
 
-    Vectors that are made only when asked for are made if `is_asking`.
+    Vectors that are made only on request are made if `is_asking`.
     """
     lacking = await _wait_for(agents, goal, limit, is_asking=is_asking)
-    # counted after the wait: what was saved meanwhile is owed though the goal was reached
-    owed = await _pending_work(agents)
-    return SyncReply(complete=lacking is None, reason=lacking or None, **owed)
+    # counted after the wait: files saved during it are pending although the goal was reached
+    pending = await _pending_work(agents)
+    return SyncReply(complete=lacking is None, reason=lacking or None, **pending)
 
 
 async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool) -> ReindexReply:
-    """Look at every file again, or make every vector again, in the background; raises Disabled if none has vectors."""
+    """Read every file or make every vector again in the background. Raises Disabled if no agent makes vectors."""
     if embeddings and all(agent.slot.state.phase is ModelPhase.OFF for agent in agents):
         raise Disabled("there are no vectors to make again: no model is configured that makes them", hint=_MODEL_HINT)
     for agent in agents:
         if embeddings:
-            # before the scan is asked for: what that commits wakes the lane, which is to know by then
+            # before the scan is requested: its commits wake the embedding loop, which must know by then
             agent.index.embedding_loop.start_over()
             agent.conversations.embedding_loop.start_over()
         agent.index.demand(force=force)
@@ -142,29 +150,32 @@ async def reindex(agents: Sequence[AgentSync], *, force: bool, embeddings: bool)
 
 
 async def _wait_for(agents: Sequence[AgentSync], goal: SyncGoal, limit: timedelta, *, is_asking: bool) -> str | None:
-    # all are asked before the first is waited for, so that they scan side by side
+    # all scans are requested before the first wait, so that they run concurrently
     tickets = [(agent.index, agent.index.demand()) for agent in agents]
-    talks = [(agent, agent.conversations.demand()) for agent in agents]
+    requested = [(agent, agent.conversations.demand()) for agent in agents]
     if goal == "none":
         return None
-    # who gives up here stops waiting and nothing else: scan, update and vectors go on for the next one who asks
+    # a timeout ends only this wait: scan, update and vectors continue for the next caller
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(limit.total_seconds()):
-            # the index first: a note that qmd finds in the workspace is told only if the index knows it
+            # the index first: a note that qmd finds in the workspace is returned only if the index knows it
             await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets))
-            told = await asyncio.gather(*(agent.wait_for(goal, is_asking=is_asking) for agent in agents))
-            heard = await asyncio.gather(*(agent.heard(asked, goal, is_asking=is_asking) for agent, asked in talks))
-            return _join([*agents, *agents], [*told, *heard])
-    return _join(agents, [agent.unsettled() for agent in agents])
+            note_reasons = await asyncio.gather(*(agent.wait_for(goal, is_asking=is_asking) for agent in agents))
+            conversation_reasons = await asyncio.gather(
+                *(agent.wait_for_conversations(numbers, goal, is_asking=is_asking) for agent, numbers in requested)
+            )
+            return _join([*agents, *agents], [*note_reasons, *conversation_reasons])
+    return _join(agents, [agent.why_unsettled() for agent in agents])
 
 
-def _join(agents: Sequence[AgentSync], each: Sequence[str | None]) -> str | None:
-    reasons = [f"{agent.agent}: {one}" for agent, one in zip(agents, each, strict=True) if one]
-    return "; ".join(reasons) if any(one is not None for one in each) else None
+def _join(agents: Sequence[AgentSync], reasons: Sequence[str | None]) -> str | None:
+    if all(reason is None for reason in reasons):
+        return None
+    return "; ".join(f"{agent.agent}: {reason}" for agent, reason in zip(agents, reasons, strict=True) if reason)
 
 
 async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
-    # each index once, however many agents share it
+    # each index once, even if several agents share it
     indexes = list(dict.fromkeys(agent.index for agent in agents))
     return ReindexReply(
         pendingFiles=sum(index.pending_files for index in indexes),
@@ -175,7 +186,7 @@ async def _pending_work(agents: Sequence[AgentSync]) -> ReindexReply:
 
 
 class AgentMemory(Struct, frozen=True):
-    """The memory of one agent: an object for each use."""
+    """The memory of one agent, with an object for each use."""
 
     agent: Agent
     search: AgentSearch
@@ -187,15 +198,15 @@ class AgentMemory(Struct, frozen=True):
     turns: AgentTurns
     told: AgentTold
     parts: AgentParts
-    """Of which status tells."""
+    """The parts that status reports on."""
     team: "AgentTeam | None" = None
-    """Its part in a team; None: it has none."""
+    """The agent's part in a team; None without a team."""
 
 
 class AgentMemories:
-    """Finds the agent that is meant, and asks its memory. `outside` is as in `StatusBoard`.
+    """Finds the addressed agent and calls its memory. `outside` is as in `StatusBoard`.
 
-    `degradations` are those of other memories that these take the place of, and `earlier` is what they counted.
+    `degradations` and `earlier` are the degradations and the counters of the memories that these replace.
     """
 
     def __init__(
@@ -215,45 +226,46 @@ class AgentMemories:
         self.board = StatusBoard(agents=parts, degradations=known, outside=outside)
 
     async def search(self, admitted: Admitted, text: str, options: SearchOptions) -> SearchAnswer:
-        """Answer a question; raises Disabled, UnknownAgent, InvalidRequest."""
+        """Answer a question. Raises Disabled, UnknownAgent, InvalidRequest."""
         return await self._find_enabled(admitted).search.answer(text, options, admitted)
 
-    async def read(self, admitted: Admitted, path: str, asked: LineRange) -> FileReply:
-        """Return lines of a document or a conversation; of a citation, which a name may look like, those that it names.
+    async def read(self, admitted: Admitted, path: str, requested: LineRange) -> FileReply:
+        """Return lines of a document or a conversation.
 
-        Raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow.
+        `path` may be a citation; then the lines that it names are returned. A document whose name looks like a citation
+        takes precedence. Raises Disabled, UnknownAgent, InvalidRequest, NotFound, NotNow.
         """
         memory = self._find_enabled(admitted)
         if (conversation := conversation_cited(path)) is not None:
-            return await memory.conversations.read(conversation, asked)
+            return await memory.conversations.read(conversation, requested)
         visibility = Visibility.of(memory.agent.id, admitted)
         try:
-            return await memory.files.read(path, asked, visibility)
+            return await memory.files.read(path, requested, visibility)
         except NotFound:
             cited = citation_in(path)
             if cited is None or cited.start_line is None:
                 raise
-            place = LineRange(cited.start_line, cited.line_count, asked.column)
+            place = LineRange(cited.start_line, cited.line_count, requested.column)
             return await memory.files.read(cited.path, place, visibility)
 
     def qa(self, admitted: Admitted) -> AgentQa:
-        """Return the questions and answers that a request may see and add to; raises UnknownAgent."""
+        """Return the questions and answers that a request may see and add to. Raises UnknownAgent."""
         return self._find(admitted.agent).qa
 
     def conversations(self, admitted: Admitted) -> StoredConversations:
-        """Return the conversations that a request may see; raises UnknownAgent."""
+        """Return the conversations that a request may see. Raises UnknownAgent."""
         return self._find(admitted.agent).conversations
 
     def retained(self, admitted: Admitted) -> Retained:
-        """Return the retained memories that a request may see and add to; raises Disabled, UnknownAgent."""
+        """Return the retained memories that a request may see and add to. Raises Disabled, UnknownAgent."""
         return self._find_enabled(admitted).retained
 
     def turns(self, admitted: Admitted) -> AgentTurns:
-        """Return what takes the messages of a conversation; raises Disabled, UnknownAgent."""
+        """Return the object that takes the messages of a conversation. Raises Disabled, UnknownAgent."""
         return self._find_enabled(admitted).turns
 
     def team(self, admitted: Admitted) -> "AgentTeam":
-        """Return the agent's part in a team; raises Disabled where it has none, UnknownAgent."""
+        """Return the agent's part in a team. Raises UnknownAgent, and Disabled if the agent has no team."""
         memory = self._find_enabled(admitted)
         if memory.team is None:
             raise Disabled(
@@ -263,73 +275,69 @@ class AgentMemories:
         return memory.team
 
     def told(self, admitted: Admitted) -> AgentTold:
-        """Return what the agent was told for each question."""
+        """Return the record of the memories that the agent was shown for each question."""
         return self._find_enabled(admitted).told
 
     async def sync_conversations(self, agent: str | None, *, wait: bool, limit: timedelta | None) -> SessionSyncReply:
-        """Read what was said until now, of the named agent or of all; raises UnknownAgent, StoreError, NotNow."""
-        rooms = [memory.conversations for memory in self._chosen(agent)]
+        """Read the conversations of the named agent, or of all, up to now. Raises UnknownAgent, StoreError, NotNow."""
+        stores = [memory.conversations for memory in self._select(agent)]
         within = DEFAULT_WAIT if limit is None else limit
-        return together(await asyncio.gather(*(room.sync(wait=wait, limit=within) for room in rooms)))
+        return combined_sync(await asyncio.gather(*(stored.sync(wait=wait, limit=within) for stored in stores)))
 
     def start_session(self, admitted: Admitted) -> bool:
-        """Begin a session; return whether the index looks at the disk now. Raises Disabled, UnknownAgent."""
+        """Begin a session; return whether the index now scans the disk. Raises Disabled, UnknownAgent."""
         return self._find_enabled(admitted).sync.start_session()
 
     async def sync(
         self, agent: str | None, goal: SyncGoal, limit: timedelta | None = None, *, is_asking: bool
     ) -> SyncReply:
-        """Make the index of the named agent, or of all, follow the disk now; raises UnknownAgent.
+        """Make the index of the named agent, or of all, follow the disk now. Raises UnknownAgent.
 
-        `is_asking` for vectors that are made only when somebody asks. An agent must not: it would spend what its
-        owner holds back.
+        `is_asking` also makes the vectors that are made only on request. Requests of agents must not set it: they would
+        spend what the owner holds back.
         """
-        chosen = [memory.sync for memory in self._chosen(agent)]
-        return await sync(chosen, goal, DEFAULT_WAIT if limit is None else limit, is_asking=is_asking)
+        selected = [memory.sync for memory in self._select(agent)]
+        return await sync(selected, goal, DEFAULT_WAIT if limit is None else limit, is_asking=is_asking)
 
     async def reindex(self, agent: str | None, *, force: bool, embeddings: bool) -> ReindexReply:
         """Read every file, or make every vector, of the named agent or of all again.
 
-        Raises UnknownAgent, and Disabled where vectors are asked for that nobody makes.
+        Raises UnknownAgent, and Disabled if vectors are requested but no agent makes any.
         """
-        return await reindex([memory.sync for memory in self._chosen(agent)], force=force, embeddings=embeddings)
+        return await reindex([memory.sync for memory in self._select(agent)], force=force, embeddings=embeddings)
 
     async def status(self, agent: str | None) -> list[MemoryStatus]:
-        """Describe the memory of the named agent, or of all; raises UnknownAgent."""
-        return await self.board.describe([memory.parts for memory in self._chosen(agent)])
+        """Describe the memory of the named agent, or of all. Raises UnknownAgent."""
+        return await self.board.describe([memory.parts for memory in self._select(agent)])
 
     def follow(self, admitted: Admitted) -> AbstractContextManager[Subscription]:
-        """Collect what happens from the beginning of the block on, to the agent admitted; to all if it names none.
+        """Collect events from the start of the `with` block: of the admitted agent, or of all if none is named.
 
-        Beginning the block raises NotNow when too many follow already, ShuttingDown at the end of the daemon.
+        Entering the block raises NotNow if there are too many subscribers, and ShuttingDown when the daemon stops.
         """
         return self._bus.subscribe(admitted.agent)
 
     def counters(self) -> Counters:
-        """Return what was counted over all memories since the start of the daemon."""
-        counted = self._count()
-        return counted if self._earlier is None else counted.after(self._earlier)
-
-    def _count(self) -> Counters:
-        """Count over all memories since their parts were made."""
+        """Return the counters of all memories since the daemon started."""
         parts = [memory.parts for memory in self._memories]
-        return measured(
-            indexes=list(dict.fromkeys(one.index for one in parts)),
-            sidecars=[one.qmd.search.times for one in parts if one.qmd is not None],
-            conversations=[one.conversations.conversations for one in parts],
+        counted = sum_counters(
+            indexes=list(dict.fromkeys(part.index for part in parts)),
+            sidecars=[part.qmd.search.times for part in parts if part.qmd is not None],
+            conversations=[part.conversations.conversations for part in parts],
             books=list(dict.fromkeys(memory.retained.book for memory in self._memories)),
         )
+        return counted if self._earlier is None else counted.after(self._earlier)
 
     @property
     def is_ready(self) -> bool:
         """Whether the first scan of every workspace is done."""
         return all(memory.sync.index.is_ready for memory in self._memories)
 
-    def _chosen(self, agent_id: str | None) -> list[AgentMemory]:
+    def _select(self, agent_id: str | None) -> list[AgentMemory]:
         return self._memories if agent_id is None else [self._find(agent_id)]
 
     def _find_enabled(self, admitted: Admitted) -> AgentMemory:
-        """Return the memory that a request may see, if its search is on; raises Disabled."""
+        """Return the memory that a request may see. Raises Disabled if its search is off."""
         memory = self._find(admitted.agent)
         if not memory.agent.memory_search.enabled:
             raise Disabled(
@@ -339,7 +347,7 @@ class AgentMemories:
         return memory
 
     def _find(self, agent_id: str | None) -> AgentMemory:
-        """Return the memory of the named agent, of the default one for None; raises UnknownAgent."""
+        """Return the memory of the named agent, or of the default agent for None. Raises UnknownAgent."""
         for memory in self._memories:
             if memory.agent.is_default if agent_id is None else memory.agent.id == folded_id(agent_id):
                 return memory

@@ -1,6 +1,6 @@
-"""Asking an agent's memory a question, its conversations too; reading lines of a document, and verifying a citation.
+"""Searching an agent's memory and conversations, reading lines of a document, and verifying a citation.
 
-What a request leaves open is as the configuration says.
+What a request leaves open is taken from the configuration.
 """
 
 import asyncio
@@ -62,20 +62,20 @@ from memoryd.sessions.transcripts.exports import ExportSettings, SessionExports
 from memoryd.sessions.transcripts.folders import AgentTranscripts
 
 INDEXED_SECONDS = 5.0
-"""How long a reply waits until what was written is found by its words."""
+"""Seconds that a reply waits until what was written can be found by its words."""
 
 
 def check_scope(scope: str) -> None:
-    """Raise InvalidRequest for what is no scope; empty is none, and all."""
+    """Raise InvalidRequest if `scope` is not a scope; an empty text means all scopes."""
     if scope not in ("", WORKSPACE) and not is_team(scope) and not is_scope(scope):
         hint = f"{WORKSPACE}, {GLOBAL}, {TEAM}, agent:ID or agent:ID:CHANNEL"
         raise InvalidRequest(f"{scope!r} is no scope", hint=hint)
 
 
 class SearchOptions(Struct, frozen=True, kw_only=True):
-    """How to ask; None is as the configuration says, as are `sources` if there are none. Else empty is no filter.
+    """The options of a search. None, or empty `sources`, means the configured value; other empty values do not filter.
 
-    `since` and `until` are dates as somebody writes them, read in the time zone of the owner of the notes.
+    `since` and `until` are dates as a person writes them, read in the time zone of the owner of the notes.
     """
 
     max_results: int | None = None
@@ -96,11 +96,12 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
     slot: CurrentEmbedder
 
     async def answer(self, text: str, options: SearchOptions, admitted: Admitted) -> SearchAnswer:
-        """Answer, citing as it is done in a direct chat or another; raises InvalidRequest."""
+        """Answer a question, with or without citations as configured for the kind of chat. Raises InvalidRequest."""
         has_citations = self.agent.memory.citation_mode.cites(is_direct=admitted.is_direct)
         visibility = Visibility.of(self.agent.id, admitted)
         answer = await self.service.answer(self._query(text, options, visibility), has_citations=has_citations)
-        # after the answer, which says by which engine: an embedder that came meanwhile is named though it was not asked
+        # after the answer, which names its engine: an embedder that arrived during the search is named though it was
+        # not used
         provider, model = self._provider(answer.found.engine)
         return replace(answer, provider=provider, model=model)
 
@@ -126,7 +127,7 @@ class AgentSearch(Struct, frozen=True, kw_only=True):
         )
 
     def _provider(self, engine: Engine) -> tuple[str, str | None]:
-        """Return who embeds questions for the engine that answered, and with which model."""
+        """Return the provider and the model that embed questions for the engine that answered."""
         if engine.name != "builtin":
             return ("none" if engine.model is None else engine.name), engine.model
         embedder = self.slot.embedder
@@ -147,30 +148,30 @@ def _filters(options: SearchOptions, now: datetime) -> Filters:
 
 
 async def is_searchable(index: WorkspaceIndex, paths: Iterable[RelativePath]) -> bool:
-    """Have notes that were written just now read at once, as for a question; return whether the index has them."""
-    is_found = await index.holds(frozenset(paths), INDEXED_SECONDS)
-    # what does not lie still, or is too large for a question to wait for it, comes with all that is worked off
-    if not is_found and (index.indexer.has_rest or not await index.follow(INDEXED_SECONDS)):
+    """Index notes that were written just now, as a question would; return whether the index has them."""
+    is_indexed = await index.holds(frozenset(paths), INDEXED_SECONDS)
+    # a file that is still changing, or is too large for a question to wait for, is indexed when all work is done
+    if not is_indexed and (index.indexer.has_rest or not await index.follow(INDEXED_SECONDS)):
         return False
     return not index.why_waiting and index.trouble is None
 
 
 async def current_book(index: WorkspaceIndex, book: MemoryCache, seconds: float) -> Book:
-    """Return what is said here once the index has what is on disk now, or after these seconds; raises StoreError.
+    """Return the agent's own memories once the index matches the disk, or after `seconds`. Raises StoreError.
 
-    What the index holds still of files that are gone is left out: an undo may have taken the whole file back.
+    Memories of deleted files that are still indexed are left out: an undo may have removed the complete file.
     """
     until = time.monotonic() + seconds
     is_lacking = await index.catch_up(seconds) and not index.indexer.has_rest
-    if is_lacking and (left := until - time.monotonic()) > 0:
-        # a note that no question waits for may be the one that was written
-        await index.follow(left)
-    whole, gone = (await book.now()).own, index.indexer.gone
-    return await asyncio.to_thread(_without_files, whole, gone) if gone else whole
+    if is_lacking and (remaining := until - time.monotonic()) > 0:
+        # the note just written may be one that questions do not wait for
+        await index.follow(remaining)
+    own, deleted = (await book.now()).own, index.indexer.gone
+    return await asyncio.to_thread(_without_files, own, deleted) if deleted else own
 
 
-def _without_files(book: Book, gone: Set[RelativePath]) -> Book:
-    stale = [source for memory in book.memories.values() for source in memory.sources if source.path in gone]
+def _without_files(book: Book, deleted: Set[RelativePath]) -> Book:
+    stale = [source for memory in book.memories.values() for source in memory.sources if source.path in deleted]
     return changed_book(book, stale, (), book.pages.values()) if stale else book
 
 
@@ -178,7 +179,6 @@ NO_TRANSCRIPTS = (
     "transcripts are not read: set memorySearch.experimental.sessionMemory to true, "
     'with "sessions" in memorySearch.sources'
 )
-NOT_TAKEN_UP = "transcripts are exported for qmd, which has not taken them up yet"
 STILL_READING = "conversations are still being read"
 EXPORTS = "sessions"
 RECORD = "exports.json"
@@ -191,26 +191,28 @@ def conversation_arm(
     exports: ExportedSearch | None,
     weights: Weights,
 ) -> ConversationArm:
-    """Return what answers from an agent's conversations; where none are kept, it says what to set.
+    """Return the search in an agent's conversations. If none are stored, its answers say what to configure.
 
-    `is_reading`: transcripts are read for it.
+    `is_reading`: transcripts are read into the index.
     """
     index = conversations.search if conversations.is_wanted else None
     if exports is None:
         return ConversationArm(index, lambda seconds: _index_arm(conversations, seconds, is_reading=is_reading))
     joined = JoinedConversations(index=index, exports=exports, weights=weights)
 
-    async def standing(seconds: float) -> Arm:
+    async def state(seconds: float) -> Arm:
         arm = NOTHING_TO_ASK if index is None else await _index_arm(conversations, seconds, is_reading=is_reading)
         if arm.reason not in (NOTHING_TO_ASK.reason, NO_TRANSCRIPTS) or not exports.is_expected:
             return arm
-        return Arm(ArmState.OK) if exports.is_wanted else Arm(ArmState.PARTIAL, NOT_TAKEN_UP)
+        if exports.is_wanted:
+            return Arm(ArmState.OK)
+        return Arm(ArmState.PARTIAL, "transcripts are exported for qmd, which has not taken them up yet")
 
-    return ConversationArm(joined, standing)
+    return ConversationArm(joined, state)
 
 
 async def _index_arm(conversations: AgentConversations, seconds: float, *, is_reading: bool) -> Arm:
-    """Say what the index lacks after these seconds; one that cannot be read at all says so when it is asked."""
+    """Return what the index lacks after `seconds`. An unreadable index reports its error when it is searched."""
     is_current = await conversations.catch_up(seconds)
     if trouble := conversations.trouble:
         return Arm(ArmState.PARTIAL, trouble)
@@ -223,27 +225,33 @@ async def _index_arm(conversations: AgentConversations, seconds: float, *, is_re
 
 
 def export_settings(agent: Agent, agents: Sequence[Agent]) -> ExportSettings:
-    """Return what `memory.qmd.sessions` means for an agent; in a folder that is named each agent has its own."""
-    wanted, home = agent.memory.qmd.sessions, qmd_home(agent.id)
+    """Return what `memory.qmd.sessions` means for an agent.
+
+    In a configured folder each agent has a folder of its own.
+    """
+    section, home = agent.memory.qmd.sessions, qmd_home(agent.id)
     return ExportSettings(
-        folder=Path(wanted.export_dir) / agent.id if wanted.export_dir else home / EXPORTS,
+        folder=Path(section.export_dir) / agent.id if section.export_dir else home / EXPORTS,
         record=home / RECORD,
         is_enabled=agent.exports_transcripts,
-        retention_days=wanted.retention_days,
-        refusal=lambda folder: _refusal(folder, agents),
+        retention_days=section.retention_days,
+        refusal=lambda folder: _why_not_exported(folder, agents),
     )
 
 
 def remove_unused_exports(agents: Sequence[Agent]) -> None:
-    """Delete what was exported for agents that no qmd answers any more; for the others its upkeep does so."""
+    """Delete the exports of agents that no longer use qmd.
+
+    Exports of the other agents are maintained with their qmd.
+    """
     used = {qmd_home(agent.id) for agent in agents if agent.memory.backend == "qmd"}
     for home in set((state_dir() / "agents").glob("*/qmd")) - used:
-        left = ExportSettings(home / EXPORTS, home / RECORD, is_enabled=False)
-        SessionExports(left, AgentTranscripts).refresh(lambda: None)
+        remaining = ExportSettings(home / EXPORTS, home / RECORD, is_enabled=False)
+        SessionExports(remaining, AgentTranscripts).refresh(lambda: None)
 
 
-def _refusal(folder: Path, agents: Sequence[Agent]) -> str:
-    """Say why conversations must not lie in a folder: where notes are read, every agent of them would be told."""
+def _why_not_exported(folder: Path, agents: Sequence[Agent]) -> str:
+    """Return why a folder must not hold exports: in a folder of notes, every agent that reads it would see them."""
     real, state = Path(os.path.realpath(folder)), Path(os.path.realpath(state_dir()))
     for agent in agents:
         if real.is_relative_to(os.path.realpath(agent.workspace)) and not real.is_relative_to(state):
@@ -254,13 +262,13 @@ def _refusal(folder: Path, agents: Sequence[Agent]) -> str:
 
 
 def _read_places(agent: Agent) -> Iterator[Path]:
-    """Yield where notes are read beside the workspace."""
+    """Yield the folders outside the workspace where notes are read."""
     workspace = Path(os.path.realpath(agent.workspace))
     for root in workspace_roots(workspace, agent.memory_search.extra_paths):
         if not root.is_optional:
             yield Path(os.path.realpath(root.path))
-    for one in further_paths(agent):
-        yield Path(os.path.realpath(workspace / Path(one.path).expanduser()))
+    for collection in further_paths(agent):
+        yield Path(os.path.realpath(workspace / Path(collection.path).expanduser()))
 
 
 _TRIES = 3
@@ -268,68 +276,68 @@ NO_BYTES = "memoryd returns no bytes of pictures and sounds; open the file itsel
 
 
 class AgentFiles(Struct, frozen=True, kw_only=True):
-    """The documents of one agent; only what is indexed can be read, and nothing that is withdrawn."""
+    """The documents of one agent. Only indexed documents can be read, and none that is withdrawn."""
 
     agent: Agent
     index: WorkspaceIndex
-    """The agent's path may lead elsewhere than its workspace by now, where other rules hold."""
+    """The agent's path may since lead to another folder than its workspace, with other rules."""
     qmd: AgentQmd | None
     book: Callable[[], Awaitable[Book]]
     today: Callable[[], date]
-    """The owner's day."""
+    """Returns the current date in the owner's time zone."""
 
-    async def read(self, path: str, asked: LineRange, visibility: Visibility) -> FileReply:
-        """Return lines of a document; raises InvalidRequest for a picture or sound, NotFound, NotNow.
+    async def read(self, path: str, requested: LineRange, visibility: Visibility) -> FileReply:
+        """Return lines of a document. Raises InvalidRequest for a picture or sound, NotFound, NotNow.
 
-        Lines that state memories beyond the reach of whoever asks are left empty, as are those that reflect wrote and
-        that rest on such, or on what is gone.
+        Lines with memories that are not visible to the client are left empty. So are lines written by reflect that rest
+        on such memories, or on deleted ones.
         """
         if not path:
             raise InvalidRequest("the path is missing", hint="GET /v1/files/memory/2026-11-18.md")
         name, location = await self._find(path)
-        told = (
-            frozenset() if visibility.is_owner or not is_of_memories(name) else await self._visible_memories(visibility)
-        )
-        excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, asked, visibility, told)
+        is_unfiltered = visibility.is_owner or not is_of_memories(name)
+        visible = None if is_unfiltered else await self._visible_memories(visibility)
+        excerpt = await asyncio.to_thread(self._read, RelativePath(name), location, requested, visibility, visible)
         lines = excerpt.lines
         return FileReply(
             {
                 "path": name,
                 "text": lines.text,
-                "from": asked.first,
+                "from": requested.first,
                 "lines": lines.count,
-                "column": asked.column,
+                "column": requested.column,
                 "totalLines": lines.total,
                 "sha256": excerpt.sha256,
                 "truncated": lines.next_first is not None or lines.next_column is not None,
                 "nextFrom": lines.next_first,
                 "nextColumn": lines.next_column,
-                "flags": [one.value for one in (*excerpt.flags, *standing_of(excerpt.marks, self.today()))],
+                "flags": [flag.value for flag in (*excerpt.flags, *standing_of(excerpt.marks, self.today()))],
             }
         )
 
     async def _visible_memories(self, visibility: Visibility) -> frozenset[ShortId]:
-        """Return the memories that may be told, as pages name them; none where the index does not say."""
+        """Return the short ids of the visible memories, as pages name them; none if the index cannot be read."""
         try:
             book = await self.book()
         except StoreError:
             return frozenset()
-        every = book.memories.items()
-        return frozenset(short_id(key) for key, memory in every if visibility.admits(memory.scope))
+        memories = book.memories.items()
+        return frozenset(short_id(key) for key, memory in memories if visibility.admits(memory.scope))
 
     def _read(
         self,
         name: RelativePath,
         location: FileLocation,
-        asked: LineRange,
+        requested: LineRange,
         visibility: Visibility,
-        told: frozenset[ShortId],
+        visible: frozenset[ShortId] | None,
     ) -> Excerpt:
+        """Return the lines; unless `visible` is None, without the lines that state other memories."""
         size, follows = self.index.rules.max_file_bytes, self.agent.memory_search.follow_symlinks
         for _ in range(_TRIES):
-            excerpt = read_lines(location, asked, max_bytes=size, follow_symlinks=follows)
+            excerpt = read_lines(location, requested, max_bytes=size, follow_symlinks=follows)
             self._check_rules(name)
-            if visibility.is_owner or not is_of_memories(name):
+            if visible is None:
                 return excerpt
             try:
                 content = read_snapshot(location.base, location.relative, max_bytes=size, follow_symlinks=follows)
@@ -337,12 +345,15 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
                 continue
             if content.sha256.hex() == excerpt.sha256:
                 data = utf8_of(content)[0]
-                hidden = hidden_lines(data, name, visibility) | hidden_generated_lines(data, told.__contains__)
-                return without(excerpt, asked, hidden)
+                hidden = hidden_lines(data, name, visibility) | hidden_generated_lines(data, visible.__contains__)
+                return without(excerpt, requested, hidden)
         raise NotNow(f"{name!r} is being written", hint="ask again in a moment")
 
     def _check_rules(self, name: RelativePath) -> None:
-        """Hold a document against the rules, which may have been saved since it was indexed; qmd's were looked at."""
+        """Check a document against the rules, which may have changed since it was indexed.
+
+        The documents of qmd are checked by qmd.
+        """
         hidden = None if name.startswith(QMD_PREFIX) else hidden_by(self.index.rules.rules(), name)
         if hidden is not None and hidden.presence is Presence.STALE:
             raise NotNow(f"{name!r} cannot be read now: {hidden.reason}", hint="ask again in a moment")
@@ -358,11 +369,10 @@ class AgentFiles(Struct, frozen=True, kw_only=True):
             if modality is not None:
                 kind = LABELS[modality].lower()
                 raise InvalidRequest(f"{path!r} is an {kind}: it is found by search and has no lines", hint=NO_BYTES)
-            # in a thread: the roots are globs, and a folder of them may hold very much or hang
+            # in a thread: the roots are globs, and one of their folders may be huge or unresponsive
             return name, await asyncio.to_thread(lambda: location_of(name, rules.workspace, rules.roots()))
         if path.startswith(QMD_PREFIX) and self.qmd is not None:
-            found = await asyncio.to_thread(self.qmd.files.named, path)
-            return path, found
+            return path, await asyncio.to_thread(self.qmd.files.named, path)
         raise NotFound(f"no document {path!r} is indexed", hint="paths are relative to the workspace")
 
 
@@ -370,7 +380,7 @@ FOLLOW_SECONDS = 5.0
 
 
 class AgentVerifying(Struct, frozen=True, kw_only=True):
-    """Verifies citations of one agent's notes; of memories of others it knows nothing."""
+    """Verifies citations of one agent's notes; it does not know the memories of other agents."""
 
     agent: Agent
     book: MemoryCache
@@ -378,7 +388,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
     index: WorkspaceIndex
 
     async def verify(self, text: str, admitted: Admitted) -> VerifyReply:
-        """Return what became of a citation; raises InvalidRequest for what is none, StoreError."""
+        """Return what became of the cited memory. Raises StoreError, and InvalidRequest if `text` is not a citation."""
         try:
             citation = parse(text)
         except ValueError as exc:
@@ -389,9 +399,9 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
             raise InvalidRequest(f"{text} is of no note of the workspace, and only those are verified", hint=hint)
         if citation.start_line is None:
             raise InvalidRequest(f"{text} names no lines", hint="give a citation such as memory/2026-11-20.md#L12")
-        # what was saved a moment ago counts: the citation is held against the disk
+        # files saved a moment ago count: the citation is checked against the disk
         await self.index.follow(FOLLOW_SECONDS)
-        book = self._reaching(await self.book.now(), admitted)
+        book = self._visible_book(await self.book.now(), admitted)
         check = verified(book, citation, await self._count_lines(citation.path))
         memory = check.memory
         return VerifyReply(
@@ -404,7 +414,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
             note=check.note or None,
         )
 
-    def _reaching(self, book: Book, admitted: Admitted) -> Book:
+    def _visible_book(self, book: Book, admitted: Admitted) -> Book:
         visibility = Visibility.of(self.agent.id, admitted)
         sources = [
             source
@@ -415,7 +425,7 @@ class AgentVerifying(Struct, frozen=True, kw_only=True):
         return book_of(sources, book.pages.values())
 
     async def _count_lines(self, path: str) -> int | None:
-        """Count the lines of a note as it stands; None if nothing may be told of it."""
+        """Return the current number of lines of a note, or None if it cannot be read or shown."""
         try:
             text = (await self.journal.read(RelativePath(path), is_shown=True)).text
         except MemorydError:

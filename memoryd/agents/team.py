@@ -1,4 +1,4 @@
-"""The part of an agent in a team: its owner shares memories and takes them back, and notes are shared by their path."""
+"""An agent's part in a team: its owner shares memories, takes them back, and shares notes by their path."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence, Set
@@ -37,11 +37,6 @@ from memoryd.memory.journal import Journal
 from memoryd.replies.changes import TeamPersonReply, TeamPromoteReply, TeamPublishedReply, TeamReply, TeamRevokeReply
 from memoryd.team.sharing import SharedMemory, SharedNotes, TeamSharing, carrier_of
 
-ALREADY = "it is shared already: nothing was changed"
-WAITS = "it waits to be sent: {}"
-NOT_REACHED = "the other side was not reached in time"
-OLDER_VERSION = "what it supersedes is nothing that you share with the team, and is not named there"
-NOT_SHARED = "you share no memory {!r} with the team"
 _NAME_HINT = "`memoryctl recall` shows memories with their ids and citations; name one by its id"
 _LAST = "what colleagues of team {} or their agents have made of it: a note, an answer, a memory of their own"
 SERVER_REACH = (
@@ -55,18 +50,12 @@ REACH = (
     "clones and backups of the repository of team {}, until they are brought up to date",
     _LAST,
 )
-WOULD_GO = "it is shared with team {}, and is taken back there"
-MEMORY_GOES = "{} is shared with team {}, and is taken back there {}"
-NOTE_GOES = "{} is shared with team {}: what goes from it is taken back there {}"
-SOON, LATER = "within half a minute", "as soon as it can be reached: {}"
-BY_HAND = "by the next memoryctl team sync"
-MAY_STAY = "it may still be shared with team {}, and is taken back there as soon as that can be done: {}"
 ID_CHARS = 36
 _FOLLOW_SECONDS = 10.0
 
 
 class AgentTeam(Struct, frozen=True, kw_only=True):
-    """What one agent shares; only its owner decides that."""
+    """What one agent shares. Only its owner decides that."""
 
     agent: str
     section: TeamSection
@@ -75,11 +64,12 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
     sharing: TeamSharing
 
     async def promote(self, name: str, admitted: Admitted, *, is_dry_run: bool) -> TeamPromoteReply:
-        """Share a memory, by its id or a citation, or say what would be shared.
+        """Share a memory, named by id or citation; a dry run returns what would be shared.
 
-        Raises NotFound, Denied for what must not be shared, InvalidRequest for who is not in the team, SidecarError.
+        Raises NotFound, Denied if the memory must not be shared, InvalidRequest if the owner is not in the team,
+        SidecarError.
         """
-        book, memory = await self._named(name, admitted)
+        book, memory = await self._find_memory(name, admitted)
         older = await asyncio.to_thread(replaced_in, book)
         if why := why_not_promoted(memory, self.agent) or REPLACED * (memory.id in older):
             raise Denied(f"{memory.id[:ID_PREFIX_CHARS]} is not shared: {why}")
@@ -87,25 +77,25 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         names = shared_names(memory.line, book, shared.keys())
         line, notes = promoted(memory.line, names), list[str]()
         if len(names) < len(memory.line.attributes.supersedes):
-            notes.append(OLDER_VERSION)
+            notes.append("what it supersedes is nothing that you share with the team, and is not named there")
         before, changed, sent = shared.get(line.id), False, not self.sharing.carrier.health().pending
         if before is not None:
-            notes.append(ALREADY)
+            notes.append("it is shared already: nothing was changed")
         elif is_dry_run:
-            # who joined a moment ago reads it, too
+            # someone who joined a moment ago is a reader, too
             sent = await self.sharing.send()
         else:
             before, changed = await self.sharing.promote(line, memory.recorded)
             self.index.demand()
             sent = await self.sharing.send()
-            notes += [] if sent else [WAITS.format(self._why_waiting())]
+            notes += [] if sent else [self._waiting_note()]
         place = before.path if before is not None else log_path(self.sharing.person, memory.recorded)
         return TeamPromoteReply(
             id=line.id,
             line=render(line if before is None else before.placed.line),
             author=self.sharing.person,
             readers=list(await self.sharing.carrier.members()),
-            citation=place if before is None else _cited(before),
+            citation=place if before is None else _citation_of(before),
             promoted=before is not None,
             changed=changed,
             sent=sent,
@@ -113,61 +103,74 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         )
 
     async def revoke(self, name: str, admitted: Admitted, *, is_dry_run: bool) -> TeamRevokeReply:
-        """Take a memory back, by its id or a citation, or say what would go; raises as `promote` does."""
-        gone, sent = [await self._shared(name, admitted)], False
+        """Take a memory back, named by id or citation; a dry run returns what would be removed.
+
+        Raises as `promote` does.
+        """
+        revoked, sent = [await self._find_shared(name, admitted)], False
         if not is_dry_run:
-            gone = await self.sharing.revoke([one.placed.line.id for one in gone])
+            revoked = await self.sharing.revoke([memory.placed.line.id for memory in revoked])
             self.index.demand()
             sent = await self.sharing.send()
-        waits = [] if sent or is_dry_run else [WAITS.format(self._why_waiting())]
+        waits = [] if sent or is_dry_run else [self._waiting_note()]
         return TeamRevokeReply(
-            revoked=list(map(_cited, gone)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
+            revoked=list(map(_citation_of, revoked)), changed=not is_dry_run, sent=sent, stays=[*waits, *self._reach()]
         )
 
     async def forget(self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
-        """Take back what was shared of memories that are forgotten; return what is to be said of it in sentences.
+        """Take back what was shared of forgotten memories; return sentences that report it.
 
-        Of notes that something is taken out of, the next exchange takes it back; it is soon. Where that cannot be done
-        now, memories are forgotten here all the same, and taken back as soon as it can.
+        What is removed from shared notes is taken back by the next exchange, which is scheduled soon. If memories
+        cannot be taken back now, they are forgotten here all the same, and taken back as soon as possible.
         """
-        said = await self.let_go((), paths, is_dry_run=is_dry_run)
+        messages = await self.let_go((), paths, is_dry_run=is_dry_run)
         if ids := {promoted(line).id for line in lines}:
-            return [*said, *await self._take_back(ids, is_dry_run=is_dry_run)]
-        return [*said, *(self._reach() if said else ())]
+            return [*messages, *await self._take_back(ids, is_dry_run=is_dry_run)]
+        return [*messages, *(self._reach() if messages else ())]
 
     async def let_go(self, lines: Iterable[RetainedLine], paths: Collection[str], *, is_dry_run: bool) -> list[str]:
-        """Have the next exchange soon, which takes back what lines and notes state no more; return what is to be said.
+        """Schedule an exchange, which takes back what is no longer in the lines and notes.
 
-        `lines` are those that go, or are replaced, and `paths` the notes in which something does.
+        Return sentences that report it.
+
+        `lines` are the deleted or replaced lines, and `paths` the notes from which something is deleted.
         """
         published, person = await self.sharing.published(), self.sharing.person
-        goes = [(path, NOTE_GOES) for path in sorted(set(paths)) if note_path(person, path) in published]
+        shared = list[MemoryId]()
         if published:
-            lost = await asyncio.to_thread(lambda: [one.id for one in lines if promoted(one).id in published])
-            goes += [(short_id(one), MEMORY_GOES) for one in dict.fromkeys(lost)]
-        if goes and not is_dry_run:
-            self.sharing.exchange_soon()
+            shared = await asyncio.to_thread(lambda: [line.id for line in lines if promoted(line).id in published])
         offline = self.sharing.carrier.health().offline
-        soon = LATER.format(offline) if offline else SOON
-        when = soon if self.section.interval_minutes else BY_HAND
-        return [text.format(one, self.section.name, when) for one, text in goes]
+        soon = f"as soon as it can be reached: {offline}" if offline else "within half a minute"
+        when = soon if self.section.interval_minutes else "by the next memoryctl team sync"
+        team = f"is shared with team {self.section.name}"
+        messages = [
+            f"{path} {team}: what goes from it is taken back there {when}"
+            for path in sorted(set(paths))
+            if note_path(person, path) in published
+        ]
+        messages += [f"{short_id(name)} {team}, and is taken back there {when}" for name in dict.fromkeys(shared)]
+        if messages and not is_dry_run:
+            self.sharing.exchange_soon()
+        return messages
 
     async def _take_back(self, ids: Set[MemoryId], *, is_dry_run: bool) -> list[str]:
         try:
             if is_dry_run:
-                return [WOULD_GO.format(self.section.name)] * (not ids.isdisjoint(await self.sharing.memories()))
+                is_shared = not ids.isdisjoint(await self.sharing.memories())
+                return [f"it is shared with team {self.section.name}, and is taken back there"] * is_shared
             if not await self.sharing.revoke(ids):
                 return []
         except (MemorydError, OSError) as exc:
             may_stay = await self.sharing.owe(ids, is_dry_run=is_dry_run)
-            return [MAY_STAY.format(self.section.name, exc)] * may_stay
-        waits = [] if await self.sharing.send() else [WAITS.format(self._why_waiting())]
+            where = f"it may still be shared with team {self.section.name}"
+            return [f"{where}, and is taken back there as soon as that can be done: {exc}"] * may_stay
+        waits = [] if await self.sharing.send() else [self._waiting_note()]
         return [*waits, *self._reach()]
 
     async def sync(self) -> TeamReply:
-        """Share the notes that are named, and exchange with the others now.
+        """Share the configured notes, and exchange with the other members now.
 
-        Raises SidecarError where more is wrong than that the other side is away: one is not in the team, say.
+        Raises SidecarError if something other than an unreachable remote is wrong, for example a missing membership.
         """
         await self.index.follow(_FOLLOW_SECONDS)
         await self.sharing.sync()
@@ -177,13 +180,13 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
         return self.status()
 
     def status(self) -> TeamReply:
-        """Say how the exchange does."""
+        """Return the state of the exchange."""
         health = self.sharing.carrier.health()
         return TeamReply(
             name=self.section.name or "",
             person=self.sharing.person,
             remote=without_credentials(self.section.remote or ""),
-            people=[TeamPersonReply(name=one, files=files) for one, files in sorted(health.people.items())],
+            people=[TeamPersonReply(name=person, files=files) for person, files in sorted(health.people.items())],
             published=TeamPublishedReply(pending=health.pending, behindSeconds=health.behind_seconds),
             fetchedAt=None if health.fetched_at is None else rfc3339(health.fetched_at),
             pushedAt=None if health.pushed_at is None else rfc3339(health.pushed_at),
@@ -193,77 +196,78 @@ class AgentTeam(Struct, frozen=True, kw_only=True):
 
     @property
     def trouble(self) -> str:
-        """What keeps it from doing all that it should; empty if nothing does."""
+        """What impairs the exchange; empty if nothing does."""
         return "; ".join(filter(None, [*self.sharing.troubles(), self.sharing.carrier.health().offline]))
 
-    async def _named(self, name: str, admitted: Admitted) -> tuple[Book, Memory]:
-        """Return the memory of an id or a citation within reach, and the book; raises NotFound."""
-        # right after a reload nobody knows yet what stands where
+    async def _find_memory(self, name: str, admitted: Admitted) -> tuple[Book, Memory]:
+        """Return the book, and the visible memory of an id or a citation. Raises NotFound."""
+        # right after a reload the index does not know the lines yet
         await self.index.follow(_FOLLOW_SECONDS)
         book = await self.documents.now()
-        known = {one.id: one for one in within(book, self.documents.recall.visibility(admitted))}
+        known = {memory.id: memory for memory in within(book, self.documents.recall.visibility(admitted))}
         if len(name) == ID_CHARS and name not in known:
             # by the id that it would have with the team
-            of_name = (one for one in known.values() if promoted(one.line).id == name)
-            if named := [one for one in of_name if why_not_promoted(one, self.agent) != A_COLLEAGUES]:
-                return book, named[0]
+            of_name = (memory for memory in known.values() if promoted(memory.line).id == name)
+            if own := [memory for memory in of_name if why_not_promoted(memory, self.agent) != A_COLLEAGUES]:
+                return book, own[0]
         try:
             return book, replaced(known, {}, name, is_exact=True).named
         except ValueError as exc:
             raise NotFound(str(exc), hint=_NAME_HINT) from exc
 
-    async def _shared(self, name: str, admitted: Admitted) -> SharedMemory:
-        """Return a memory that is shared: by its id there, a citation, or its name here; raises NotFound, Denied."""
+    async def _find_shared(self, name: str, admitted: Admitted) -> SharedMemory:
+        """Return a shared memory by its shared id, a citation, or its local name. Raises NotFound, Denied."""
         shared = await self.sharing.memories()
-        if (one := _by_id(shared.values(), name) or self._by_citation(shared.values(), name)) is not None:
-            return one
-        _, memory = await self._named(name, admitted)
+        if (match := _by_id(shared.values(), name) or self._by_citation(shared.values(), name)) is not None:
+            return match
+        _, memory = await self._find_memory(name, admitted)
         if why_not_promoted(memory, self.agent) == A_COLLEAGUES:
             raise Denied(f"only one's own lines are taken back: {A_COLLEAGUES}", hint="ask who shared it")
-        if (found := shared.get(promoted(memory.line).id)) is None:
-            raise NotFound(NOT_SHARED.format(name), hint="memoryctl team promote shares one")
-        return found
+        if (match := shared.get(promoted(memory.line).id)) is None:
+            raise NotFound(f"you share no memory {name!r} with the team", hint="memoryctl team promote shares one")
+        return match
 
     def _by_citation(self, shared: Collection[SharedMemory], name: str) -> SharedMemory | None:
         if (cited := citation_in(name)) is None:
             return None
         line = cited.start_line or 0
-        for one in shared:
-            place = shared_file(one.path)
-            named = (one.path, f"{self.sharing.person}:{place.shown}" if place else "")
-            if cited.path in named and one.placed.start_line <= line <= one.placed.end_line:
-                return one
+        for memory in shared:
+            place = shared_file(memory.path)
+            named = (memory.path, f"{self.sharing.person}:{place.shown}" if place else "")
+            if cited.path in named and memory.placed.start_line <= line <= memory.placed.end_line:
+                return memory
         return None
 
     def _reach(self) -> list[str]:
         reach = SERVER_REACH if self.section.is_on_server else REACH
-        return [one.format(self.section.name) for one in reach]
+        return [sentence.format(self.section.name) for sentence in reach]
 
-    def _why_waiting(self) -> str:
+    def _waiting_note(self) -> str:
         health = self.sharing.carrier.health()
-        return health.broken or health.refused or health.offline or NOT_REACHED
+        reason = health.broken or health.refused or health.offline or "the other side was not reached in time"
+        return f"it waits to be sent: {reason}"
 
 
 def _by_id(shared: Collection[SharedMemory], name: str) -> SharedMemory | None:
     prefix = name.strip().lower()
-    # by the id that it has in the repository, or by that under which others recall it
-    found = [
-        one
-        for one in shared
+    # by its id in the repository, or by the id under which others recall it
+    candidates = [
+        memory
+        for memory in shared
         if len(prefix) >= ID_PREFIX_CHARS
-        and any(known.id.startswith(prefix) for known in (one.placed.line, as_shared(one.placed.line)))
+        and any(known.id.startswith(prefix) for known in (memory.placed.line, as_shared(memory.placed.line)))
     ]
-    return found[0] if len(found) == 1 else None
+    return candidates[0] if len(candidates) == 1 else None
 
 
-def _cited(one: SharedMemory) -> str:
-    return str(Citation(one.path, one.placed.start_line, one.placed.end_line))
+def _citation_of(memory: SharedMemory) -> str:
+    return str(Citation(memory.path, memory.placed.start_line, memory.placed.end_line))
 
 
 async def shared_notes(
     agent: str, section: TeamSection, journal: Journal, index: WorkspaceIndex, book: MemoryCache
 ) -> SharedNotes | None:
-    """Return the notes that the configuration names, as they are on the disk, and which memories hold.
+    """Return the configured notes with their content on disk, and the ids of the valid memories.
 
     None while the index does not follow the disk.
     """
@@ -287,14 +291,14 @@ async def shared_notes(
 
 
 def _is_named(globs: Sequence[str], path: str) -> bool:
-    # what others share has the name of a person before a colon
-    return not person_of(path) and any(matches(f"/{one.strip('/')}", f"/{path}") for one in globs)
+    # a note shared by someone else begins with the person's name and a colon
+    return not person_of(path) and any(matches(f"/{glob.strip('/')}", f"/{path}") for glob in globs)
 
 
 def agent_team(
     agent: str, section: TeamSection, documents: AgentDocuments, journal: Journal, index: WorkspaceIndex
 ) -> AgentTeam:
-    """Return the part of an agent in a team; nothing runs and no folder is made."""
+    """Create the part of an agent in a team; this starts nothing and creates no folder."""
     person = section.person or ""
     return AgentTeam(
         agent=agent,

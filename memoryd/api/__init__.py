@@ -1,1 +1,1 @@
-"""The HTTP API: the table of calls, who may make them, and the app that serves them."""
+"""The HTTP API: the table of calls, their access rules, and the app that serves them."""

@@ -1,6 +1,7 @@
-"""The one place that decides who may ask. Every route that returns memory text goes through it.
+"""The one place that decides who may make a call. Every route that returns memory text goes through it.
 
-The only way to the memory of an agent, the methods of `AgentMemories`, takes what `AccessPolicy` alone returns.
+The memory of an agent is reached only through the methods of `AgentMemories`. They take an `Admitted`, which only
+`AccessPolicy` creates.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -56,16 +57,18 @@ class AccessPolicy:
         default: str | None = None,
     ) -> None:
         self._rules = rules
-        self._agents = list(agents)
+        self.agents = tuple(agents)
+        """The ids of the configured agents."""
         self._default = default
         # a client that has the token of the port is the owner
         self._bindings = {sockets.OWNER: OWNER, sockets.PORT: OWNER, sockets.PAGE: PERSON, **bindings}
 
     @classmethod
     def of(cls, agents: Sequence[Agent], *, sockets_of: Sequence[Agent] | None = None) -> "AccessPolicy":
-        """Return the policy of a configuration; its rules hold for every agent.
+        """Return the policy of a configuration; its rules apply to every agent.
 
-        `sockets_of` are the agents whose sockets are open, if others; the socket of a removed agent is bound to no one.
+        `sockets_of` are the agents whose sockets are open, if they differ from `agents`. The socket of a removed agent
+        is not bound.
         """
         known = {agent.id for agent in agents}
         bindings = {
@@ -82,54 +85,49 @@ class AccessPolicy:
         )
 
     @property
-    def agents(self) -> Sequence[str]:
-        """The ids of the configured agents."""
-        return tuple(self._agents)
-
-    @property
     def default(self) -> str:
-        """The agent that is shown to a person who names none."""
-        return self._default or self._agents[0]
+        """The agent that is shown to a person who names none: the default agent, or else the first."""
+        return self._default or self.agents[0]
 
     def admit_call(self, socket: str, who: Who | None) -> None:
-        """Admit a call that is for `who`, or raise Denied; a call for None is admitted nowhere."""
-        reason = "nobody may make this call" if who is None else why_not_call(self.binding_of(socket), who)
+        """Admit a call that is for `who`, or raise Denied. A call for None is always denied."""
+        reason = "this call is not allowed" if who is None else why_not_call(self.binding_of(socket), who)
         if reason:
             self._deny(reason, socket, None, hint=_OWNERS_HINT)
 
     def binding_of(self, socket: str) -> Binding:
-        """Return the binding of a socket; raises Denied for one that is not configured."""
+        """Return the binding of a socket. Raises Denied if the socket is not configured."""
         binding = self._bindings.get(socket)
         if binding is None:
-            raise Denied("this socket is bound to nobody")
+            raise Denied("this socket is not configured")
         return binding
 
     def agent_of(self, socket: str, agent: str | None) -> str | None:
-        """Return the agent that a request means, whatever its session; raises Denied or UnknownAgent."""
+        """Return the agent that a request addresses, regardless of its session. Raises Denied or UnknownAgent."""
         binding = self.binding_of(socket)
         if reason := why_not_agent(binding, agent):
             self._deny(reason, socket, None)
-        if agent is not None and folded_id(agent) not in self._agents:
-            raise UnknownAgent(f"no agent {agent!r}", hint=f"configured agents: {', '.join(self._agents)}")
+        if agent is not None and folded_id(agent) not in self.agents:
+            raise UnknownAgent(f"no agent {agent!r}", hint=f"configured agents: {', '.join(self.agents)}")
         return binding.agent if agent is None else folded_id(agent)
 
     def admit(self, socket: str, agent: str | None, session_key: str | None) -> Admitted:
         """Admit a request, or raise Denied or UnknownAgent.
 
-        A session key of an agent names that agent, too; any other is of a session of the default agent.
+        The agent of a session key is addressed by it, too; any other session key belongs to the default agent.
         """
         named = self.agent_of(socket, agent)
-        decision = decide(self._rules, self.binding_of(socket), session_key, self._agents)
+        decision = decide(self._rules, self.binding_of(socket), session_key, self.agents)
         if not decision.is_allowed:
             self._deny(decision.reason, socket, decision)
         owner = decision.key.agent if decision.key else None
         if named is not None and owner not in (None, named):
             self._deny("the session key is of another agent", socket, decision)
-        meant = named or owner or (None if decision.key is None else self._default)
+        target = named or owner or (None if decision.key is None else self._default)
         channel = None if decision.key is None else decision.key.memory_channel
         # without a key only the owner's own socket is admitted
         is_sandboxed = not self.binding_of(socket).is_owners
-        return Admitted(meant, decision.is_direct, channel, is_owner=decision.key is None, is_sandboxed=is_sandboxed)
+        return Admitted(target, decision.is_direct, channel, is_owner=decision.key is None, is_sandboxed=is_sandboxed)
 
     def _deny(self, reason: str, socket: str, decision: Decision | None, *, hint: str = _HINT) -> None:
         key = decision.key if decision else None
@@ -151,31 +149,31 @@ class Caller(Struct, frozen=True):
         return self.gate.binding_of(self.socket)
 
     def agent_of(self, agent: str | None) -> str | None:
-        """Return the agent meant by a request that sees no memory text."""
+        """Return the agent addressed by a request that does not read memory text."""
         return self.gate.agent_of(self.socket, agent)
 
     def admit(self, agent: str | None, session_key: str | None) -> Admitted:
-        """Admit a request that will see memory text, or raise."""
+        """Admit a request that reads memory text, or raise Denied or UnknownAgent."""
         return self.gate.admit(self.socket, agent, session_key)
 
     def key(self, session_key: str | None) -> str:
-        """Return the session key of an admitted request in its one spelling; empty without a key."""
+        """Return the session key of an admitted request in canonical spelling; empty without a key."""
         key = self.binding.session_key or session_key
         return read_key(key).raw if key else ""
 
 
 def socket_name(agent: str, number: int) -> str:
-    """Return the name of an agent's socket, which no owner's socket has."""
+    """Return the name of an agent's socket; it never equals the name of an owner's socket."""
     return f"agent:{agent}:{number}"
 
 
-def is_asked_on(agent: str, socket: str) -> bool:
-    """Tell whether an agent may be asked on the socket of this name: its own, or the owner's."""
+def is_reachable_on(agent: str, socket: str) -> bool:
+    """Return whether requests on the socket of this name may address an agent: its own socket, or the owner's."""
     return socket == sockets.OWNER or socket.startswith(f"agent:{agent}:")
 
 
 class DaemonState(Struct, frozen=True, kw_only=True):
-    """The process at one moment; `connections` is None before it listens."""
+    """The state of the process at one moment. `connections` is None before it listens."""
 
     version: str
     pid: int
@@ -185,20 +183,20 @@ class DaemonState(Struct, frozen=True, kw_only=True):
     config: ConfigReply
     connections: ConnectionsReply | None
     unreachable: Mapping[str, str]
-    """Socket name → why its path does not lead to this daemon."""
+    """Socket name → the reason why its path does not lead to this daemon."""
     heartbeats: Sequence[Heartbeat]
     log: LogReply
     load: LoadReply
     port: PortReply | None
-    """None where it is off."""
+    """None if the port is off."""
     page_address: str
-    """Where the page is served; the port may be opened for it alone."""
+    """The address of the page; the port may be open only for it."""
     restarts: Mapping[str, int]
-    """Loop → how often it was started again after a failure."""
+    """Loop → the number of its restarts after a failure."""
 
 
 class Services(Struct, frozen=True):
-    """All that handlers use. `keep_alive` is how long an event stream may be silent."""
+    """The services that handlers use. `keep_alive` is how long an event stream may be silent."""
 
     gate: AccessPolicy
     memories: AgentMemories
@@ -207,15 +205,15 @@ class Services(Struct, frozen=True):
     requests: RequestCounts = field(default_factory=RequestCounts)
     """Counts of the requests since the start."""
     reload: Callable[[], Awaitable[ReloadReply]] | None = None
-    """None where there is no configuration to read again."""
+    """None if there is no configuration file to reload."""
     check_at_reload: Callable[[], Awaitable[ReloadReply]] | None = None
-    """Returns what a reload would do; None likewise."""
+    """Returns what a reload would do; None if there is no configuration file."""
     open_page: Callable[[str | None, bool], Awaitable[PageReply]] | None = None
-    """Opens the port for the page and returns a link to the memory of an agent; True: until the daemon ends."""
+    """Opens the port for the page and returns a link to the memory of an agent; True keeps it open until exit."""
 
 
-AgentParameter = Annotated[str | None, Field(max_length=64, description="agent to ask; the default agent if absent")]
-KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, description="the session that asks")]
+AgentParameter = Annotated[str | None, Field(max_length=64, description="the agent; the default agent if absent")]
+KeyParameter = Annotated[str | None, Field(alias="sessionKey", max_length=512, description="the session of the caller")]
 
 
 def services_of(request: Request, _sent: Sent) -> Services:
@@ -224,36 +222,27 @@ def services_of(request: Request, _sent: Sent) -> Services:
     return services
 
 
-def memories_of(request: Request, sent: Sent) -> AgentMemories:
-    """Return the memories of all agents."""
-    return services_of(request, sent).memories
-
-
 def caller_of(request: Request, sent: Sent) -> Caller:
     """Return the sender of the request."""
     return Caller(services_of(request, sent).gate, peer_of(request.scope).socket)
 
 
-def waited_of(request: Request, _sent: Sent) -> timedelta:
-    """Return how long a call has waited that is made again after a reload."""
-    waited: timedelta = request.scope.get(WAITED, timedelta())
-    return waited
-
-
 def admitted(request: Request, sent: Sent) -> Admitted:
-    """Admit the request by the `agent` and `sessionKey` that it names, or raise."""
+    """Admit the request by its `agent` and `sessionKey`, or raise Denied or UnknownAgent."""
     return caller_of(request, sent).admit(sent.get("agent"), sent.get("session_key"))
 
 
 def wait_left(timeout_ms: int | None, waited: timedelta) -> timedelta:
-    """Return how long a call may still wait, of so many milliseconds or of the default."""
+    """Return the remaining time that a call may wait, of its limit in milliseconds or of the default."""
     limit = DEFAULT_WAIT if timeout_ms is None else timedelta(milliseconds=timeout_ms)
     return max(timedelta(), limit - waited)
 
 
 AllServices = Annotated[Services, Injected(services_of)]
-Asking = Annotated[Caller, Injected(caller_of)]
-Memories = Annotated[AgentMemories, Injected(memories_of)]
-Waited = Annotated[timedelta, Injected(waited_of)]
+RequestCaller = Annotated[Caller, Injected(caller_of)]
+Memories = Annotated[AgentMemories, Injected(lambda request, _sent: request.app.services.memories)]
+"""The memories of all agents."""
+Waited = Annotated[timedelta, Injected(lambda request, _sent: request.scope.get(WAITED, timedelta()))]
+"""How long a call has already waited that is repeated after a reload."""
 AdmittedByQuery = Annotated[Admitted, Injected(admitted, {"agent": AgentParameter, "session_key": KeyParameter})]
 AdmittedByBody = Annotated[Admitted, Injected(admitted, is_of_body=True)]

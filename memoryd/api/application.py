@@ -1,9 +1,9 @@
-"""The API: one table of calls, those of each noun from the end of its module, the app that serves it, its description.
+"""The API: the table of calls, collected from the modules of `calls`, the app that serves it, and its description.
 
-The app, the access rules and the description are made of the table. A call that is not in it is never answered.
+The app, the access rules and the description are derived from the table. Only calls in the table are answered.
 
-The OpenAPI description has every route with the errors it can answer, and every field with its docstring. These are
-read from the source on demand: pydantic could take them (`use_attribute_docstrings`), but would read all of them at
+The OpenAPI description contains every route with its possible errors, and every field with its docstring. The
+docstrings are read from the source on demand: pydantic could read them (`use_attribute_docstrings`), but would do so at
 each start of the daemon.
 """
 
@@ -51,19 +51,20 @@ from memoryd.domain.expressions import expression
 from memoryd.errors import Denied, InvalidRequest, NotFound
 from memoryd.wire import ErrorCode
 
-_ALWAYS = {
+_ERRORS = {
     400: "The request is malformed or a value is out of range",
     401: "On the loopback port: the token is missing or wrong",
+    403: "The access rules do not admit this session",
     404: "No such document or agent",
-    408: "The request did not come in time",
+    408: "The request did not arrive in time",
+    409: "The requested feature is off for this agent",
     413: "The request is too large",
     429: "On the loopback port: too many wrong tokens",
     431: "The request's header is too large",
     500: "An unexpected error",
     503: "Not now: stopping, busy or out of space",
-    504: "The answer did not come in the time allowed",
+    504: "The answer was not ready in the time allowed",
 }
-_BY_GATE = {403: "The access rules do not let this session ask", 409: "What is asked for is off for this agent"}
 
 _SHAPE_AT = "#/components/schemas/{name}"
 _MODEL_AT = _SHAPE_AT.replace("name", "model")
@@ -71,10 +72,10 @@ _ANSWERED = "Successful Response"
 _REPLIES = "memoryd.replies."
 
 
-WholeTable = Annotated[tuple[Row, ...], Injected(lambda request, _sent: request.app.table)]
+FullTable = Annotated[tuple[Row, ...], Injected(lambda request, _sent: request.app.table)]
 
 
-async def describe(table: WholeTable) -> JSONResponse:
+async def describe(table: FullTable) -> JSONResponse:
     """Describe every call, with its request and its replies."""
     return JSONResponse(description(table))
 
@@ -103,7 +104,7 @@ def description(table: tuple[Row, ...]) -> dict[str, Any]:
 
 
 def _operation(row: Row, parameters: Mapping[str, Any], body: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the description of a call: its parameters in path and query, its body, and the errors, which all share."""
+    """Return the description of a call: its parameters in path and query, its body, and the common errors."""
     operation: dict[str, Any] = {
         "summary": row.summary,
         "description": row.description,
@@ -114,7 +115,7 @@ def _operation(row: Row, parameters: Mapping[str, Any], body: Mapping[str, Any] 
         operation["parameters"] = [_parameter(row, name, *item) for name, item in named]
     if body is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": body}}, "required": True}
-    errors = {str(status): _content(text, ErrorReply) for status, text in sorted({**_ALWAYS, **_BY_GATE}.items())}
+    errors = {str(status): _content(text, ErrorReply) for status, text in _ERRORS.items()}
     return operation | {"responses": {str(row.status): _answer(row), **errors}}
 
 
@@ -136,14 +137,14 @@ def _answer(row: Row) -> dict[str, Any]:
 
 
 def _replies(kinds: Sequence[type]) -> dict[str, Any]:
-    """Return the shapes of replies, each key with its docstring."""
+    """Return the schemas of replies, each key with its docstring."""
     _, shapes = msgspec.json.schema_components(kinds, ref_template=_SHAPE_AT)
     docs = _docs_of(kinds)
     for name, shape in shapes.items():
         properties = shape.get("properties", {})
         shape["description"] = inspect.cleandoc(shape.get("description", ""))
         for key, text in docs.get(name, {}).items():
-            # in the order of the source, which may have other keys where the program was replaced meanwhile
+            # in the order of the source, which may have other keys if the program was replaced while running
             if key in properties:
                 properties[key] = {**properties.pop(key), "description": text}
     return shapes
@@ -155,7 +156,7 @@ def _content(text: str, kind: type) -> dict[str, Any]:
 
 
 def _docs_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
-    """Return the docstrings of the keys of replies, by the names of the replies; none where the source is gone."""
+    """Return the docstrings of the keys of replies, by the names of the replies; none if the source is missing."""
     declared: dict[str, tuple[list[str], dict[str, str]]] = {}
     for module in {kind.__module__ for kind in kinds} | {name for name in sys.modules if name.startswith(_REPLIES)}:
         with contextlib.suppress(OSError, SyntaxError):
@@ -169,7 +170,7 @@ def _docs_of(kinds: Iterable[type]) -> Mapping[str, Mapping[str, str]]:
 
 
 def _declared_in(tree: ast.Module) -> Iterator[tuple[str, tuple[list[str], dict[str, str]]]]:
-    """Yield each class with its bases and the docstrings of its keys; also a TypedDict that is made by a call."""
+    """Yield each class with its bases and the docstrings of its keys, including a TypedDict that is made by a call."""
     for node, below in pairwise([*tree.body, ast.Pass()]):
         if isinstance(node, ast.ClassDef):
             yield node.name, ([ast.unparse(base) for base in node.bases], attribute_docstrings(node.body))
@@ -195,17 +196,17 @@ TABLE = (
 
 
 def deadlines() -> dict[str, timedelta]:
-    """Return the paths whose answers may take longer than others."""
+    """Return the longer deadlines of calls, by path."""
     return {row.path: row.deadline for row in TABLE if row.deadline is not None}
 
 
 def at_reload() -> dict[str, AtReload]:
-    """Return what happens to calls at a reload, by the paths of those that are not simply held and waited for."""
+    """Return the behaviour of calls at a reload, by path; a missing path has the default, `AtReload.WAITS`."""
     return {row.path: row.at_reload for row in TABLE if row.at_reload is not AtReload.WAITS}
 
 
 class Application:
-    """The app of a table; without services it can be described, and nothing else. A reply is not checked again."""
+    """The app of a table. Without services it can only be described. Replies are not validated."""
 
     def __init__(self, services: Services | None = None, table: Sequence[Row] = TABLE) -> None:
         self.services = services
@@ -214,7 +215,7 @@ class Application:
         self._named = [(_pattern(row.path), row) for row in table if "{" in row.path]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, also where its handler raises; raises what a reply that writes itself does."""
+        """Answer one request, with an error reply if its handler raises. A reply that streams itself may raise."""
         try:
             response = await self._answer(scope, receive)
         except Exception as exc:
@@ -242,13 +243,16 @@ class Application:
         return reply if isinstance(reply, Response) else (row.status, msgspec.json.encode(reply))
 
     def _row(self, method: str, path: str) -> tuple[Row, dict[str, str]]:
-        """Return the call that is meant, and what its path names; raises NotFound, or InvalidRequest by its method."""
+        """Return the requested call and the parameters in its path.
+
+        Raises NotFound, or InvalidRequest for a wrong method.
+        """
         if (row := self._fixed.get((method, path))) is not None:
             return row, {}
         matches = [(row, match.groupdict()) for pattern, row in self._named if (match := pattern.fullmatch(path))]
-        found = next(((row, named) for row, named in matches if row.method == method), None)
-        if found is not None:
-            return found
+        for row, named in matches:
+            if row.method == method:
+                return row, named
         others = {of for of, fixed in self._fixed if fixed == path} | {row.method for row, _ in matches}
         if others:
             refused = InvalidRequest("Method Not Allowed", hint=problems.FIELDS_HINT)
@@ -258,9 +262,9 @@ class Application:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    """Return what paths of a call look like; names of documents, sessions and entities may hold a slash.
+    """Return the pattern for the paths of a call; names of documents, sessions and entities may contain a slash.
 
-    Nothing may be of that name: the handler says so.
+    A matched name need not exist; the handler checks that.
     """
     named = re.sub(r"\\{(path|session|entity)\\}", r"(?P<\1>(?s:.*))", re.escape(path))
     return expression(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", named))
@@ -277,7 +281,7 @@ async def _respond(send: Send, status: int, body: bytes, more: Mapping[str, str]
 
 
 def _check_served(served: Served, *, is_port: bool) -> None:
-    """Raise Denied or NotFound for a call that is not answered on this transport."""
+    """Raise Denied or NotFound if a call is not available on this transport."""
     if served is Served.SOCKET and is_port:
         raise Denied("this call is answered on the owner's socket alone", hint="memoryctl asks there")
     if served is Served.PORT and not is_port:

@@ -1,9 +1,9 @@
-"""A call of the API: one row says who may make it, by which path, and what answers it.
+"""A call of the API: one row states who may make it, its path, and its handler.
 
-The route, the access rule, the checks of what was sent and the description are made of the row and of its handler's
-annotations. The body is a pydantic model; an `Injected` parameter is computed from the request; any other is a part of
-the path, where the path names it, or of the query. Checks are built when a call is first made or described: a start
-pays for none.
+The route, the access rule, the validation and the description are derived from the row and the annotations of its
+handler. The body is a pydantic model; an `Injected` parameter is computed from the request; any other parameter is part
+of the path if the path names it, else of the query. Validators are built when a call is first made or described, which
+keeps the start fast.
 """
 
 import inspect
@@ -27,9 +27,9 @@ from memoryd.wire import API
 
 Handler = Callable[..., Coroutine[object, object, object]]
 Sent = Mapping[str, Any]
-"""The values of the path and the query, or of the body, by the names of parameters; one that was left out is absent."""
+"""The values of the path and the query, or of the body, by parameter name; an omitted parameter is absent."""
 REQUIRED = inspect.Parameter.empty
-"""The default of a parameter that may not be left out."""
+"""The default of a required parameter."""
 
 
 class Served(StrEnum):
@@ -37,41 +37,41 @@ class Served(StrEnum):
 
     EVERYWHERE = "everywhere"
     SOCKET = "socket"
-    """On Unix sockets alone: a lost token must not do what cannot be undone."""
+    """On Unix sockets only: a leaked token must not allow what cannot be undone."""
     PORT = "port"
-    """On the loopback port alone: paths of another program, for its clients."""
+    """On the loopback port only: paths of another program's API, for its clients."""
 
 
 class AtReload(StrEnum):
-    """What happens to a call while a reload exchanges the parts that it uses."""
+    """What happens to a call while a reload replaces the parts that it uses."""
 
     WAITS = "waits"
-    """The reload waits for a call in flight, longer if that has a deadline of its own; then it holds new ones."""
+    """The reload waits for calls in flight, longer if they have a deadline of their own; then it holds new ones."""
     AGAIN = "again"
-    """The call does nothing but wait: it is broken off and made again."""
+    """The call only waits: it is cancelled and repeated."""
     STREAMS = "streams"
-    """A new call is held; one in flight goes on."""
+    """A new call is held; one in flight continues."""
     FREE = "free"
-    """The call goes on, since it uses no part that is exchanged."""
+    """The call continues, since it uses no part that is replaced."""
 
 
 class Injected(Struct, frozen=True, dict=True):
-    """Marks a parameter that `make` computes from the request, and from query parameters that it adds or the body."""
+    """Marks a parameter that `make` computes from the request, and from the body or additional query parameters."""
 
     make: Callable[[Request, Sent], object]
     query: Mapping[str, object] = {}
-    """The types of the added parameters by their names; each may be left out."""
+    """The types of the additional parameters by their names; all are optional."""
     is_of_body: bool = False
-    """Whether `make` is given the fields of the body, after these are checked."""
+    """Whether `make` gets the fields of the validated body."""
 
     @cached_property
     def checks(self) -> TypeAdapter[Any]:
-        """The checks of the added parameters."""
+        """The validator of the additional parameters."""
         return _checks({name: NotRequired[kind] for name, kind in self.query.items()})
 
 
 class Row(Struct, frozen=True, dict=True):
-    """One call, its path as the description writes it; `deadline`: how long an answer may take, None: as any other."""
+    """One call, with its path as the description writes it. `deadline` limits the answer; None is the default limit."""
 
     method: str
     path: str
@@ -85,7 +85,7 @@ class Row(Struct, frozen=True, dict=True):
 
     @property
     def description(self) -> str:
-        """What the call does: the docstring of its handler."""
+        """The description of the call: the docstring of its handler."""
         return inspect.cleandoc(self.handler.__doc__ or "")
 
     @property
@@ -100,17 +100,17 @@ class Row(Struct, frozen=True, dict=True):
 
     @property
     def stream(self) -> type[Response] | None:
-        """The class of a reply that is no JSON; None for any other."""
+        """The class of a reply that is not JSON; None for a JSON reply."""
         return self.reply if isinstance(self.reply, type) and issubclass(self.reply, Response) else None
 
     async def answer(self, request: Request) -> object:
-        """Return what the handler answers; raises Denied, InvalidRequest, and what it raises."""
+        """Return the handler's reply. Raises Denied, InvalidRequest, and the exceptions of the handler."""
         return await self.handler(**self._read(request))
 
     def _read(self, request: Request) -> dict[str, object]:
         sent = {**request.query_params, **request.path_params}
         try:
-            # a caller who is denied by the query learns nothing of its other errors
+            # computed first: a caller who is denied by the query learns nothing about other errors in it
             values = {
                 name: mark.make(request, mark.checks.validate_python(sent) if mark.query else {})
                 for name, mark in self._injected.items()
@@ -126,23 +126,23 @@ class Row(Struct, frozen=True, dict=True):
 
     @property
     def body(self) -> type[BaseModel] | None:
-        """The model of the body; None for a call that takes none."""
+        """The model of the body; None if the call has no body."""
         return next(iter(self._bodies.values()), None)
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The types of what stands in the path and in the query, by their names: the path's, the added, its own."""
+        """The types of the parameters in path and query, by their names: path, additional, then other parameters."""
         own = {name: kind for name, kind in self._hints.items() if name not in {**self._injected, **self._bodies}}
         in_path = {name: kind for name, kind in own.items() if self.is_in_path(name)}
         added = {name: kind for mark in self._injected.values() for name, kind in mark.query.items()}
         return {**in_path, **added, **own}
 
     def is_in_path(self, parameter: str) -> bool:
-        """Tell whether the path names a parameter."""
+        """Return whether the path contains a parameter."""
         return f"{{{parameter}}}" in self.path
 
     def default(self, parameter: str) -> Any:
-        """Return what holds for a parameter that is left out, `REQUIRED` where it may not be."""
+        """Return the default of a parameter, `REQUIRED` if it has none."""
         declared = inspect.signature(self.handler).parameters.get(parameter)
         return None if declared is None else declared.default
 
@@ -168,7 +168,7 @@ class Row(Struct, frozen=True, dict=True):
 
     @cached_property
     def checks(self) -> TypeAdapter[Any]:
-        """The checks of path and query: a dictionary, from the names that are sent to those of parameters."""
+        """The validator of path and query: a dictionary from the sent names to parameter names."""
         return _checks(
             {
                 name: kind if self.default(name) is REQUIRED else NotRequired[kind]
@@ -178,15 +178,15 @@ class Row(Struct, frozen=True, dict=True):
 
 
 def _checks(fields: Mapping[str, Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(TypedDict("Sent", dict(fields)))  # type: ignore[operator]  # made here, of what handlers say
+    return TypeAdapter(TypedDict("Sent", dict(fields)))  # type: ignore[operator]  # built from the handlers' annotations
 
 
 def call(method: str, path: str, who: Who, handler: Handler, **more: Any) -> Row:
-    """Return the row of a call whose path is below `/v1`."""
+    """Return the row of a call with a path below `/v1`."""
     return Row(method, f"{API}{path}", who, handler, **more)
 
 
 LONGEST_WAIT = timedelta(hours=1, minutes=1)
-"""A little more than a caller may ask for."""
+"""Slightly longer than the longest wait that a caller may request."""
 FORGETTING = timedelta(minutes=2)
-"""The words of a large index are written anew."""
+"""Long enough to rewrite the words of a large index."""

@@ -1,7 +1,7 @@
-"""`GET /metrics` in the text format of Prometheus: one table of metrics with name, kind, meaning, labels and reading.
+"""`GET /metrics` in the text format of Prometheus: a table of metrics with name, kind, help text, labels and reader.
 
-Labels take values from closed lists and from the configuration alone (ids of agents, names of loops): a client cannot
-make more series, and no label holds a word of the memory or a path.
+Label values come only from fixed lists and from the configuration (ids of agents, names of loops). So a client cannot
+create series, and no label contains memory text or a path.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Samples = Iterable[tuple[Labels, float | Durations]]
 
 
 class ProcessUsage(Struct, frozen=True, kw_only=True):
-    """One process: its memory, its time of processors since its start, its threads and open files."""
+    """The resource usage of one process: memory, CPU time since its start, threads and open files."""
 
     rss_bytes: int
     cpu_seconds: float
@@ -38,8 +38,8 @@ class ProcessUsage(Struct, frozen=True, kw_only=True):
 
 
 def process_usage(pid: int) -> ProcessUsage | None:
-    """Return what a process takes, None if there is none of this number, or another one may not look at it."""
-    # here: only the status asks
+    """Return the usage of a process; None if it does not exist or may not be inspected."""
+    # imported here: only the status needs it
     import psutil
 
     try:
@@ -57,7 +57,7 @@ def process_usage(pid: int) -> ProcessUsage | None:
 
 
 class Scrape(Struct, frozen=True, kw_only=True):
-    """All that metrics are read from, at one moment."""
+    """The data of all metrics at one moment."""
 
     now: datetime
     daemon: DaemonState
@@ -65,11 +65,11 @@ class Scrape(Struct, frozen=True, kw_only=True):
     counters: Counters
     requests: RequestCounts
     processes: Mapping[Labels, ProcessUsage]
-    """By the labels: process and agent."""
+    """By the labels process and agent."""
 
 
 class MetricKind(StrEnum):
-    """A gauge goes up and down, a counter only up until the next start; a histogram counts durations."""
+    """A gauge goes up and down, a counter only rises until the next start, a histogram counts durations."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -77,11 +77,11 @@ class MetricKind(StrEnum):
 
 
 class Metric(Struct, frozen=True):
-    """One metric; `read` yields its values by labels, of a histogram durations."""
+    """One metric. `read` yields its values by labels; those of a histogram are durations."""
 
     name: str
     kind: MetricKind
-    says: str
+    help: str
     labels: Labels
     read: Callable[[Scrape], Samples]
 
@@ -93,7 +93,7 @@ class MetricsText(Response):
 
 
 async def get_metrics(services: AllServices) -> MetricsText:
-    """Tell requests, queues, caches and processes in the text format of Prometheus."""
+    """Return metrics of requests, queues, caches and processes in the text format of Prometheus."""
     agents = await services.memories.status(None)
     moment = Scrape(
         now=datetime.now(UTC),
@@ -101,7 +101,7 @@ async def get_metrics(services: AllServices) -> MetricsText:
         agents=agents,
         counters=services.memories.counters(),
         requests=services.requests,
-        # the system is asked for each process, which may take a while on a busy machine
+        # in a thread: querying each process may take a while on a busy machine
         processes=await asyncio.to_thread(partial(_processes, agents)),
     )
     return MetricsText(text_of(moment))
@@ -109,7 +109,7 @@ async def get_metrics(services: AllServices) -> MetricsText:
 
 def text_of(moment: Scrape) -> bytes:
     """Return the text of all metrics at one moment."""
-    # imported here, since few daemons are ever asked for metrics
+    # imported here, since most daemons never serve metrics
     from prometheus_client import CollectorRegistry, generate_latest
     from prometheus_client.registry import Collector
 
@@ -117,7 +117,7 @@ def text_of(moment: Scrape) -> bytes:
         def collect(self) -> Iterable[Any]:
             return (_family(metric, moment) for metric in METRICS)
 
-    # a registry for each text, apart from any other use of the library in this process
+    # a separate registry for each text, independent of any other use of the library in this process
     registry = CollectorRegistry()
     registry.register(AtMoment())
     return generate_latest(registry)
@@ -131,7 +131,7 @@ def _family(metric: Metric, moment: Scrape) -> Any:
         MetricKind.GAUGE: GaugeMetricFamily,
         MetricKind.HISTOGRAM: HistogramMetricFamily,
     }
-    family: Any = kinds[metric.kind](metric.name, metric.says, labels=metric.labels)
+    family: Any = kinds[metric.kind](metric.name, metric.help, labels=metric.labels)
     for labels, value in metric.read(moment):
         values = (list(value.buckets()), value.total) if isinstance(value, Durations) else (value,)
         family.add_metric(labels, *values)
@@ -139,7 +139,7 @@ def _family(metric: Metric, moment: Scrape) -> Any:
 
 
 def _processes(agents: list[MemoryStatus]) -> dict[Labels, ProcessUsage]:
-    """Return the usage of the daemon and of each of its children; one that agents share is named after the first."""
+    """Return the usage of the daemon and of each child; a child shared by agents is labelled with the first agent."""
     usage: dict[Labels, ProcessUsage] = {}
     seen: set[int] = set()
     for labels, pid in _pids(agents):
@@ -158,7 +158,7 @@ def _pids(agents: list[MemoryStatus]) -> Iterator[tuple[Labels, int | None]]:
 
 
 def sidecar_states(moment: Scrape) -> Samples:
-    """Yield 1 for the state that each model, its process and qmd is in."""
+    """Yield 1 for the current state of each model, its process and qmd."""
     for agent in moment.agents:
         yield from (((agent.state.id, name, phase), 1) for name, phase in _phases(agent))
 
@@ -177,7 +177,7 @@ def _phases(status: MemoryStatus) -> Iterator[tuple[str, str]]:
 
 
 def breakers(moment: Scrape) -> Samples:
-    """Yield 1 for each process that failed so often that it is tried only now and then."""
+    """Yield 1 for each process that failed so often that it is retried only occasionally."""
     for agent in moment.agents:
         for name, worker in agent.workers.items():
             yield (agent.state.id, name), worker.is_given_up
@@ -186,15 +186,15 @@ def breakers(moment: Scrape) -> Samples:
 
 
 def sidecar_restarts(moment: Scrape) -> Samples:
-    """Yield how often a process of a model or of qmd ended."""
+    """Yield the number of exits of each process of a model or of qmd."""
     for agent in moment.agents:
         yield from (((agent.state.id, name), worker.state()["restarts"]) for name, worker in agent.workers.items())
         if agent.state.qmd is not None:
             yield (agent.state.id, "qmd"), agent.state.qmd.restarts
 
 
-def degraded(moment: Scrape) -> Samples:
-    """Yield how many parts do less than they should, by part."""
+def degraded_parts(moment: Scrape) -> Samples:
+    """Yield the number of degraded parts, by part."""
     for agent in moment.agents:
         # the name of a missing folder is a path
         parts = Counter("folder" if it["part"].startswith("root ") else it["part"] for it in agent.degraded)
@@ -202,21 +202,21 @@ def degraded(moment: Scrape) -> Samples:
 
 
 def connections(moment: Scrape) -> Samples:
-    """Yield the open connections."""
+    """Yield the number of open connections."""
     daemon = moment.daemon
     yield ("socket",), 0 if daemon.connections is None else daemon.connections["open"]
     if daemon.port is not None:
         yield ("port",), daemon.port["connections"]
 
 
-def refused(moment: Scrape) -> Samples:
-    """Yield how many connections and requests were refused."""
+def refusals(moment: Scrape) -> Samples:
+    """Yield the numbers of refused connections and requests."""
     for name, place in (("socket", moment.daemon.connections), ("port", moment.daemon.port)):
         yield from (((name, why), number) for why, number in (place["refused"].items() if place else ()))
 
 
 def scan_age(moment: Scrape) -> Samples:
-    """Yield how long ago the disk was last scanned."""
+    """Yield the seconds since the last scan of the disk."""
     for agent in moment.agents:
         at = agent.state.sync.last_scan_at
         if at is not None:
@@ -227,16 +227,16 @@ AGENT = ("agent",)
 PROCESS = ("process", "agent")
 
 
-def _counter(name: str, says: str, labels: Labels, read: Callable[[Scrape], Samples]) -> Metric:
-    return Metric(f"memoryd_{name}_total", MetricKind.COUNTER, says, labels, read)
+def _counter(name: str, help_: str, labels: Labels, read: Callable[[Scrape], Samples]) -> Metric:
+    return Metric(f"memoryd_{name}_total", MetricKind.COUNTER, help_, labels, read)
 
 
-def _gauge(name: str, says: str, labels: Labels, read: Callable[[Scrape], Samples]) -> Metric:
-    return Metric(f"memoryd_{name}", MetricKind.GAUGE, says, labels, read)
+def _gauge(name: str, help_: str, labels: Labels, read: Callable[[Scrape], Samples]) -> Metric:
+    return Metric(f"memoryd_{name}", MetricKind.GAUGE, help_, labels, read)
 
 
-def _of_agents(name: str, says: str, value: Callable[[MemoryStatus], float | None]) -> Metric:
-    """Return a gauge with a value for each agent; those of one workspace have the same."""
+def _of_agents(name: str, help_: str, value: Callable[[MemoryStatus], float | None]) -> Metric:
+    """Return a gauge with a value for each agent; agents of the same workspace have the same value."""
 
     def read(moment: Scrape) -> Samples:
         for agent in moment.agents:
@@ -244,12 +244,12 @@ def _of_agents(name: str, says: str, value: Callable[[MemoryStatus], float | Non
             if figure is not None:
                 yield (agent.state.id,), figure
 
-    return _gauge(name, says, AGENT, read)
+    return _gauge(name, help_, AGENT, read)
 
 
-def _of_processes(name: str, says: str, value: Callable[[ProcessUsage], float]) -> Metric:
+def _of_processes(name: str, help_: str, value: Callable[[ProcessUsage], float]) -> Metric:
     make = _counter if name.endswith("cpu_seconds") else _gauge
-    return make(name, says, PROCESS, lambda moment: ((key, value(usage)) for key, usage in moment.processes.items()))
+    return make(name, help_, PROCESS, lambda moment: ((key, value(usage)) for key, usage in moment.processes.items()))
 
 
 METRICS = (
@@ -261,65 +261,65 @@ METRICS = (
     ),
     _gauge(
         "uptime_seconds",
-        "How long the daemon has run.",
+        "Time since the daemon started.",
         (),
         lambda moment: [((), moment.daemon.uptime_seconds)],
     ),
     _counter(
         "requests",
-        "Requests answered on sockets and port, by the pattern of the path, the method and the class of the code; "
-        "`abandoned`: the client left before its answer began. `unmatched` is what was refused before a route was "
-        "looked for, a body that is no JSON among it, and paths that there are not.",
+        "Requests answered on sockets and port, by route, method and class of the status code; `abandoned`: the "
+        "client left before its answer began. `unmatched` are unknown paths, and requests that were refused before "
+        "routing, such as a body that is not JSON.",
         ("route", "method", "code"),
         lambda moment: moment.requests.codes.items(),
     ),
     Metric(
         "memoryd_request_duration_seconds",
         MetricKind.HISTOGRAM,
-        "How long until the answer began.",
+        "Time until the answer began.",
         ("route", "method"),
         lambda moment: moment.requests.seconds.items(),
     ),
     _gauge(
         "requests_in_flight",
-        "Requests that are being answered, this one among them, and streams that go on.",
+        "Requests being answered, including this one, and open streams.",
         (),
         lambda moment: [((), moment.requests.in_flight)],
     ),
     _counter(
         "requests_refused",
-        "Requests that were refused as `overloaded`, since `limits.maxRequests` were at work.",
+        "Requests refused as `overloaded`, since `limits.maxRequests` were being answered.",
         (),
         lambda moment: [((), moment.daemon.load["refusedRequests"])],
     ),
     Metric(
         "memoryd_arm_duration_seconds",
         MetricKind.HISTOGRAM,
-        "How long a part of answering took: `lexical` (with what words weigh where no vector is waited for), "
-        "`embedding` of the question, `vector`, `rerank`, `qmd`, and a whole `recall`; with `conversations ` before it "
-        "over the conversations.",
+        "Duration of a part of an answer: `lexical` (including word weights if no vector is needed), `embedding` of "
+        "the question, `vector`, `rerank`, `qmd`, and a complete `recall`; with the prefix `conversations ` for those "
+        "over conversations.",
         ("arm",),
         lambda moment: (((arm,), durations) for arm, durations in moment.counters.seconds.items()),
     ),
     _counter(
         "arm_answers",
-        "How such a part took part: `ok`, `partial`, `off`, `waiting`, `failed` or `timeout`.",
+        "Outcome of such a part: `ok`, `partial`, `off`, `waiting`, `failed` or `timeout`.",
         ("arm", "state"),
         lambda moment: moment.counters.states.items(),
     ),
     _gauge("connections_open", "Open connections, on the sockets and on the loopback port.", ("on",), connections),
     _counter(
         "connections_refused",
-        "Connections of sockets, and requests on the port, that were turned away or cut off.",
+        "Connections of sockets, and requests on the port, that were refused or cut off.",
         ("on", "reason"),
-        refused,
+        refusals,
     ),
-    _of_agents("index_files", "Files in the index.", lambda agent: agent.figures.held.files),
-    _of_agents("index_chunks", "Chunks in the index.", lambda agent: agent.figures.held.chunks),
-    _of_agents("index_passages", "Passages in the index.", lambda agent: agent.figures.held.passages),
+    _of_agents("index_files", "Files in the index.", lambda agent: agent.figures.stored.files),
+    _of_agents("index_chunks", "Chunks in the index.", lambda agent: agent.figures.stored.chunks),
+    _of_agents("index_passages", "Passages in the index.", lambda agent: agent.figures.stored.passages),
     _of_agents("index_embedded_passages", "Passages with a vector of the model in use.", lambda agent: agent.embedded),
     _of_agents("index_memories", "Memories that retained lines state.", lambda agent: agent.figures.memories.memories),
-    _of_agents("index_bytes", "Size of the file of the index.", lambda agent: agent.figures.held.bytes),
+    _of_agents("index_bytes", "Size of the file of the index.", lambda agent: agent.figures.stored.bytes),
     _of_agents(
         "conversations_index_bytes",
         "Size of the file of the index of conversations.",
@@ -328,72 +328,71 @@ METRICS = (
     _of_agents("ledger_bytes", "Size of the ledger.", lambda agent: agent.ledger["bytes"]),
     _of_agents("pending_files", "Files still to be read.", lambda agent: agent.state.sync.pending_files),
     _of_agents("pending_embeddings", "Passages still to get a vector.", lambda agent: agent.pending_embeddings),
-    _of_agents("pending_captures", "Messages still to be looked at.", lambda agent: agent.state.pending_captures),
+    _of_agents(
+        "pending_captures", "Messages still to be searched for memories.", lambda agent: agent.state.pending_captures
+    ),
     _of_agents("index_dirty", "1 if the index may differ from the disk.", lambda agent: agent.state.sync.is_dirty),
-    _of_agents("watcher_ok", "1 if file events flow, or none are wanted.", lambda agent: agent.state.watcher["ok"]),
-    _gauge("scan_age_seconds", "How long ago the disk was last looked at.", AGENT, scan_age),
+    _of_agents("watcher_ok", "1 if file events work, or are switched off.", lambda agent: agent.state.watcher["ok"]),
+    _gauge("scan_age_seconds", "Time since the last scan of the disk.", AGENT, scan_age),
     _counter(
         "scans",
-        "Looks at the disk, by what for: `start`, `event`, `timer`, `question`, `asked`, `reindex` or `clock`.",
+        "Scans of the disk, by reason: `start`, `event`, `timer`, `question`, `asked`, `reindex` or `clock`.",
         ("reason",),
-        lambda moment: (((reason,), number) for reason, number in moment.counters.looks.items()),
+        lambda moment: (((reason,), number) for reason, number in moment.counters.scans.items()),
     ),
-    _of_agents("cache_entries", "Vectors in the index.", lambda agent: agent.figures.held.vectors),
+    _of_agents("cache_entries", "Vectors in the index.", lambda agent: agent.figures.stored.vectors),
     _counter(
         "cache_hits",
-        "What was there when it was wanted: the `memories` of a workspace as they were read last, and `vectors` that "
-        "another index has.",
+        "Hits: the cached `memories` of a workspace, and `vectors` that another index has.",
         ("cache",),
         lambda moment: (((name,), uses.hits) for name, uses in moment.counters.caches.items()),
     ),
     _counter(
         "cache_misses",
-        "What had to be made: memories read again, and passages that were to be embedded.",
+        "Misses: memories that were read again, and passages that had to be embedded.",
         ("cache",),
         lambda moment: (((name,), uses.misses) for name, uses in moment.counters.caches.items()),
     ),
     _gauge(
         "cache_bytes",
-        "What vectors take that questions are compared with.",
+        "Memory of the vectors that questions are compared with.",
         ("cache",),
         lambda moment: [(("vectors",), moment.counters.vector_bytes)],
     ),
     _gauge(
         "sidecar_state",
-        "1 for the state that a model, its process or qmd is in.",
+        "1 for the current state of a model, its process or qmd.",
         ("agent", "sidecar", "state"),
         sidecar_states,
     ),
     _gauge(
         "breaker_open",
-        "1 where something failed so often that it is tried only now and then.",
+        "1 if it failed so often that it is retried only occasionally.",
         ("agent", "sidecar"),
         breakers,
     ),
-    _counter(
-        "sidecar_restarts", "How often a process of a model or of qmd ended.", ("agent", "sidecar"), sidecar_restarts
-    ),
+    _counter("sidecar_restarts", "Exits of a process of a model or of qmd.", ("agent", "sidecar"), sidecar_restarts),
     _counter(
         "loop_restarts",
-        "How often a loop of the daemon failed and was started again.",
+        "Restarts of a failed loop of the daemon.",
         ("loop",),
         lambda moment: (((name,), number) for name, number in moment.daemon.restarts.items()),
     ),
     _gauge(
         "stalled_parts",
-        "How many parts that must never be stuck are at work and silent for longer than they may be.",
+        "Parts that must never hang, but are at work and silent for too long.",
         (),
         lambda moment: [((), sum(beat.state is HeartState.STALLED for beat in moment.daemon.heartbeats))],
     ),
     _gauge(
         "heartbeat_age_seconds",
-        "How long ago a part that must never be stuck last showed that it gets on, while it had work.",
+        "Time since the last progress of a part that must never hang, while it had work.",
         ("part",),
         lambda moment: (((beat.name,), beat.silent_seconds) for beat in moment.daemon.heartbeats),
     ),
-    _gauge("degraded_parts", "How many parts do less than they should, by part.", ("agent", "part"), degraded),
+    _gauge("degraded_parts", "Degraded parts, by part.", ("agent", "part"), degraded_parts),
     _of_processes("process_resident_memory_bytes", "Memory of a process.", lambda usage: usage.rss_bytes),
-    _of_processes("process_cpu_seconds", "Time of processors that a process took.", lambda usage: usage.cpu_seconds),
+    _of_processes("process_cpu_seconds", "CPU time of a process.", lambda usage: usage.cpu_seconds),
     _of_processes("process_threads", "Threads of a process.", lambda usage: usage.threads),
     _of_processes("process_open_fds", "Open files of a process.", lambda usage: usage.files),
 )

@@ -27,7 +27,7 @@ _ABSOLUTE_PATH = expression(
 
 
 def problem_of(error: Exception) -> MemorydError:
-    """Return `error` as a client is told of it; any but our own errors is `internal`, without details."""
+    """Return `error` as the client sees it; any but our own errors becomes `internal`, without details."""
     match error:
         case MemorydError():
             return error
@@ -41,19 +41,19 @@ def problem_of(error: Exception) -> MemorydError:
 def body_of(error: MemorydError) -> bytes:
     """Return the JSON of an error reply, without any path outside the workspace."""
     message = hide_directories(str(error))[:_MAX_MESSAGE]
-    # escaped, since a file name that is no UTF-8 reaches a message as lone surrogates
+    # escaped, since a file name that is not UTF-8 adds lone surrogates to a message
     return json.dumps(
         {"error": {"code": error.code, "message": message, "hint": hide_directories(error.hint)}}
     ).encode()
 
 
 def log_unexpected(scope: Mapping[str, Any], error: BaseException) -> None:
-    """Log a failure of our own by the route's pattern; its parameters may hold memory text."""
+    """Log an unexpected failure with the pattern of the route; the parameters may contain memory text."""
     log.error("request failed", method=scope["method"], route=route_of(scope), exc_info=error)
 
 
 def hide_directories(text: str) -> str:
-    """Shorten each absolute path in `text` to its last name; the API's own paths stay."""
+    """Shorten each absolute path in `text` to its last name, except for paths of the API."""
     return _ABSOLUTE_PATH.sub("…/", text)
 
 

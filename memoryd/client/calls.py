@@ -1,12 +1,12 @@
-"""The calls of the daemon, each a method; what they answer is in memoryd.replies.
+"""The calls of the daemon, each as a method; their replies are declared in memoryd.replies.
 
-`memory_id` is an id, or the first eight characters of one. Changes, the core file, reflect and what is for good
-(forget) are for the owner alone. What adds or takes back on each call (`undo`, `add_turn`, an edit of the core file) is
-not sent twice: where the connection breaks before the reply, NotNow is raised, and it may have been done.
+`memory_id` is an id, or its first eight characters. Changes, the core file, reflect and permanent removal (forget) are
+for the owner only. A call that has an effect each time (`undo`, `add_turn`, an edit of the core file) is not sent
+twice: if the connection breaks before the reply, NotNow is raised, and the call may have been carried out.
 """
 
 # mypy: disable-error-code="empty-body"
-# a declaration is all that there is of most calls: `request` makes them
+# most calls are only declared: `request` implements them
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memoryd.client.conversation_calls import FORGET_MS, ConversationCalls
 from memoryd.wire import EncodingName, SyncGoal
 
 if TYPE_CHECKING:
-    # only types: a command would wait for them
+    # only types: loading them would delay a command
     from memoryd.replies.changes import ChangesReply, CoreEditReply, CoreReply, ForgetReply, UndoReply, VerifyReply
     from memoryd.replies.daemon import PageReply
     from memoryd.replies.knowledge import (
@@ -65,20 +65,20 @@ if TYPE_CHECKING:
     from memoryd.replies.status import StatusReply
 
 RELOAD_MS = 14 * 60_000
-"""How long it may take: the daemon waits for what is in flight."""
+"""The deadline of a reload: the daemon waits for calls in flight."""
 REFLECT_MS = 600_000
-"""How long a run over a large workspace may take, a model that writes summaries included."""
+"""The deadline of a run over a large workspace, including a model that writes summaries."""
 
 
 class SearchBounds(Asker, total=False):
-    """What a search may be bounded by; what is absent comes from the configuration (6 results, 5 s)."""
+    """The limits of a search; absent ones are taken from the configuration (6 results, 5 s)."""
 
     max_results: int | None
     min_score: float | None
     sources: Sequence[str] | None
     """`memory` or `sessions`."""
     since: str | None
-    """A date; so is `until`."""
+    """A date, like `until`."""
     until: str | None
     paths: Sequence[str] | None
     """Globs below the workspace."""
@@ -86,7 +86,7 @@ class SearchBounds(Asker, total=False):
 
 
 class RecallBounds(Asker, total=False):
-    """What may be asked of recall; what is absent comes from the configuration (5 items, 1,200 tokens, 5 s).
+    """The options of recall; absent ones are taken from the configuration (5 items, 1,200 tokens, 5 s).
 
     Days are `30d`, `2026-10-01` or ISO 8601.
     """
@@ -100,16 +100,16 @@ class RecallBounds(Asker, total=False):
     kind: str | None
     scope: str | None
     budget: int | None
-    """Tokens of a bundle."""
+    """The maximum number of tokens of a bundle."""
     encode: EncodingName
-    """A bundle is text, or an object for a request to that API."""
+    """The encoding of a bundle: text, or an object for a request to an API."""
     if_none_match: str | None
-    """Names a stable block, which is then left out of the bundle."""
+    """The etag of a stable block, which is then left out of the bundle."""
     deadline_ms: int | None
 
 
 class MemoryBounds(ListBounds, total=False):
-    """Which memories are listed."""
+    """The filters of a list of memories."""
 
     scope: str | None
     kind: str | None
@@ -117,12 +117,12 @@ class MemoryBounds(ListBounds, total=False):
     pinned: bool | None
     tag: str | None
     query: str | None
-    """Words that all stand in them."""
+    """Words that a memory must contain, all of them."""
     offset: int | None
 
 
 class ChangeBounds(TypedDict, total=False):
-    """Which changes are listed."""
+    """The filters of a list of changes."""
 
     since: str | None
     by: str | None
@@ -133,7 +133,7 @@ class ChangeBounds(TypedDict, total=False):
 
 
 class StatementOptions(Asker, total=False):
-    """What may be said of a memory beside its text."""
+    """The optional properties of a new memory."""
 
     kind: str | None
     importance: float | None
@@ -143,29 +143,29 @@ class StatementOptions(Asker, total=False):
 
 
 class Client(ConversationCalls):
-    """Asks the daemon behind `socket`, by default where a daemon of this user listens; `timeout` in seconds of silence.
+    """A client of the daemon at `socket`, by default the socket of this user; `timeout` in seconds without data.
 
-    `agent` and `session_key` are who asks where a call does not say it.
+    `agent` and `session_key` are the defaults of calls that do not set them.
     """
 
     @request("GET", "/health")
     def health(self) -> HealthReply:
-        """Say whether the daemon is up (`ok`) and its index has been read once (`ready`)."""
+        """Return whether the daemon is running (`ok`) and its index has been read once (`ready`)."""
 
     @request("GET", "/status")
     def status(self) -> StatusReply:
-        """Report the daemon's state, per agent."""
+        """Return the daemon's state, per agent."""
 
     def metrics(self) -> str:
-        """Return what is counted and how things stand, in the text format of Prometheus."""
+        """Return the metrics in the text format of Prometheus."""
         return self.text("/metrics")
 
     @request("POST", "/sync")
     def sync(self, wait: SyncGoal = "indexed", timeout_ms: int | None = None, agent: str | None = None) -> SyncReply:
-        """Wait until what is on disk now is found by words ("indexed") or by vector too ("embedded").
+        """Wait until what is on disk now is searchable by words ("indexed") or by vector too ("embedded").
 
-        `timeout_ms` defaults to the client's time-out. When it passes, the reply says `complete: false` and
-        what is pending; the work goes on.
+        `timeout_ms` defaults to the client's time-out. When it expires, the reply contains `complete: false` and the
+        pending work, which continues.
         """
 
     @request("POST", "/reindex")
@@ -173,27 +173,27 @@ class Client(ConversationCalls):
         """Start to read every file again (`force`) and to compute every vector again (`embeddings`)."""
 
     def reload(self, is_dry: bool = False) -> ReloadReply:
-        """Have the daemon read its configuration again, and bring to bear what changed; nothing else is interrupted.
+        """Have the daemon read its configuration again and apply the changes, without interrupting anything else.
 
-        With `is_dry` it only says what would change.
+        With `is_dry`, only return what would change.
         """
         reply: ReloadReply = self.call("POST", "/reload" + "?dryRun=true" * is_dry, wait_ms=RELOAD_MS)
         return reply
 
     @request("POST", "/page")
     def open_page(self, keep: bool = False, *, agent: str | None = None) -> PageReply:
-        """Return a link to the page that lets in once, within a minute; with `keep` until the daemon ends."""
+        """Return a link to the page that is valid once, within a minute; with `keep` the page stays open until exit."""
 
     def events(self, *, silence: float | None = None, **who: Unpack[Asker]) -> Generator[ServerEvent, None, None]:
-        """Yield events of indexing, embedding and degradation as they happen, on a connection of its own.
+        """Yield events of indexing, embedding and degradation as they happen, on a separate connection.
 
-        Ends when the daemon stops; raises DeadlineExceeded after `silence` seconds without a byte.
+        Ends when the daemon stops. Raises DeadlineExceeded after `silence` seconds without data.
         """
         yield from self.stream(target("/events", self.with_asker(who)), silence)
 
     @request("POST", "/search")
     def search(self, query: str, *, explain: bool = False, **options: Unpack[SearchBounds]) -> SearchReply:
-        """Find the chunks that answer `query`, best first. No hits is a reply with a `reason`, not an error."""
+        """Find the chunks that answer `query`, best first. A reply without hits has a `reason`."""
 
     def get(
         self,
@@ -204,13 +204,13 @@ class Client(ConversationCalls):
         column: int | None = None,
         **who: Unpack[Asker],
     ) -> FileReply:
-        """Read `lines` lines of a document from line `start` (1-based) on, of that one from character `column` on.
+        """Read `lines` lines of a document from line `start` (1-based) on, beginning at character `column` of it.
 
-        A reply cut short by the size limit has `truncated`, and `nextFrom` or, inside a line that is too long,
+        A reply shortened by the size limit has `truncated`, and `nextFrom` or, inside a line that is too long,
         `nextColumn`. Raises NotFound.
         """
         place = self.with_asker({"from": start, "lines": lines, "column": column, **who})
-        # a name that is no UTF-8, with the slashes of its folders
+        # as bytes, since the name may not be UTF-8; the slashes of its folders stay
         reply: FileReply = self.call("GET", target(f"/files/{quote(os.fsencode(path))}", place))
         return reply
 
@@ -226,48 +226,48 @@ class Client(ConversationCalls):
     ) -> RecallReply:
         """Recall the memories and passages that answer `query`, best first, each with its citation.
 
-        `format="bundle"` adds text for a prompt. What is told counts as used, unless `touch` is false.
+        `format="bundle"` adds text for a prompt. Returned memories count as used, unless `touch` is false.
         """
 
     @request("GET", "/entities")
     def entities(self, **bounds: Unpack[ListBounds]) -> EntitiesReply:
-        """List what memories are about, that with most memories first."""
+        """List the entities that memories are about, the one with most memories first."""
 
     @request("GET", "/entities/{name}")
     def entity(self, name: str, **bounds: Unpack[ListBounds]) -> EntityShowReply:
-        """Tell what is known of an entity, by its name or an alias. Raises NotFound."""
+        """Return what is known about an entity, given by its name or an alias. Raises NotFound."""
 
     @request("POST", "/entities/merge")
     def merge_entity(
         self, name: str, into: str, *, dry_run: bool = False, agent: str | None = None
     ) -> EntityChangeReply:
-        """Make a name an alias of an entity. Raises InvalidRequest, Denied but for the owner."""
+        """Make a name an alias of an entity. Raises InvalidRequest, and Denied unless by the owner."""
 
     @request("POST", "/entities/split")
     def split_entity(self, alias: str, *, dry_run: bool = False, agent: str | None = None) -> EntityChangeReply:
-        """Take an alias out of the page of its entity. Raises NotFound, InvalidRequest, Denied but for the owner."""
+        """Remove an alias of an entity from its page. Raises NotFound, InvalidRequest, Denied unless by the owner."""
 
     @request("GET", "/opinions")
     def opinions(self, *, entity: str | None = None, **bounds: Unpack[ListBounds]) -> OpinionsReply:
-        """List opinions with their confidence, the firmest first; about an entity, if one is named."""
+        """List opinions with their confidence, the most confident first; optionally only those about an entity."""
 
     @request("GET", "/opinions/{opinion}")
     def why_opinion(self, opinion: str, **who: Unpack[Asker]) -> OpinionWhyReply:
-        """Say why an opinion is held; `opinion` is its id, or the first signs of it. Raises NotFound."""
+        """Explain an opinion, given by its id or the beginning of it. Raises NotFound."""
 
     @request("POST", "/opinions/replay")
     def replay_opinions(self, **who: Unpack[Asker]) -> OpinionReplayReply:
-        """Compute all confidences anew from lines and ledger, and compare them, bit for bit."""
+        """Recompute all confidences from lines and ledger, and compare them bit for bit."""
 
     @request("GET", "/changes", of_session=False)
     def changes(self, *, lines: bool = True, **filters: Unpack[ChangeBounds]) -> ChangesReply:
-        """List what was written into the workspace, the newest first; without `lines` no text of a note is told."""
+        """List the changes written to the workspace, the newest first; `lines` includes the text of notes."""
 
     @request("POST", "/undo", is_repeatable=False, change="id")
     def undo(
         self, change: int | None = None, *, run: str | None = None, dry_run: bool = False, agent: str | None = None
     ) -> UndoReply:
-        """Take back a change by its number, or all of one run, where their lines still stand."""
+        """Undo a change by its number, or all changes of one run, as far as their lines are unchanged."""
 
     @request("POST", "/reflect", wait_ms=REFLECT_MS)
     def reflect(
@@ -278,35 +278,35 @@ class Client(ConversationCalls):
         allow_loss: bool = False,
         agent: str | None = None,
     ) -> ReflectReply:
-        """Bring pages and opinions up to date and propose changes, or say what that would do.
+        """Update pages and opinions and propose changes, or return what that would do.
 
-        `since` is `7d` or a date. Raises Denied but for the owner, and NotNow while the index or another run is in the
-        way.
+        `since` is `7d` or a date. Raises Denied unless by the owner, and NotNow while the index is not current or
+        another run is active.
         """
 
     @request("GET", "/proposals")
     def proposals(self, state: str | None = "open", **bounds: Unpack[ListBounds]) -> ProposalsReply:
-        """List proposals in a state, all for None, the oldest first."""
+        """List proposals in a state, or all for None, the oldest first."""
 
     @request("GET", "/proposals/{name}")
     def proposal(self, name: str, *, agent: str | None = None) -> ProposalReply:
-        """Return one proposal with its diff; raises NotFound."""
+        """Return one proposal with its diff. Raises NotFound."""
 
     @request("POST", "/proposals/{name}/accept")
     def accept_proposal(self, name: str, *, agent: str | None = None) -> DecidedProposalReply:
-        """Have a proposal written; raises NotFound, InvalidRequest for one that is decided or outdated, Denied."""
+        """Write a proposal. Raises NotFound, Denied, and InvalidRequest if it is decided or outdated."""
 
     @request("POST", "/proposals/{name}/reject")
     def reject_proposal(self, name: str, *, agent: str | None = None) -> DecidedProposalReply:
-        """Take a proposal out of the queue; raises as `accept_proposal` does."""
+        """Reject a proposal. Raises as `accept_proposal` does."""
 
     @request("GET", "/disagreements")
     def disagreements(self, *, limit: int | None = None, agent: str | None = None) -> DisagreementsReply:
-        """List memories that may contradict each other, the newest first; raises Denied but for the owner."""
+        """List memories that may contradict each other, the newest first. Raises Denied unless by the owner."""
 
     @request("POST", "/disagreements/{name}")
     def settle_disagreement(self, name: str, keep: str, *, agent: str | None = None) -> SettledReply:
-        """Have one of two memories hold, by its `name`, or `both`; raises NotFound, InvalidRequest, Denied."""
+        """Decide which of two memories is valid, by its `name`, or `both`. Raises NotFound, InvalidRequest, Denied."""
 
     @request("GET", "/memories")
     def memories(self, **filters: Unpack[MemoryBounds]) -> MemoryListReply:
@@ -325,7 +325,7 @@ class Client(ConversationCalls):
         by_agent: bool = False,
         **who: Unpack[Asker],
     ) -> MemoryAddReply:
-        """State a memory in today's log; what is sent twice is written once. `by_agent`: a model states it."""
+        """Write a memory to today's log, once even if sent twice. `by_agent` means that a model states it."""
 
     @request("POST", "/memories/search", top_k="top_k")
     def search_memories(
@@ -345,37 +345,37 @@ class Client(ConversationCalls):
 
     @request("GET", "/memories/{memory_id}")
     def get_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryReply:
-        """Tell a memory; raises NotFound."""
+        """Return a memory. Raises NotFound."""
 
     @request("GET", "/memories/{memory_id}/why")
     def why_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryWhyReply:
-        """Say why a memory stands where it does; raises NotFound."""
+        """Explain the rank of a memory. Raises NotFound."""
 
     @request("GET", "/memories/decay", within="in")
     def decay_memories(self, within: str = "90d", **bounds: Unpack[ListBounds]) -> MemoryDecayReply:
-        """Say how memories will stand in so long if nobody touches them."""
+        """Predict the tiers of memories after the time `within` if they are not used until then."""
 
     @request("DELETE", "/memories/{memory_id}")
     def delete_memory(self, memory_id: str, *, dry_run: bool = False, **who: Unpack[Asker]) -> MemoryDeleteReply:
-        """Take out all lines that state a memory; raises NotFound, Denied."""
+        """Delete all lines that state a memory. Raises NotFound, Denied."""
 
     @request("POST", "/memories/{memory_id}/pin")
     def pin_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryEditReply:
-        """Pin a memory; raises NotFound, Denied."""
+        """Pin a memory. Raises NotFound, Denied."""
 
     @request("POST", "/memories/{memory_id}/unpin")
     def unpin_memory(self, memory_id: str, **who: Unpack[Asker]) -> MemoryEditReply:
-        """Take the pin of a memory away; raises NotFound, Denied."""
+        """Unpin a memory. Raises NotFound, Denied."""
 
     @request("POST", "/memories/{memory_id}/importance")
     def weigh_memory(self, memory_id: str, importance: float, **who: Unpack[Asker]) -> MemoryEditReply:
-        """Write how important a memory is, 0 to 1; raises NotFound, Denied."""
+        """Set the importance of a memory, 0 to 1. Raises NotFound, Denied."""
 
     @request("POST", "/memories/{memory_id}/replace")
     def replace_memory(
         self, memory_id: str, text: str, *, in_place: bool = False, by_agent: bool = False, **who: Unpack[Asker]
     ) -> MemoryReplaceReply:
-        """Say what holds now in the place of a memory; raises NotFound, Denied. `by_agent`: a model says it."""
+        """Replace a memory by what is true now. Raises NotFound, Denied. `by_agent` means that a model states it."""
 
     @request("GET", "/memories/export")
     def export_memories(
@@ -386,7 +386,7 @@ class Client(ConversationCalls):
         scope: str | None = None,
         agent: str | None = None,
     ) -> ExportReply:
-        """Return a page of memories; `after` is the `next` of the page before."""
+        """Return a page of memories; `after` is the `next` of the previous page."""
 
     @request("POST", "/memories/import")
     def import_memories(
@@ -399,7 +399,7 @@ class Client(ConversationCalls):
         with_secrets: bool = False,
         agent: str | None = None,
     ) -> ImportReply:
-        """State memories as an export has them, and write notes, 1,000 of each at most; `run` undoes all of it."""
+        """Write exported memories, and notes, 1,000 of each at most; `run` undoes all of it."""
 
     @request("POST", "/retain")
     def retain(
@@ -413,38 +413,39 @@ class Client(ConversationCalls):
         by_agent: bool = False,
         **options: Unpack[StatementOptions],
     ) -> RetainReply:
-        """State a memory in today's log: a bullet such as `W @Peter: …`, or plain text.
+        """Write a memory to today's log: a bullet such as `W @Peter: …`, or plain text.
 
-        With `each` every bullet is one. What is sent twice is written once. `replaces` is the memory whose place it
-        takes: its id, a citation, or words that it says; with `in_place` its own lines say it. `by_agent`: a model
-        states it. Raises NotFound where that means none, or several.
+        With `each` every bullet is a separate memory. What is sent twice is written once. `replaces` is the memory to
+        replace: its id, a citation, or words that it contains; with `in_place` its lines are changed in place.
+        `by_agent` means that a model states it. Raises NotFound if `replaces` matches none or several.
         """
 
     @request("POST", "/forget", wait_ms=FORGET_MS, what="target")
     def forget(
         self, what: str, *, dry_run: bool = False, undoable: bool = False, agent: str | None = None
     ) -> ForgetReply:
-        """Take a memory out of everything, or say what would go: by its id, a citation, or words that it says.
+        """Remove a memory everywhere, or return what would be removed.
 
-        With `undoable` it can be undone for 24 hours. Raises NotFound, Denied but for the owner.
+        `what` is its id, a citation, or words that it contains. With `undoable` it can be undone for 24 hours. Raises
+        NotFound, and Denied unless by the owner.
         """
 
     @request("GET", "/verify")
     def verify(self, citation: str, **who: Unpack[Asker]) -> VerifyReply:
-        """Ask whether cited lines still stand, moved, were edited or are gone."""
+        """Return whether cited lines are unchanged, moved, edited or deleted."""
 
     @request("GET", "/core")
     def core(self, **who: Unpack[Asker]) -> CoreReply:
-        """Show the core file, and `SOUL.md` beside it."""
+        """Return the core file, and `SOUL.md` beside it."""
 
     @request("POST", "/core/append", is_repeatable=False)
     def core_append(self, text: str, *, expected: str | None = None, **who: Unpack[Asker]) -> CoreEditReply:
-        """Add lines at the end of the core file."""
+        """Append lines to the core file."""
 
     @request("POST", "/core/replace", is_repeatable=False)
     def core_replace(self, old: str, new: str, *, expected: str | None = None, **who: Unpack[Asker]) -> CoreEditReply:
-        """Put a text in the place of one that stands in the core file once."""
+        """Replace a text that occurs in the core file exactly once."""
 
     @request("POST", "/core/insert", is_repeatable=False)
     def core_insert(self, text: str, *, after: str, expected: str | None = None, **who: Unpack[Asker]) -> CoreEditReply:
-        """Add lines below a line of the core file."""
+        """Insert lines below a line of the core file."""

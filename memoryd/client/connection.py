@@ -1,4 +1,4 @@
-"""HTTP/1.1 over the daemon's socket: one request after the other, or a stream of events, and the errors of both."""
+"""HTTP/1.1 over the daemon's socket: one request at a time, or a stream of events, and the errors of both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, cast
 from urllib.parse import quote, urlencode
 
@@ -31,45 +31,45 @@ from memoryd.errors import (
 from memoryd.wire import API, ErrorCode
 
 if TYPE_CHECKING:
-    # only types: a command would wait for them
+    # only types: loading them would delay a command
     from memoryd.replies.search import ServerEvent
 
 GRACE_SECONDS = 5.0
-"""How much longer than a deadline the client waits for the reply that reports it."""
+"""Seconds that the client waits longer than a deadline, for the reply that reports it."""
 START_SECONDS = 3.0
-"""How long a call waits for a daemon that has its lock and does not listen yet."""
+"""Seconds that a call waits for a daemon that has its lock but does not listen yet."""
 PROC = Path("/proc")
-"""The folder of the kernel's tables."""
+"""The folder of the kernel's process information."""
 _NOTE_BYTES = 512
 _PLACES = ("MEMORYD_SOCKET", "MEMORYD_STATE_DIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME")
 _BEGAN = 19
-"""The field of `/proc/<pid>/stat` behind the name that has the start of the process, in ticks since the boot."""
+"""The index, after the name, of the field of `/proc/<pid>/stat` with the start time in ticks since the boot."""
 
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 _TAKES_MORE = 0x08
-"""Of the flags of code (inspect.CO_VARKEYWORDS): it has `**options`."""
+"""The flag inspect.CO_VARKEYWORDS of a code object, which has `**options`."""
 
 
 class Asker(TypedDict, total=False):
-    """The agent and the session that ask, if others than those of the client."""
+    """The agent and the session of a call, if they differ from those of the client."""
 
     agent: str | None
     session_key: str | None
 
 
 class ListBounds(Asker, total=False):
-    """How many rows of a list are returned at most."""
+    """The maximum number of rows of a list."""
 
     limit: int | None
 
 
 class DaemonConnection:
-    """A connection to the daemon behind `socket`, by default where a daemon of this user listens.
+    """A connection to the daemon at `socket`, by default the socket of this user.
 
-    `timeout` is in seconds and counts silence, not the whole call. The first call opens the connection, which stays
-    open for the next ones, and is opened again when the daemon has closed it. `agent` and `session_key` hold for calls
-    that do not give them.
+    `timeout` is in seconds and limits the time without data, not the complete call. The first call opens the
+    connection, which stays open for the next ones, and is opened again if the daemon has closed it. `agent` and
+    `session_key` are the defaults of calls that do not set them.
     """
 
     def __init__(self, socket: Path | None = None, timeout: float = 30, **who: Unpack[Asker]) -> None:
@@ -82,9 +82,7 @@ class DaemonConnection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -92,22 +90,22 @@ class DaemonConnection:
         self._connection.close()
 
     def abort(self) -> None:
-        """Break off a call that another thread has under way: it raises NotNow."""
+        """Abort a call that another thread has in progress: it raises NotNow."""
         self._aborted = sock = self._connection.sock
         if sock is not None:
             with contextlib.suppress(OSError):
                 sock.shutdown(sockets.SHUT_RDWR)
 
     def call(self, method: str, target: str, body: Mapping[str, object] | None = None, wait_ms: int = 0) -> Any:
-        """Send one request and decode its reply, for which the daemon may take `wait_ms`."""
+        """Send one request and return its decoded reply, for which the daemon may take `wait_ms`."""
         return _parse_json(self._content(method, API + target, body, wait_ms))
 
     def text(self, path: str) -> str:
-        """Return the answer to a GET of a path outside of the API's."""
+        """Return the answer to a GET of a path outside of the API."""
         return self._content("GET", path).decode()
 
     def with_asker(self, values: Mapping[str, object], *, of_session: bool = True) -> dict[str, object]:
-        """Return what is sent by its names in JSON, also who asks where a call does not say it."""
+        """Return the values by their JSON names, with the client's agent and session as defaults."""
         who = by_json_name(self._who)
         if not of_session:
             who.pop("sessionKey", None)
@@ -122,14 +120,14 @@ class DaemonConnection:
             self.close()
             raise _connection_error(exc) from exc
         except BaseException:
-            self.close()  # a half-read reply must not be taken for the next one
+            self.close()  # a half-read reply must not be read as the next one
             raise
         if status >= 400:
             raise refusal(status, content)
         return content
 
     def stream(self, target: str, silence: float | None) -> Generator[ServerEvent, None, None]:
-        """Yield the events of `target` on a connection of its own, which may be silent for so many seconds."""
+        """Yield the events of `target` on a separate connection, which fails after `silence` seconds without data."""
         connection = HttpSocket(self.socket, self.timeout)
         try:
             _open(connection)
@@ -152,8 +150,7 @@ class DaemonConnection:
         try:
             status, body = self._connection.exchange(method, target, payload)
         except (BrokenPipeError, ConnectionResetError):
-            # only now it shows that the daemon has closed an idle connection; all calls on an open connection may be
-            # sent twice
+            # a closed idle connection is only noticed now; calls on an open connection are safe to send twice
             self.close()
             if not is_reused or sock is self._aborted:
                 raise
@@ -162,8 +159,8 @@ class DaemonConnection:
 
 
 def undo_command(change: int | str, agent: str | None, session_key: str | None = None) -> str:
-    """Return the command by which whoever asks so takes back a change, or all of a run; numbers are per ledger."""
-    # here: a client imports the standard library alone
+    """Return the command that undoes a change, or all of a run, for this agent or session; numbers are per ledger."""
+    # imported here: the client itself loads only the standard library
     from memoryd.domain.access import read_key
 
     named = agent or (read_key(session_key).agent if session_key else None)
@@ -174,27 +171,29 @@ def undo_command(change: int | str, agent: str | None, session_key: str | None =
 
 
 def target(path: str, query: Mapping[str, object]) -> str:
-    """Return a path with a query, without the empty values of this."""
+    """Return a path with a query, without empty values."""
     words = {
         name: str(value).lower() if isinstance(value, bool) else value for name, value in without_empty(query).items()
     }
     return f"{path}?{urlencode(words)}" if words else path
 
 
-def quoted(name: str) -> str:
-    """Return a name as a part of a path."""
+def quote_name(name: str) -> str:
+    """Return a name escaped for use in a path."""
     return quote(name, safe="")
 
 
 def without_empty(values: Mapping[str, object]) -> dict[str, object]:
-    """Return the values without None and the empty tuple, for which the daemon has defaults."""
+    """Return the values without None and the empty tuple, for which the daemon uses defaults."""
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
 def by_json_name(values: Mapping[str, object], names: Mapping[str, str] = MappingProxyType({})) -> dict[str, object]:
-    """Return what is not empty by its names in JSON: those that are given, else in camel case."""
+    """Return the values that are not empty by their JSON names: from `names`, else in camel case."""
     words = ((name, name.split("_"), value) for name, value in without_empty(values).items())
-    return {names.get(name) or first + "".join(map(str.capitalize, rest)): one for name, (first, *rest), one in words}
+    return {
+        names.get(name) or first + "".join(map(str.capitalize, rest)): value for name, (first, *rest), value in words
+    }
 
 
 def request(
@@ -206,15 +205,15 @@ def request(
     of_session: bool = True,
     **names: str,
 ) -> Callable[[Call], Call]:
-    """Make the declaration of a method a call: what it takes is sent by its name in JSON, or by that of `names`.
+    """Return a decorator that implements a declared method as a call; arguments are sent by their JSON names.
 
-    A name in braces stands in the path. What is not wanted by default, and is not, is not sent. What takes more options
-    may be asked within a session, unless it is not `of_session`. What is not repeatable gets a new connection, since on
-    an open one that broke it would be sent again. A deadline or time-out that is sent is waited for; a time-out that is
-    not given is the client's.
+    `names` overrides JSON names. An argument in braces is part of the path. A false value that equals its default is
+    not sent. A method with `**options` sends the session of the client, unless `of_session` is false. A call that is
+    not repeatable uses a new connection, since on a broken open one it would be sent again. The client waits for a sent
+    deadline or time-out; without an explicit `timeout_ms` the client's time-out is sent.
     """
 
-    def made(declared: Call) -> Call:
+    def decorate(declared: Call) -> Call:
         code = declared.__code__
         positional = code.co_varnames[1 : code.co_argcount]
         optional = zip(reversed(positional), reversed(declared.__defaults__ or ()), strict=False)
@@ -223,13 +222,13 @@ def request(
 
         @wraps(declared)
         def call(self: DaemonConnection, *values: object, **options: object) -> object:
-            declared(self, *values, **options)  # raises TypeError for what it does not take
-            given, place = {**defaults, **dict(zip(positional, values, strict=False)), **options}, path
-            sent = {name: value for name, value in given.items() if value or value != defaults.get(name)}
+            declared(self, *values, **options)  # raises TypeError for wrong arguments
+            arguments, place = {**defaults, **dict(zip(positional, values, strict=False)), **options}, path
+            sent = {name: value for name, value in arguments.items() if value or value != defaults.get(name)}
             if "timeout_ms" in code.co_varnames and sent.get("timeout_ms") is None:
                 sent["timeout_ms"] = int(self.timeout * 1000)
             for name in [name for name in sent if f"{{{name}}}" in path]:
-                place = place.replace(f"{{{name}}}", quoted(str(sent.pop(name))))
+                place = place.replace(f"{{{name}}}", quote_name(str(sent.pop(name))))
             named = by_json_name(sent, names)
             if takes_more or "agent" in code.co_varnames:
                 named = self.with_asker({}, of_session=of_session and takes_more) | named
@@ -242,7 +241,7 @@ def request(
 
         return cast("Call", call)
 
-    return made
+    return decorate
 
 
 def _open(connection: HttpSocket) -> None:
@@ -262,7 +261,7 @@ def _open(connection: HttpSocket) -> None:
 
 
 def _is_starting(socket: Path) -> bool:
-    """Tell whether a daemon of this user has the lock and will listen on this socket, or began a moment ago."""
+    """Return whether a daemon of this user has the lock and will listen on this socket, or has just begun."""
     lock = lock_file()
     if lock_holder(lock) is not None:
         return lock_note(lock)[1] == str(socket)
@@ -270,9 +269,9 @@ def _is_starting(socket: Path) -> bool:
 
 
 def _has_just_begun(process: Path) -> bool:
-    """Tell whether a process is a memoryd with our environment that is too young to have the lock for sure."""
+    """Return whether a process is a memoryd with our environment that is too young to be sure to have the lock."""
     with contextlib.suppress(OSError, ValueError):
-        program = [one.rpartition(b"/")[2] for one in (process / "cmdline").read_bytes().split(b"\0")[:2]]
+        program = [argument.rpartition(b"/")[2] for argument in (process / "cmdline").read_bytes().split(b"\0")[:2]]
         if b"memoryd" in program and process.stat().st_uid == os.getuid():
             environment = (process / "environ").read_bytes().split(b"\0")
             is_ours = all(
@@ -284,9 +283,10 @@ def _has_just_begun(process: Path) -> bool:
 
 
 def lock_holder(path: Path, proc: Path = PROC) -> int | None:
-    """Return the pid of the process that has a lock on a file; None if no process has, or the system does not tell.
+    """Return the pid of the process that has locked a file; None if no process has, or the system does not report it.
 
-    0 is a process in another pid namespace. Reads the kernel's table: a try of the lock could keep a daemon from it.
+    0 is a process in another pid namespace. Reads the kernel's table, since trying the lock could keep a daemon from
+    it.
     """
     try:
         status, table = path.stat(), (proc / "locks").read_text()
@@ -301,7 +301,7 @@ def lock_holder(path: Path, proc: Path = PROC) -> int | None:
 
 
 def lock_note(path: Path) -> tuple[str, str]:
-    """Return the pid and the socket that a daemon wrote into its lock; a courtesy, which proves nothing."""
+    """Return the pid and the socket that a daemon wrote into its lock file; they are informative only."""
     try:
         with path.open("rb") as note:
             lines = note.read(_NOTE_BYTES).decode(errors="surrogateescape").splitlines()
@@ -312,12 +312,12 @@ def lock_note(path: Path) -> tuple[str, str]:
 
 
 def _opening_error(exc: OSError, path: Path) -> MemorydError:
-    """Return the error for a connection to the socket `path` that could not be opened."""
+    """Return the error for a failure to connect to the socket `path`."""
     match exc:
         case FileNotFoundError() | NotADirectoryError() | ConnectionRefusedError():
             return DaemonNotRunning(f"memoryd is not running: nobody answers on {path}", hint=_how_to_start())
         case PermissionError():
-            return NotPermitted(f"the socket {path} belongs to somebody else", hint="run as its owner")
+            return NotPermitted(f"the socket {path} belongs to another user", hint="run as its owner")
         case _ if exc.errno in (errno.EAGAIN, errno.ETIMEDOUT) or isinstance(exc, TimeoutError):
             return NotNow("memoryd takes no new connection now", hint="try again in a moment")
         case _:
@@ -325,7 +325,7 @@ def _opening_error(exc: OSError, path: Path) -> MemorydError:
 
 
 def _connection_error(exc: OSError | ProtocolError) -> MemorydError:
-    """Return the error for an open connection that broke."""
+    """Return the error for a connection that broke while open."""
     if isinstance(exc, TimeoutError):
         return DeadlineExceeded("memoryd did not answer in time", hint="see what it does: memoryctl status")
     if isinstance(exc, ProtocolError):
@@ -334,7 +334,7 @@ def _connection_error(exc: OSError | ProtocolError) -> MemorydError:
 
 
 def refusal(status: int, content: bytes) -> MemorydError:
-    """Return the exception that an error reply stands for."""
+    """Return the exception for an error reply."""
     try:
         error = json.loads(content)["error"]
         return error_of(ErrorCode(error["code"]), str(error["message"]), hint=str(error.get("hint") or ""))
@@ -342,17 +342,19 @@ def refusal(status: int, content: bytes) -> MemorydError:
         return MemorydError(f"memoryd answered with status {status}", hint="compare versions: memoryctl version")
 
 
-OURS = "memoryctl service start"
+START_COMMAND = "memoryctl service start"
 
 
 def _how_to_start() -> str:
     if sys.platform == "darwin":
         labels = [file.stem for file in Path("~/Library/LaunchAgents").expanduser().glob("*memoryd*.plist")]
         others = [label for label in labels if label != "ai.memoryd"]
-        command = f"launchctl kickstart gui/{os.getuid()}/{others[0]}" if others else OURS if labels else "memoryd"
+        command = (
+            f"launchctl kickstart gui/{os.getuid()}/{others[0]}" if others else START_COMMAND if labels else "memoryd"
+        )
     else:
         units = (folder / "systemd/user/memoryd.service" for folder in _unit_folders())
-        command = OURS if any(map(Path.exists, units)) else "memoryd"
+        command = START_COMMAND if any(map(Path.exists, units)) else "memoryd"
     is_set_up = command != "memoryd" or config_file().exists()
     return f"start it: {command}" + ("" if is_set_up else "; to set it up first: memoryctl init")
 
@@ -366,7 +368,7 @@ def _unit_folders() -> list[Path]:
 
 
 def _parse_json(content: bytes | str) -> Any:
-    """Return the value of a JSON text; raises MemorydError for any other."""
+    """Return the value of a JSON text. Raises MemorydError for other text."""
     try:
         return json.loads(content)
     except ValueError as exc:
@@ -374,11 +376,11 @@ def _parse_json(content: bytes | str) -> Any:
 
 
 def _lines(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Return the lines of a text that comes in parts; what no line feed ends is none."""
-    begun = b""
+    """Yield the lines of a text that arrives in parts; a last line without a line feed is dropped."""
+    rest = b""
     for part in parts:
-        *whole, begun = (begun + part).split(b"\n")
-        yield from whole
+        *lines, rest = (rest + part).split(b"\n")
+        yield from lines
 
 
 def server_events(lines: Iterable[bytes]) -> Iterator[ServerEvent]:

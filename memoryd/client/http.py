@@ -1,7 +1,7 @@
-"""As much of HTTP/1.1 as the client speaks over the daemon's socket (RFC 9112).
+"""The subset of HTTP/1.1 that the client uses over the daemon's socket (RFC 9112).
 
-`http.client` loads ssl and email, and that takes longer than a question to the daemon. Raises OSError where the
-connection breaks, ProtocolError for what is no reply.
+`http.client` would load ssl and email, which takes longer than a question to the daemon. Raises OSError if the
+connection breaks, and ProtocolError for a reply that is not HTTP.
 """
 
 import socket
@@ -17,11 +17,11 @@ _WITHOUT_BODY = (204, 304)
 
 
 class ProtocolError(Exception):
-    """What answers does not speak HTTP."""
+    """A reply that is not HTTP."""
 
 
 class HttpSocket:
-    """A connection to the socket `path` for one request after the other; `timeout` in seconds of silence."""
+    """A connection to the socket `path` for one request at a time; `timeout` in seconds without data."""
 
     def __init__(self, path: Path, timeout: float | None) -> None:
         self.path = path
@@ -48,17 +48,19 @@ class HttpSocket:
             sock.close()
 
     def set_timeout(self, timeout: float | None) -> None:
-        """Let the open connection be silent for so many seconds from now on."""
+        """Set the time without data after which the open connection fails, in seconds."""
         if self.sock is not None:
             self.sock.settimeout(timeout)
 
     def exchange(self, method: str, target: str, payload: bytes | None) -> tuple[int, Generator[bytes, None, None]]:
-        """Send a request on the open connection; return the status of the reply, and its body as it comes.
+        """Send a request on the open connection; return the status of the reply, and an iterator over its body.
 
         Raises ConnectionResetError if the daemon closed the connection before the reply began.
         """
         if not target.isascii() or not target.isprintable() or " " in target:
-            raise InvalidRequest("a path of the API is written in plain characters", hint="quote what stands in it")
+            raise InvalidRequest(
+                "a path of the API has only printable ASCII characters", hint="percent-encode the others"
+            )
         assert self.sock is not None
         head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n"
         if payload is not None:
@@ -93,12 +95,12 @@ class HttpSocket:
         length = headers.get(b"content-length", b"")
         if headers.get(b"transfer-encoding") == b"chunked":
             while size := self._size(self._line().partition(b";")[0], 16):
-                yield self._whole(size)
+                yield self._read_exactly(size)
                 self._line()
             while self._line():
                 pass  # trailers
         elif length:
-            yield self._whole(self._size(length, 10))
+            yield self._read_exactly(self._size(length, 10))
         else:
             while part := self._replies.read1():
                 yield part
@@ -109,13 +111,13 @@ class HttpSocket:
     @staticmethod
     def _size(digits: bytes, base: int) -> int:
         if not digits.isalnum():
-            raise ProtocolError("a length is no number")
+            raise ProtocolError("a length is not a number")
         try:
             return int(digits, base)
         except ValueError:
-            raise ProtocolError("a length is no number") from None
+            raise ProtocolError("a length is not a number") from None
 
-    def _whole(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         content = self._replies.read(size)
         if len(content) < size:
             raise _cut_short()

@@ -1,9 +1,10 @@
-"""The daemon: what runs, in which order, and how it ends."""
+"""The daemon: its parts, the order of their start, and its shutdown."""
 
 import os
 
-# Before anything imports numpy: its matrix threads spin on cores that the worker and the person need; one is faster.
+# before numpy is imported: its matrix threads busy-wait on cores that the worker and the user need; one thread is
+# faster
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# before anything else imports structlog: it has that start without what the daemon does not use
+# before structlog is imported elsewhere: this module loads it without the parts that the daemon does not use
 from memoryd import log as log

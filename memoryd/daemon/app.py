@@ -1,6 +1,6 @@
 """The composition root: builds every part from the configuration and runs them until a signal stops the daemon.
 
-To import this is to import everything.
+Importing this module imports everything.
 """
 
 import asyncio
@@ -50,15 +50,15 @@ log = structlog.get_logger(__name__)
 
 
 CLOSING = ClosingLimits(long=timedelta(minutes=11), others=timedelta(seconds=75), hold=timedelta(seconds=3))
-"""Of a reload that waits for calls in flight: they have a minute, and a question some seconds."""
+"""The limits of a reload that waits for calls in flight: these have a minute, and a question has some seconds."""
 ADMITTING = ("memory.scope", "memory.qmd.scope", "memory.backend", "agents.list")
-"""Keys that say who may ask as whom: who follows events as an agent is to be let in anew."""
+"""Keys of the access rules: if they change, clients that follow the events of an agent must be admitted again."""
 END_SECONDS = 5.0
-"""How long a stop waits for a reload that is in the middle of its work."""
+"""Seconds that a stop waits for a running reload."""
 
 
 class Daemon:
-    """Everything that runs. `run` returns after `stop`, or raises what an essential part died of."""
+    """The complete daemon. `run` returns after `stop`, or raises the error of a failed essential part."""
 
     def __init__(
         self, loaded: Loaded, notifier: Notifier, lock: DaemonLock, own_log: OwnLog, read: Callable[[], Loaded]
@@ -72,7 +72,7 @@ class Daemon:
         self._supervisor = Supervisor()
         self._bus = EventBus()
         self._reloading = Reloading(loaded, read=read, apply=self._apply, notifier=notifier)
-        # under a manager that watches over us the pings stop, and it says what becomes of us
+        # with a watchdog, the pings stop and the service manager restarts us; otherwise the process ends itself
         self._heartbeats = Heartbeats(
             lambda: self._open.now.watched_parts(), ends_process=not notifier.has_watchdog, dumps_to=own_log.dumps_to
         )
@@ -100,25 +100,25 @@ class Daemon:
         )
 
     def stop(self) -> None:
-        """Begin the orderly end."""
+        """Begin the orderly shutdown."""
         self._stop.set()
 
     def reload(self) -> None:
-        """Read the configuration again, and look at every workspace now."""
+        """Read the configuration again, and scan every workspace now."""
         self._workspaces.rescan()
         self._reloading.demand()
 
     async def run(self, listen: Callable[[], Sequence[Listener]]) -> None:
-        """Serve until stopped; `listen` opens the sockets, once all that they lead to is there.
+        """Serve until stopped. `listen` opens the sockets, after everything that they lead to exists.
 
         Raises AlreadyRunning when another daemon has taken the place of this one.
         """
-        # The start list. Each step undoes itself on the stack, so the stop list is this one read backwards.
+        # The start order. Each step is undone by the exit stack, so the stop order is the reverse.
         async with AsyncExitStack() as started:
-            # the index files and the threads that they are used in, before the loops that write and read them
+            # the index files and their threads, before the loops that write and read them
             async with self._starting():
                 await started.enter_async_context(self._open.opened())
-            # the sockets, bound before any loop runs: a path that cannot be bound ends the start without a trace
+            # the sockets, bound before any loop runs: a path that cannot be bound ends the start without side effects
             server = started.enter_context(self._listening(listen))
             # the loops; from here on an essential one that dies ends the daemon
             group = await started.enter_async_context(asyncio.TaskGroup())
@@ -126,23 +126,23 @@ class Daemon:
             started.enter_context(self._heartbeats.listening())
             started.enter_context(self._open.at_work(group))
             await started.enter_async_context(self._reloadable(group))
-            # the server, last to start and first to stop: half a daemon answers no one
+            # the server starts last and stops first, so that no request meets a partly running daemon
             await started.enter_async_context(self._serving(group, server))
-            # what lives by now lives long, so that the collector need not look at it again
+            # objects that exist by now live long, so the collector need not visit them again
             heartbeats.freeze_objects()
-            started.enter_context(self._telling())
+            started.enter_context(self._notifying())
             await self._stop.wait()
         if self._successor is not None:
             raise self._successor
 
     @asynccontextmanager
     async def _starting(self) -> AsyncIterator[None]:
-        """Tell the service manager that a start goes on, however large what it opens is."""
-        telling = asyncio.create_task(self._notifier.run_start(), name="start")
+        """Report to the service manager that the start continues, even if opening large files takes long."""
+        reporting = asyncio.create_task(self._notifier.run_start(), name="start")
         try:
             yield
         finally:
-            telling.cancel()
+            reporting.cancel()
 
     @contextmanager
     def _listening(self, listen: Callable[[], Sequence[Listener]]) -> Iterator[Server]:
@@ -151,7 +151,7 @@ class Daemon:
             limits = GuardLimits(deadlines=self._deadlines)
             self._open_ports(config, limits)
             for listener in listeners:
-                # also where the server never runs, since a loop beside it failed at once
+                # closed even if the server never runs because a loop failed at once
                 listening.callback(listener.close)
             server = Server(
                 app=guard_app(app, limits, counts=self._counts, admission=self._admission),
@@ -163,10 +163,10 @@ class Daemon:
             yield server
 
     def _open_ports(self, config: Config, limits: GuardLimits) -> None:
-        """Make the loopback port where it is configured, and what opens it for the page where it is not."""
+        """Create the loopback port if it is configured, and the object that opens it for the page if it is not."""
         http, most = config.http, _connection_limits(config).per_process
         rules = DoorRules.of(http.port, http.allowed_hosts, http.allowed_origins)
-        # counted apart from those of the sockets, which a crowd on the port thus never shuts out
+        # counted separately from connections on the sockets, which many clients of the port thus cannot block
         connections = ConnectionLimits(total=most, per_process=most)
         guarded = partial(guard_app, self._reload_gate, limits, counts=self._counts, admission=self._admission)
         pages = with_headers(guarded(door=partial(PageDoor, rules=rules, sessions=self._page_sessions), is_form=True))
@@ -200,20 +200,20 @@ class Daemon:
         serving = group.create_task(server.run(), name="server")
         # a server that ends by itself ends the daemon
         serving.add_done_callback(lambda _task: self.stop())
-        beside: list[asyncio.Task[None]] = []
+        port_tasks: list[asyncio.Task[None]] = []
         try:
             await server.started.wait()
-            beside += [group.create_task(run(), name=name) for name, run in self._port_loops()]
+            port_tasks += [group.create_task(run(), name=name) for name, run in self._port_loops()]
             yield
         finally:
             server.stop()
-            for task in beside:
-                # which lets the port end the requests in flight, as the sockets do meanwhile
+            for task in port_tasks:
+                # the port then ends its requests in flight, while the sockets do the same
                 task.cancel()
-            await asyncio.wait([serving, *beside])
+            await asyncio.wait([serving, *port_tasks])
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _notifying(self) -> Iterator[None]:
         self._notifier.ready(f"serving on {socket_path()}")
         log.info("ready", socket=str(socket_path()), version=__version__, pid=os.getpid())
         try:
@@ -223,7 +223,7 @@ class Daemon:
             log.info("stopping")
 
     def _essential(self) -> list[NamedLoop]:
-        """Name the loops that end the daemon when they fail."""
+        """Return the loops that end the daemon when they fail."""
         return [
             ("watchdog", lambda: self._notifier.run_watchdog(self._heartbeats.are_well)),
             ("heartbeats", self._heartbeats.run),
@@ -234,14 +234,14 @@ class Daemon:
         ]
 
     def _port_loops(self) -> list[NamedLoop]:
-        """Name the loops of the loopback port, which are started again when they fail."""
+        """Return the loops of the loopback port, which are restarted when they fail."""
         loops = [] if self._port is None else [("http", self._port.run), ("http token", self._port.run_token)]
         if self._page_port is not None:
             loops.append(("page", self._page_port.run))
         return [(name, partial(self._supervisor.keep, name, run)) for name, run in loops]
 
     async def _keep_lock(self) -> None:
-        """Stop in order when another daemon holds the lock by now; two must not write one index for long."""
+        """Stop in order when another daemon has the lock; two must not write one index for long."""
         try:
             await keep_lock(self._lock)
         except AlreadyRunning as exc:
@@ -250,13 +250,13 @@ class Daemon:
 
     def _services(self, config: Config) -> Services:
         return Services(
-            # a socket is what it was opened as, until a restart
+            # the binding of a socket does not change until a restart
             gate=AccessPolicy.of(config.resolved_agents(), sockets_of=self._at_start.resolved_agents()),
             memories=self._open.memories,
             daemon=self._reporter.state,
             requests=self._counts,
             reload=self._reloading.reload,
-            check_at_reload=self._reloading.look,
+            check_at_reload=self._reloading.check,
             open_page=self._open_page,
         )
 
@@ -273,17 +273,17 @@ class Daemon:
 
     @property
     def _workspaces(self) -> Workspaces:
-        """Those that are open now; a reload may exchange them."""
+        """The open workspaces; a reload may replace them."""
         return self._open.now
 
     async def _apply(self, loaded: Loaded, changed: Sequence[str]) -> None:
-        """Bring a configuration to bear; raises with all as it was before."""
+        """Apply a configuration. If it raises, the previous one stays in effect."""
         if of_effect(changed, Effect.EXCHANGE):
             async with self._reload_gate.closed(CLOSING):
                 try:
                     await self._open.exchange(loaded.config)
                 finally:
-                    # other ones also where it failed, over the same files as before
+                    # new objects even on failure, over the same files as before
                     self._api.services = self._services(self._open.config)
             if any(key.startswith(ADMITTING) for key in changed):
                 self._bus.close_bound()
@@ -295,18 +295,18 @@ class Daemon:
 
     @asynccontextmanager
     async def _reloadable(self, group: asyncio.TaskGroup) -> AsyncIterator[None]:
-        """Reload on demand; the end lets one that is at work come to its own, for a while."""
+        """Reload on demand; at the end, wait for a running reload for a limited time."""
         reloading = group.create_task(self._reloading.run(), name="reload")
         try:
             yield
         finally:
-            await self._reloading.rested(END_SECONDS)
+            await self._reloading.wait_until_idle(END_SECONDS)
             reloading.cancel()
-            # before the loops end: it would start others
+            # before the loops end, since a reload would start new ones
             await asyncio.wait([reloading])
 
     def _end_waits(self) -> None:
-        """End what would never end by itself, at a stop."""
+        """End everything that would not end by itself, at a stop."""
         self._bus.close()
         self._reload_gate.end()
         self._reloading.end()
@@ -318,9 +318,9 @@ def _connection_limits(config: Config) -> ConnectionLimits:
 
 
 def listen(agents: Sequence[Agent]) -> list[Listener]:
-    """Return the sockets to serve: the owner's, of the service manager or our own, and those of the agents.
+    """Return the sockets to serve: the owner's, from the service manager or our own, and those of the agents.
 
-    The caller holds the lock. None is left behind if one cannot be opened.
+    The caller holds the lock. If one cannot be opened, all are closed again.
     """
     with ExitStack() as opened:
         listeners = take_inherited(os.environ) or [bind_listener(socket_path())]
@@ -344,7 +344,7 @@ async def run(
     *,
     is_hung_up: Callable[[], bool],
 ) -> None:
-    """Serve until SIGTERM or SIGINT; raises what `Daemon.run` raises. `is_hung_up`: SIGHUP has come already."""
+    """Serve until SIGTERM or SIGINT. Raises what `Daemon.run` raises. `is_hung_up`: SIGHUP has already come."""
     daemon = Daemon(loaded, notifier, lock, own_log, read)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -356,7 +356,7 @@ async def run(
 
 
 def _stop_once(daemon: Daemon, loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
-    """Stop in order at the first signal; the second one ends the process at once."""
+    """Stop in order at the first signal; a second one ends the process at once."""
     daemon.stop()
     loop.remove_signal_handler(number)
     signal.signal(number, signal.SIG_DFL)

@@ -1,16 +1,15 @@
-"""Keeping watch over the process: what must never be stuck, the clocks, the garbage collector, the service manager.
+"""Supervision of the process: parts that must not hang, clocks, the garbage collector, and the service manager.
 
-A thread of its own listens to the hearts, so that a blocked loop is noticed too. Under a service manager with a
-watchdog the pings stop while a part is stuck, and it restarts the daemon (sd_notify(3), sd_watchdog_enabled(3)).
-Without one the daemon ends itself. In both cases it has written before what every thread was doing.
+A separate thread checks the heartbeats, so that a blocked loop is detected too. Under a service manager with a watchdog
+the pings stop while a part hangs, and the manager restarts the daemon (sd_notify(3), sd_watchdog_enabled(3)). Without
+one the daemon ends itself. In both cases the stacks of all threads are written first.
 
-Against code outside of Python that lets no thread of Python run there is a timer of the system. It counts the time of
-processors that the process takes, and is wound up anew as long as Python runs. At its end the stacks are written
-without Python's help, and the process ends. A machine that sleeps and a process that was stopped take no such time, so
-neither is mistaken for one that is stuck.
+Against native code that does not let any Python thread run there is a system timer. It counts the CPU time of the
+process, and is reset as long as Python runs. When it expires, the stacks are written without Python's help, and the
+process ends. A sleeping machine and a stopped process use no CPU time, so neither is mistaken for a hang.
 
-A full garbage collection visits every object and lets nothing else run: a second and more while a long note is cut into
-a million parts. So at work only young objects are visited, which takes milliseconds, and all of them in quiet moments.
+A full garbage collection visits every object and blocks everything: for a second and more while a long note is cut into
+a million parts. So during work only young objects are visited, which takes milliseconds, and all of them when idle.
 """
 
 import asyncio
@@ -34,29 +33,29 @@ from typing import Self
 
 import structlog
 
-from memoryd.daemon.log_output import opened_to_append
+from memoryd.daemon.log_output import open_to_append
 from memoryd.domain.clock import LOOP_SECONDS, Clocks, Heartbeat, HeartState, Jump, LivingPart, Pulse, Stethoscope, jump
 from memoryd.wire import Exit
 
 log = structlog.get_logger(__name__)
 
 POOL = "memoryd"
-"""How the names of the threads begin that databases, scans and reads share."""
+"""The prefix of the names of the threads that databases, scans and reads share."""
 PROCESSOR_SECONDS = 900.0
-"""Work of all processors together, before the system ends the process."""
+"""The CPU time, summed over all processors, after which the system ends the process."""
 TICK_SECONDS = 1.0
 DUMP_SECONDS = 10.0
-"""How long the last words may take; the process ends by SIGALRM then."""
+"""Seconds that writing the stacks may take; then SIGALRM ends the process."""
 MAX_TICKS = 2.0
-"""A look that comes later than so many ticks came late because nothing ran: a sleep, a stop, a crowded machine."""
+"""A check that is later than this many ticks was late because nothing ran: a sleep, a stop, a crowded machine."""
 
 
 class Heartbeats:
-    """Listens to the event loop and to `parts`; `run` is the sign of life of the loop, `listening` frames its thread.
+    """Checks the event loop and `parts`. `run` gives the heartbeats of the loop; `listening` runs the checking thread.
 
-    With `ends_process` a part that is stuck ends the process, with `Exit.STALLED`; the stacks of its threads go to
-    stderr, and to the end of the file that `dumps_to` names. If not even this thread runs, because code outside of
-    Python lets none, the system ends it after `processor_seconds` of work.
+    With `ends_process` a hanging part ends the process with `Exit.STALLED`. The stacks of its threads are written to
+    stderr, and to the end of the file that `dumps_to` returns. If not even the checking thread runs, because native
+    code blocks all threads, the system ends the process after `processor_seconds` of CPU time.
     """
 
     def __init__(
@@ -76,32 +75,32 @@ class Heartbeats:
         self._loop = LivingPart("event loop", Pulse(), LOOP_SECONDS)
         self._parts: Sequence[LivingPart] = [self._loop]
         self._stethoscope = Stethoscope()
-        self.heard: Sequence[Heartbeat] = []
-        """How the parts did at the last look."""
+        self.latest: Sequence[Heartbeat] = []
+        """The states of the parts at the last check."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="heartbeats", daemon=True)
 
     @property
     def stalled(self) -> list[Heartbeat]:
-        """The parts that are stuck, as of the last look."""
-        return [one for one in self.heard if one.state is HeartState.STALLED]
+        """The parts that hung at the last check."""
+        return [heartbeat for heartbeat in self.latest if heartbeat.state is HeartState.STALLED]
 
     def are_well(self) -> bool:
-        """Tell whether no part is stuck, and the thread listens."""
+        """Return whether no part hangs and the checking thread is alive."""
         return self._thread.is_alive() and not self.stalled
 
     async def run(self) -> None:
-        """Give the signs of the event loop until cancelled."""
+        """Give the heartbeats of the event loop until cancelled."""
         with self._loop.pulse.work():
             while True:
-                # gathered here, because the parts change in the loop alone
+                # collected here, because the parts change only in the event loop
                 self._parts = [self._loop, *self._parts_now()]
                 self._loop.pulse.beat()
                 await asyncio.sleep(self._tick_seconds)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Listen in the block."""
+        """Run the checking thread during the block."""
         if self._ends_process and sys.__stderr__ is not None:
             # the stacks, before the signal of the limit ends the process
             with contextlib.suppress(OSError, ValueError, RuntimeError):
@@ -113,19 +112,19 @@ class Heartbeats:
             self._over.set()
 
     def _listen(self) -> None:
-        looked = time.monotonic()
+        checked_at = time.monotonic()
         while not self._over.wait(self._tick_seconds):
             if self._ends_process:
-                # without another call in so much work the process ends by SIGPROF, with its stacks on stderr
+                # if this is not called again within that CPU time, SIGPROF ends the process, with its stacks on stderr
                 signal.setitimer(signal.ITIMER_PROF, self._processor_seconds)
             now = time.monotonic()
-            seconds, looked = min(now - looked, MAX_TICKS * self._tick_seconds), now
+            seconds, checked_at = min(now - checked_at, MAX_TICKS * self._tick_seconds), now
             were_stalled = bool(self.stalled)
-            self.heard = self._stethoscope.listen(self._parts, seconds)
+            self.latest = self._stethoscope.listen(self._parts, seconds)
             if self._ends_process and self.stalled:
                 end_stalled(self.stalled, self._dumps_to())
             if self.stalled and not were_stalled:
-                # the manager will end us by a signal, at which one thread alone can be shown
+                # the manager will end the process by a signal, whose handler can show only one thread
                 with contextlib.suppress(OSError, ValueError):
                     _dump(_stderr(), [])
         if self._ends_process:
@@ -133,18 +132,20 @@ class Heartbeats:
 
 
 def end_stalled(stalled: Sequence[Heartbeat], file: Path | None) -> None:
-    """Write who is stuck and what every thread does to stderr and to the end of a file, and end the process at once.
+    """Write the hanging parts and all stacks to stderr and to the end of a file, and end the process at once.
 
-    Nothing is logged: the thread that is stuck may hold a lock of the log.
+    Nothing is logged, since the hanging thread may hold a lock of the log.
     """
-    # the part may be stuck at a full pipe or a disk that hangs, as this may then be; then the system ends us
+    # this may block as well, on a full pipe or an unresponsive disk; then the alarm ends the process
     signal.setitimer(signal.ITIMER_REAL, DUMP_SECONDS)
-    lines = [f"memoryd: {one.name} is stuck: no sign of life for {one.silent_seconds:.0f} s; ending" for one in stalled]
+    lines = [
+        f"memoryd: {part.name} is stuck: no sign of life for {part.silent_seconds:.0f} s; ending" for part in stalled
+    ]
     with contextlib.suppress(OSError, ValueError):
         _dump(_stderr(), lines)
     if file is not None:
         with contextlib.suppress(OSError):
-            _dump(opened_to_append(file), lines)
+            _dump(open_to_append(file), lines)
     os._exit(Exit.STALLED)
 
 
@@ -155,7 +156,7 @@ def _stderr() -> int:
 def _dump(descriptor: int, lines: Sequence[str]) -> None:
     was_blocking = os.get_blocking(descriptor)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        # nobody may read what a pipe holds, and no thread runs meanwhile
+        # the pipe may have no reader, and no other thread runs during the write
         os.set_blocking(descriptor, False)
     try:
         os.write(descriptor, "\n".join([*lines, ""]).encode())
@@ -170,7 +171,7 @@ _CLOEXEC = getattr(socket, "SOCK_CLOEXEC", 0)
 
 
 class Notifier:
-    """Sends state to $NOTIFY_SOCKET; without one, or when no process listens there, every call does nothing."""
+    """Sends states to $NOTIFY_SOCKET. Without it, or if no process listens there, every call does nothing."""
 
     def __init__(self, *, address: str | None, watchdog: timedelta | None = None) -> None:
         self._address = _socket_address(address)
@@ -178,12 +179,12 @@ class Notifier:
 
     @classmethod
     def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
-        """Read NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and take them out so that no child sees them."""
+        """Read NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and remove them so that no child sees them."""
         address = environ.pop("NOTIFY_SOCKET", None)
         usec, pid = environ.pop("WATCHDOG_USEC", ""), environ.pop("WATCHDOG_PID", "")
         is_for_us = not pid or pid == str(os.getpid())
-        wanted = is_for_us and usec.isdecimal() and int(usec) > 0
-        return cls(address=address, watchdog=timedelta(microseconds=int(usec)) if wanted else None)
+        is_watched = is_for_us and usec.isdecimal() and int(usec) > 0
+        return cls(address=address, watchdog=timedelta(microseconds=int(usec)) if is_watched else None)
 
     @property
     def has_watchdog(self) -> bool:
@@ -191,23 +192,23 @@ class Notifier:
         return self._watchdog is not None and self._address is not None
 
     def ready(self, status: str = "") -> None:
-        """Say that requests are answered; ends the start and every reload."""
+        """Report that requests are answered; ends the start and every reload."""
         self._send("READY=1", *([_status_line(status)] if status else []))
 
     def status(self, text: str) -> None:
-        """Set the one line that `systemctl status` shows."""
+        """Set the status line that `systemctl status` shows."""
         self._send(_status_line(text))
 
     def reloading(self) -> None:
-        """Say that the configuration is read again; `ready` must follow."""
+        """Report that the configuration is read again; `ready` must follow."""
         self._send("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self) -> None:
-        """Say that the stop has begun."""
+        """Report that the stop has begun."""
         self._send("STOPPING=1")
 
     async def run_start(self) -> None:
-        """Say again and again what a long start is busy with, so that the service manager does not end it."""
+        """Extend the start time-out repeatedly, with a status, so that the manager does not end a long start."""
         while True:
             await asyncio.sleep(_START_STEP.total_seconds())
             self._send(
@@ -216,7 +217,7 @@ class Notifier:
             )
 
     async def run_watchdog(self, is_healthy: Callable[[], bool]) -> None:
-        """Ping while `is_healthy()` holds, at 0.4 of the interval asked for; return at once if none was.
+        """Ping at 0.4 of the requested interval while `is_healthy()` is true; return at once without a watchdog.
 
         It runs on the event loop, so a blocked loop stops the pings, and the service manager restarts the daemon.
         """
@@ -248,7 +249,7 @@ def _status_line(text: str) -> str:
 
 CLOCK_SECONDS = 2.0
 _ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Linux has a clock of its own that goes on in sleep; on macOS the plain monotonic one of the system does."""
+"""On Linux a separate clock that continues during sleep; on macOS the monotonic clock does so."""
 
 
 def read_clocks() -> Clocks:
@@ -262,27 +263,27 @@ async def watch_clocks(
     read: Callable[[], Clocks] = read_clocks,
     pause_seconds: float = CLOCK_SECONDS,
 ) -> None:
-    """Call `on_jump` whenever more lies between two readings of the clocks than the pause, until cancelled."""
+    """Call `on_jump` whenever the clocks advanced by more than the pause between two readings, until cancelled."""
     before = read()
     while True:
         await asyncio.sleep(pause_seconds)
         after = read()
-        found = jump(before, after, pause_seconds)
+        clock_jump = jump(before, after, pause_seconds)
         before = after
-        if found is not None:
-            log.info("looking at everything anew", reason=found.reason)
-            on_jump(found)
+        if clock_jump is not None:
+            log.info("looking at everything anew", reason=clock_jump.reason)
+            on_jump(clock_jump)
 
 
 YOUNG, MIDDLE = 10_000, 4
-"""New objects between two collections of the youngest, and how many of these before the next generation's."""
+"""The number of new objects between two collections of the youngest generation, and of these per older collection."""
 NEVER = 10**9
 COLLECTION_SECONDS, STEPS = 60.0, 12
 
 
 @contextlib.contextmanager
 def without_collection() -> Iterator[None]:
-    """Have nothing looked at while modules are read: nearly all that they make stays."""
+    """Disable the collector while modules are imported: nearly all objects that they create stay."""
     gc.disable()
     try:
         yield
@@ -292,26 +293,26 @@ def without_collection() -> Iterator[None]:
 
 
 def freeze_objects() -> None:
-    """Leave out what lives by now, and the full collections that start by themselves; nothing is looked at."""
+    """Exclude all current objects from collections, and disable automatic full collections; nothing is collected."""
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, NEVER)
 
 
 def collect_frozen() -> None:
-    """Look at what was left out: the start leaves some garbage, and so do parts that are exchanged."""
+    """Collect the excluded objects: the start leaves some garbage, and so do replaced parts."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()
 
 
 M_ARENA_MAX = -8
-"""Of glibc's `malloc.h`."""
+"""The constant of glibc's `malloc.h`."""
 
 
 def share_heap() -> None:
-    """Have all threads take memory from one heap, of which each would have its own, half empty; before any begins.
+    """Make all threads allocate from one heap instead of one half-empty heap each; call it before threads start.
 
-    `MALLOC_ARENA_MAX` in the environment says otherwise.
+    `MALLOC_ARENA_MAX` in the environment takes precedence.
     """
     with contextlib.suppress(OSError, AttributeError):
         if "MALLOC_ARENA_MAX" not in os.environ:
@@ -319,17 +320,17 @@ def share_heap() -> None:
 
 
 def give_back() -> None:
-    """Give the memory that is free by now to the system: of a large note glibc keeps a hundred megabytes else."""
+    """Return free memory to the system; after a large note glibc would otherwise keep a hundred megabytes."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECTION_SECONDS) -> None:
-    """Visit everything again and again, after a pause in seconds, unless work is going on.
+    """Run full collections at intervals of `pause` seconds, except during work.
 
-    What work leaves free is given back a twelfth of the pause after it.
+    The memory that work has freed is returned to the system a twelfth of the pause after it.
     """
-    look: Callable[[], object] = collect_frozen
+    collect: Callable[[], object] = collect_frozen
     was_busy = True
     for step in itertools.count(1):
         await asyncio.sleep(pause / STEPS)
@@ -337,8 +338,8 @@ async def collect_when_quiet(is_busy: Callable[[], bool], pause: float = COLLECT
             was_busy = True
             continue
         if is_due := step % STEPS == 0:
-            look()
-            look = gc.collect
+            collect()
+            collect = gc.collect
         if is_due or was_busy:
             await asyncio.to_thread(give_back)
         was_busy = False

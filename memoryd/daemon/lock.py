@@ -1,4 +1,4 @@
-"""One daemon per state directory: an flock that the kernel drops with the process, however it ends."""
+"""One daemon per state directory: an flock, which the kernel releases with the process, however it ends."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,6 @@ import fcntl
 import os
 import stat
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import structlog
@@ -19,15 +18,15 @@ log = structlog.get_logger(__name__)
 
 _NOTE_BYTES = 512
 POLL_SECONDS = 2.0
-"""How often the lock is looked at: its file goes with a state directory that is removed."""
+"""Seconds between two checks of the lock, whose file is removed together with a state directory."""
 
 
 class DaemonLock:
-    """The exclusive lock on `<state>/memoryd.lock`, held from `with` to its end.
+    """The exclusive lock on `<state>/memoryd.lock`, held during the `with` block.
 
-    The lock decides who runs. The pid and the socket written into the file are for people and for the message of
-    AlreadyRunning; a recycled pid there means nothing. The file is never unlinked: whoever opened it just before the
-    unlink would hold a lock that nobody else can see.
+    Only the lock decides which daemon runs. The pid and the socket in the file are for people and for the message of
+    AlreadyRunning; a recycled pid there means nothing. The file is never unlinked: a process that opened it just before
+    would hold a lock that no other process can see.
     """
 
     def __init__(self, state_dir: Path, *, socket: Path) -> None:
@@ -40,9 +39,7 @@ class DaemonLock:
         self._fd = self._acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)
@@ -52,14 +49,14 @@ class DaemonLock:
         return self._fd is not None and _is_same_file(self._fd, self.path)
 
     def keep(self) -> None:
-        """Lock the file at the path again if it is not the one that is held; raises what `with` raises.
+        """Lock the file at the path again if it is not the locked one. Raises as `with` does.
 
-        Of two daemons the one that holds the file at the path is right, since a third would be refused by it. The old
-        lock is kept until the new one is had.
+        If two daemons run, the one that has locked the file at the path is valid, since it excludes a third. The old
+        lock is kept until the new one is taken.
         """
         if not self.is_held():
             fresh = self._acquire()
-            self.__exit__(None, None, None)
+            self.__exit__()
             self._fd = fresh
 
     def _acquire(self) -> int:
@@ -76,7 +73,7 @@ class DaemonLock:
             fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
                 self._lock(fd)
-                # the file may have been removed between open and flock; then the lock guards nothing
+                # the file may have been removed between open and flock; then the lock is useless
                 if _is_same_file(fd, self.path):
                     _write_note(fd, f"{os.getpid()}\n{self._socket}\n")
                     return fd
@@ -111,16 +108,16 @@ def _make_state_directory(directory: Path) -> None:
 
 
 def _is_same_file(fd: int, path: Path) -> bool:
-    mine = os.fstat(fd)
+    own = os.fstat(fd)
     try:
-        theirs = path.lstat()
+        current = path.lstat()
     except OSError:
         return False
-    return stat.S_ISREG(theirs.st_mode) and (mine.st_dev, mine.st_ino) == (theirs.st_dev, theirs.st_ino)
+    return stat.S_ISREG(current.st_mode) and (own.st_dev, own.st_ino) == (current.st_dev, current.st_ino)
 
 
 def _write_note(fd: int, note: str) -> None:
-    # the note is a courtesy: a full disk must not keep the holder of the lock from starting
+    # the note is optional: a full disk must not keep the holder of the lock from starting
     with contextlib.suppress(OSError):
         os.ftruncate(fd, 0)
         os.pwrite(fd, note.encode(errors="surrogateescape"), 0)
@@ -133,7 +130,7 @@ def _read_note(fd: int) -> tuple[str, str]:
 
 
 async def keep_lock(lock: DaemonLock, poll_seconds: float = POLL_SECONDS) -> None:
-    """Take the lock again whenever its file is gone, until cancelled; raises AlreadyRunning if another has it."""
+    """Take the lock again whenever its file is removed, until cancelled. Raises AlreadyRunning if another has it."""
     trouble = ""
     while True:
         await asyncio.sleep(poll_seconds)

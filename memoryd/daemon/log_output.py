@@ -1,6 +1,6 @@
-"""The log of the daemon: where it goes, how often an event may repeat, and its state for status.
+"""The log of the daemon: its destination, the limit for repeated events, and its state for status.
 
-A file of its own, where no other program keeps standard error, is rotated, bounded, and for its owner alone.
+If no other program stores standard error, the daemon writes a log file, rotated, limited, and private to its owner.
 """
 
 import asyncio
@@ -27,22 +27,22 @@ events = structlog.get_logger(__name__)
 
 LOG_NAME = "memoryd.log"
 FILE_BYTES = 4_800_000
-KEPT = 3
-"""Files before the present one."""
-MAX_BYTES = FILE_BYTES * (KEPT + 1)
+BACKUPS = 3
+"""The number of rotated files besides the current one."""
+MAX_BYTES = FILE_BYTES * (BACKUPS + 1)
 LINE_CHARS = 64 * 1024
-"""A longer line, as of a traceback without end, is cut in the middle."""
+"""A longer line, such as an endless traceback, is cut in the middle."""
 WINDOW_SECONDS = 60.0
 MAX_KINDS = 1_000
-"""Of events that are counted apart; beyond that all are one kind."""
+"""The number of kinds of events that are counted separately; further kinds are counted together."""
 OTHERS = "other events"
-TELL_SECONDS = 10.0
+REPORT_SECONDS = 10.0
 LAUNCHD_BYTES = 1024 * 1024
-"""What launchd's own file of our standard error may hold at a start, which is the only time to bound it."""
+"""The size above which launchd's file of our standard error is emptied at the start, the only time to do so."""
 
 
 class OwnLog:
-    """Sets up what is logged from `set_up` on; `run` tells what was left out."""
+    """Configures logging with `set_up`; `run` reports how many events were left out."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str] = os.environ) -> None:
         self._stderr = standard_error(environment)
@@ -50,12 +50,12 @@ class OwnLog:
         self._file: LogFile | None = None
         self._rate = LogRate(LogSection().max_per_minute, time.monotonic)
         self._left_out = 0
-        self._reported_lost = log.STDERR.lost
+        self._lost_reported = log.STDERR.lost
 
-    def set_up(self, wanted: LogSection) -> None:
-        """Log as the configuration wants it, at once; may be called again."""
-        self._rate.per_minute = wanted.max_per_minute
-        if not wants_file(wanted.file, self._stderr):
+    def set_up(self, section: LogSection) -> None:
+        """Log as configured, at once; may be called again."""
+        self._rate.per_minute = section.max_per_minute
+        if not wants_file(section.file, self._stderr):
             self.close()
             self._file = None
         elif self._file is None:
@@ -64,10 +64,10 @@ class OwnLog:
         if is_bounded:
             _bound_standard_error()
         log.configure(
-            wanted.level,
+            section.level,
             file=None if file is None else file.write,
             to_stderr=not is_bounded,
-            filters=[self._limited],
+            filters=[self._limit],
         )
 
     def close(self) -> None:
@@ -76,11 +76,14 @@ class OwnLog:
             self._file.close()
 
     def dumps_to(self) -> Path | None:
-        """Return where the stacks of a daemon that ends itself go beside the standard error."""
+        """Return the file for the stacks of a daemon that ends itself, in addition to standard error.
+
+        None without one.
+        """
         return None if self._file is None else self._file.path
 
     def state(self) -> LogReply:
-        """Return where the log goes now. Blocks for a few stats."""
+        """Return the current destination of the log. Blocks for a few stats."""
         file = self._file
         elsewhere = "journal" if self._stderr == "journal" else "stderr"
         return LogReply(
@@ -93,23 +96,23 @@ class OwnLog:
         )
 
     async def run(self) -> None:
-        """Tell from time to time how many events were left out, until cancelled."""
+        """Report at intervals how many events were left out, until cancelled."""
         try:
             while True:
-                await asyncio.sleep(TELL_SECONDS)
-                self._tell()
+                await asyncio.sleep(REPORT_SECONDS)
+                self._report()
         finally:
-            self._tell(is_end=True)
+            self._report(is_end=True)
 
-    def _tell(self, *, is_end: bool = False) -> None:
-        for kind, count in self._rate.told(is_end=is_end).items():
+    def _report(self, *, is_end: bool = False) -> None:
+        for kind, count in self._rate.take_left_out(is_end=is_end).items():
             events.warning("events were left out", of=kind, count=count)
-        if lost := log.STDERR.lost - self._reported_lost:
-            self._reported_lost += lost
-            # where standard error is not read, this line is lost, too, and counted with the next
+        if lost := log.STDERR.lost - self._lost_reported:
+            self._lost_reported += lost
+            # if standard error is not read, this line is lost, too, and counted with the next one
             events.warning("lines were lost, nobody read the standard error", count=lost)
 
-    def _limited(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    def _limit(self, _logger: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         # at level debug nothing is left out
         if level != "debug" and not self._rate.admits(f"{event.get('event')}"):
             self._left_out += 1
@@ -118,35 +121,35 @@ class OwnLog:
 
 
 StandardError = Literal["journal", "terminal", "launchd", "collected", "nothing"]
-"""What the standard error leads to. What launchd keeps in a file grows without a bound; what is collected in a file, a
-pipe or a socket is kept on purpose."""
+"""The destination of standard error. launchd's file grows without limit; a file, pipe or socket of another program is
+intended to store it."""
 
 
 def standard_error(environment: Mapping[str, str]) -> StandardError:
-    """Return what the standard error of the process leads to; raises nothing."""
+    """Return the destination of standard error; raises nothing."""
     try:
-        found = os.fstat(2)
+        status = os.fstat(2)
     except OSError:
         return "nothing"
-    # systemd.exec(5): so a program tells whether it is connected to the journal itself
-    if environment.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}":
+    # systemd.exec(5): this variable shows whether standard error is connected to the journal
+    if environment.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}":
         return "journal"
     if os.isatty(2):
         return "terminal"
-    is_file = stat.S_ISREG(found.st_mode)
-    # launchd gives each job its label; programs of a terminal have 0 there
+    is_file = stat.S_ISREG(status.st_mode)
+    # launchd sets this variable to the label of a job; in a terminal it is 0
     if is_file and sys.platform == "darwin" and environment.get("XPC_SERVICE_NAME", "0") != "0":
         return "launchd"
-    return "collected" if is_file or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) else "nothing"
+    return "collected" if is_file or stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode) else "nothing"
 
 
 def wants_file(choice: LogFileChoice, stderr: StandardError) -> bool:
-    """Tell whether there is to be a log file of our own: by itself only where no other program keeps the log."""
+    """Return whether to write our own log file; `auto` does so only if no other program stores the log."""
     return choice == "on" or (choice == "auto" and stderr in ("launchd", "nothing"))
 
 
 def _bound_standard_error() -> None:
-    """Empty the file that launchd appends our standard error to, once it is long."""
+    """Empty the file to which launchd appends our standard error, if it is too long."""
     try:
         if os.fstat(2).st_size > LAUNCHD_BYTES:
             os.ftruncate(2, 0)
@@ -155,7 +158,7 @@ def _bound_standard_error() -> None:
 
 
 class LogRate:
-    """Lets so many events of a kind through each minute, and counts the rest; `clock` in seconds."""
+    """Admits `per_minute` events of each kind per minute, and counts the others. `clock` is in seconds."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self.per_minute = per_minute
@@ -164,14 +167,14 @@ class LogRate:
         self._seen: dict[str, int] = {}
 
     def admits(self, kind: str) -> bool:
-        """Count an event, and tell whether it may be logged."""
+        """Count an event, and return whether it may be logged."""
         kind = kind if kind in self._seen or len(self._seen) < MAX_KINDS else OTHERS
         self._begun.setdefault(kind, self._clock())
         self._seen[kind] = self._seen.get(kind, 0) + 1
         return self._seen[kind] <= self.per_minute
 
-    def told(self, *, is_end: bool = False) -> dict[str, int]:
-        """Return how many of each kind were left out in the minutes that are over, and begin new ones."""
+    def take_left_out(self, *, is_end: bool = False) -> dict[str, int]:
+        """Return how many events of each kind were left out in the finished minutes, and begin new ones."""
         now = self._clock()
         over = [kind for kind, begun in self._begun.items() if is_end or now - begun >= WINDOW_SECONDS]
         left_out = {kind: self._seen[kind] - self.per_minute for kind in over}
@@ -181,7 +184,7 @@ class LogRate:
 
 
 class LogFile:
-    """Writes lines to the file; a line that cannot be written is lost, and `trouble` says why."""
+    """Writes lines to the file. A line that cannot be written is lost, and `trouble` says why."""
 
     def __init__(self, path: Path, *, file_bytes: int = FILE_BYTES) -> None:
         self.path = path
@@ -190,7 +193,7 @@ class LogFile:
         self._handler = _Handler(path, file_bytes)
 
     def write(self, line: str) -> bool:
-        """Write a line and tell whether it is written. Never raises."""
+        """Write a line and return whether it was written. Never raises."""
         try:
             self._handler.handle(logging.makeLogRecord({"msg": _cut(line)}))
         except (OSError, ValueError) as exc:
@@ -200,9 +203,9 @@ class LogFile:
         return True
 
     def bytes(self) -> int:
-        """Return how long it is with those before it."""
+        """Return the total size of the current and the rotated files."""
         total = 0
-        for number in range(KEPT + 1):
+        for number in range(BACKUPS + 1):
             with contextlib.suppress(OSError):
                 total += self.path.with_name(f"{LOG_NAME}.{number}" if number else LOG_NAME).stat().st_size
         return total
@@ -217,21 +220,21 @@ class _Handler(RotatingFileHandler):
 
     def __init__(self, path: Path, file_bytes: int) -> None:
         self._path = path
-        super().__init__(path, maxBytes=file_bytes, backupCount=KEPT, encoding="utf-8", delay=True)
+        super().__init__(path, maxBytes=file_bytes, backupCount=BACKUPS, encoding="utf-8", delay=True)
 
     def emit(self, record: logging.LogRecord) -> None:
         if self.stream is not None and not self._is_current():
-            self._let_go()
+            self._release()
         if self.shouldRollover(record):
             self.doRollover()
-        # none after a rotation
+        # the stream is None after a rotation
         stream = self.stream = self.stream or self._open()
         stream.write(record.getMessage() + "\n")
         stream.flush()
 
     def _open(self) -> TextIOWrapper:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = opened_to_append(self._path)
+        descriptor = open_to_append(self._path)
         os.fchmod(descriptor, 0o600)
         return TextIOWrapper(os.fdopen(descriptor, "ab"), encoding="utf-8", errors="backslashreplace")
 
@@ -241,16 +244,16 @@ class _Handler(RotatingFileHandler):
         except OSError:
             return False
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         stream, self.stream = self.stream, None
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
 
 
-def opened_to_append(path: Path) -> int:
-    """Return a descriptor of a file to append to, made if it is missing; raises OSError if it is anything else."""
-    # the whole daemon would wait for the reader of a named pipe
+def open_to_append(path: Path) -> int:
+    """Return a descriptor for appending to a file, created if missing. Raises OSError for anything but a file."""
+    # non-blocking, since opening a named pipe would block the daemon until there is a reader
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         descriptor = os.open(path, flags, 0o600)

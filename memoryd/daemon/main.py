@@ -32,15 +32,15 @@ from memoryd.wire import Exit
 events = structlog.get_logger(__name__)
 
 PERMANENT = frozenset({Exit.CANNOT_CREATE, Exit.ALREADY_RUNNING, Exit.NOT_PERMITTED, Exit.CONFIG})
-"""What does not heal by starting again."""
+"""The exit codes of failures that a restart does not resolve."""
 FILES = 4096
-"""Open files at most, as in the unit for systemd."""
+"""The limit of open files, as in the unit for systemd."""
 NEEDED_MB = 1200
-"""Of address space, most of it the stacks and heaps of threads that are hardly used."""
+"""The needed address space, most of it for stacks and heaps of threads that are hardly used."""
 REST_SECONDS = 0.5
-"""How long the threads of the pool may take to end by themselves."""
+"""Seconds that the threads of the pool get to end by themselves."""
 _early_hang_ups: list[int] = []
-"""SIGHUP that came before there was anything to reload; unheard it would end the process."""
+"""SIGHUP signals that came before there was anything to reload; unhandled, they would end the process."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,7 +66,7 @@ _early_hang_ups: list[int] = []
 @click.version_option(__version__, prog_name="memoryd")
 def main(config: Path | None, workspace: Path | None, all_markdown: bool, log_level: str | None) -> None:
     """Serve the memory of AI agents: index Markdown notes and answer questions on a Unix socket."""
-    # not ignored, which children would inherit
+    # handled rather than ignored, since children would inherit that
     signal.signal(signal.SIGHUP, lambda number, _frame: _early_hang_ups.append(number))
     try:
         overrides = Overrides(workspace=workspace, all_markdown=all_markdown, log_level=log_level)
@@ -94,36 +94,36 @@ def _serve(read: Callable[[], Loaded]) -> None:
     notifier = Notifier.from_environment(os.environ)
     with DaemonLock(state_dir(), socket=socket_path()) as lock:
         own_log = OwnLog(state_dir() / "log")
-        # within the lock: a second daemon, which is refused, must not rotate the log of the first
+        # within the lock: a refused second daemon must not rotate the log of the first
         own_log.set_up(loaded.config.log)
         if finished := finish(state_dir()):
             events.warning("finished what was cut short before", what=finished)
-            # the configuration may be another one now
+            # the configuration may have changed
             loaded = read()
             own_log.set_up(loaded.config.log)
         with heartbeats.without_collection():
-            # most of the start: a second daemon, which is refused above, or a wrong configuration need not wait for it
+            # most of the start: neither a second daemon, refused above, nor a wrong configuration has to wait for it
             from memoryd.daemon.app import run
         asyncio.run(run(loaded, notifier, lock, own_log, read, is_hung_up=lambda: bool(_early_hang_ups)))
 
 
 def _harden() -> None:
-    """Keep files private and memory small, leave no text in a core dump, and survive a reader that went away."""
+    """Keep files private and memory small, prevent core dumps, and survive a closed pipe."""
     os.umask(0o077)
     heartbeats.share_heap()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _raise_file_limit()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     if sys.stderr is not None:
-        # a fatal signal finds other threads at work, and to read a stack that changes would end us by another one
+        # other threads run at a fatal signal, and reading a changing stack could crash again
         faulthandler.enable(all_threads=False)
-        # this stack at once; all of them when Python runs here the next time, which holds the others up meanwhile
+        # this stack at once; all stacks when Python runs here the next time, which pauses the other threads
         signal.signal(signal.SIGUSR1, lambda *_: faulthandler.dump_traceback())
         faulthandler.register(signal.SIGUSR1, all_threads=False, chain=True)
 
 
 def _raise_file_limit() -> None:
-    """Allow FILES open files, or as many as the system lets us: an index takes nine, and there may be a hundred."""
+    """Raise the limit of open files to FILES, or as far as allowed: an index takes nine, and there may be a hundred."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:
@@ -132,15 +132,15 @@ def _raise_file_limit() -> None:
 
 
 def _exit_code(exc: MemorydError, environ: Mapping[str, str]) -> int:
-    """Return the exit code: 0 under launchd where trying again cannot help, for it would try for ever.
+    """Return the exit code: 0 under launchd if a restart cannot help, since launchd would restart forever.
 
-    systemd is told which codes these are: RestartPreventExitStatus of its unit. launchd knows only success.
+    For systemd, `RestartPreventExitStatus` of the unit lists these codes. launchd knows only success.
     """
     return 0 if environ.get("MEMORYD_SUPERVISOR") == "launchd" and exc.exit_code in PERMANENT else exc.exit_code
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process; threads of the pool may still read for minutes, and no one needs that."""
+    """End the process without waiting long for pool threads, which may still read for minutes."""
     until = time.monotonic() + REST_SECONDS
     pool = [thread for thread in threading.enumerate() if thread.name.startswith(POOL)]
     for thread in pool:
@@ -153,15 +153,15 @@ def _leave(code: int) -> NoReturn:
 
 
 def _is_of_memory(exc: BaseException) -> bool:
-    """Tell whether it all comes from memory or a thread that the system did not give."""
+    """Return whether the cause of an error is that the system refused memory or a thread."""
     if isinstance(exc, BaseExceptionGroup):
         return any(map(_is_of_memory, exc.exceptions))
     is_refused = isinstance(exc, OSError) and exc.errno == errno.ENOMEM
-    # there is no class of its own for it
+    # a failed thread start has no exception class of its own
     is_threadless = isinstance(exc, RuntimeError) and "can't start new thread" in str(exc)
     if isinstance(exc, MemoryError) or is_refused or is_threadless:
         return True
-    # what cannot be closed for want of memory fails with other words
+    # closing a file without memory fails with another error, whose context is the cause
     return exc.__context__ is not None and _is_of_memory(exc.__context__)
 
 

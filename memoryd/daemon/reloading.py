@@ -1,6 +1,6 @@
-"""Reading the configuration again while the daemon works: one reload after the other, and none that breaks anything.
+"""Reading the configuration again at run time: one reload at a time, and a failed one leaves everything as it was.
 
-The open workspaces are exchanged as a whole.
+The open workspaces are replaced together.
 """
 
 import asyncio
@@ -34,21 +34,21 @@ from memoryd.retry import happens
 log = structlog.get_logger(__name__)
 
 READING = timedelta(seconds=20)
-"""How long the file may take to be read: its disk may hang."""
+"""The time limit for reading the file, whose disk may be unresponsive."""
 UNREAD = "the file cannot be read: its disk does not answer"
 THREADS = 6
-"""Of the pool that databases, scans and reads share."""
+"""The size of the pool that databases, scans and reads share."""
 REST_SECONDS = 10.0
-"""How long an exchange waits for the threads to end what they do for loops that were cancelled."""
+"""Seconds that an exchange waits for threads to finish the work of cancelled loops."""
 POLL_SECONDS = 10.0
-"""How long calls are held for the first look at the notes, so that answers are as complete as before."""
+"""Seconds that calls are held for the first scan of the notes, so that answers are as complete as before."""
 
 
 class Reloading:
-    """Reloads when asked; `run` loops until cancelled.
+    """Reloads on request; `run` loops until cancelled.
 
-    `read` loads the configuration, blocking; `apply` is given it with the keys that changed, and brings it to bear or
-    raises and leaves all as it was.
+    `read` loads the configuration, blocking. `apply` gets it with the changed keys, and applies it or raises and
+    changes nothing.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class Reloading:
         self._is_ended = False
 
     def demand(self) -> None:
-        """Reload soon."""
+        """Request a reload in the background."""
         self._is_wanted.set()
 
     async def reload(self) -> ReloadReply:
-        """Reload, from the file as it is now or later; who asks while a reload runs waits for the next one.
+        """Reload from the current file; a call during a reload waits for the next one.
 
         Raises ShuttingDown.
         """
@@ -87,8 +87,8 @@ class Reloading:
         self.demand()
         return await waiting
 
-    async def look(self) -> ReloadReply:
-        """Return what a reload would do, and do nothing; a problem of the file does not count as a failed reload."""
+    async def check(self) -> ReloadReply:
+        """Return what a reload would do, without doing it; a problem of the file does not count as a failed reload."""
         try:
             loaded = await self._load()
         except ConfigError as exc:
@@ -98,27 +98,27 @@ class Reloading:
         return self._result(loaded, changed_keys(self._config, loaded.config), is_reloaded=False)
 
     async def run(self) -> None:
-        """Reload whenever asked."""
+        """Reload on each request, until `end` is called."""
         while not self._is_ended:
             await self._is_wanted.wait()
             self._is_wanted.clear()
-            # who asks from here on may have edited the file since it was read
+            # callers from here on may have edited the file since it was read
             waiting, self._waiting = self._waiting, []
             outcome = await self._reload()
-            for one in waiting:
-                # a caller that has gone has cancelled its future
-                if not one.done():
-                    one.set_result(outcome)
+            for future in waiting:
+                # a caller that has left has cancelled its future
+                if not future.done():
+                    future.set_result(outcome)
 
     def end(self) -> None:
-        """Begin no other reload, and tell who waits for one that has not begun."""
+        """Begin no further reload, and raise ShuttingDown for callers whose reload has not begun."""
         self._is_ended = True
-        for one in self._waiting:
-            if not one.done():
-                one.set_exception(ShuttingDown("the daemon is stopping"))
+        for future in self._waiting:
+            if not future.done():
+                future.set_exception(ShuttingDown("the daemon is stopping"))
 
-    async def rested(self, seconds: float) -> None:
-        """Wait until no reload is under way, at most so long."""
+    async def wait_until_idle(self, seconds: float) -> None:
+        """Wait until no reload is running, for at most `seconds`."""
         await happens(self._at_rest.wait(), seconds)
 
     async def _reload(self) -> ReloadReply:
@@ -147,7 +147,7 @@ class Reloading:
         except (MemorydError, OSError) as exc:
             return self._fail([f"{exc}; {exc.hint}" if isinstance(exc, MemorydError) and exc.hint else str(exc)])
         except Exception as exc:
-            # a fault of ours, which the old configuration does without
+            # an error of ours, which the old configuration did not cause
             log.exception("reload failed")
             return self._fail([f"{type(exc).__name__}: {exc}"])
         self._config = loaded.config
@@ -156,19 +156,23 @@ class Reloading:
         return result
 
     def _result(self, loaded: Loaded, changed: Sequence[str], *, is_reloaded: bool) -> ReloadReply:
-        owed = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
+        needs_restart = of_effect(changed_keys(self._at_start, loaded.config), Effect.RESTART)
         return ReloadReply(
-            reloaded=is_reloaded, changed=list(changed), needsRestart=owed, problems=[], notices=loaded.notices
+            reloaded=is_reloaded,
+            changed=list(changed),
+            needsRestart=needs_restart,
+            problems=[],
+            notices=loaded.notices,
         )
 
     async def _load(self) -> Loaded:
         async with asyncio.timeout(READING.total_seconds()):
             loaded = await asyncio.to_thread(self._read)
-        was = self.state["source"]
-        if was is not None and loaded.source is None:
-            # it may lie elsewhere for a moment only, and the defaults know none of its rules
+        source = self.state["source"]
+        if source is not None and loaded.source is None:
+            # it may be missing only for a moment, and the defaults contain none of its rules
             raise ConfigError(
-                [f"{was}: there is no file any more; memoryd goes back to the defaults when it is restarted"]
+                [f"{source}: there is no file any more; memoryd goes back to the defaults when it is restarted"]
             )
         return loaded
 
@@ -193,7 +197,7 @@ def _state(loaded: Loaded) -> ConfigReply:
 
 
 class OpenWorkspaces:
-    """Workspaces with their loops; models outlive an exchange that leaves their settings as they are."""
+    """The open workspaces with their loops; models survive an exchange that does not change their settings."""
 
     def __init__(self, config: Config, *, bus: EventBus, supervisor: Supervisor, outside: DegradationsOf) -> None:
         self._executor = ThreadPoolExecutor(THREADS, thread_name_prefix=POOL)
@@ -211,7 +215,7 @@ class OpenWorkspaces:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Open the index files, and close at the end those that are open then; raises ForeignDatabase."""
+        """Open the index files, and at the end close those that are open then. Raises ForeignDatabase."""
         try:
             await self._open()
             self._models.settle()
@@ -232,40 +236,40 @@ class OpenWorkspaces:
                 task.cancel()
 
     def note_jump(self, jump: Jump) -> None:
-        """Take the news that the clocks jumped, for the workspaces that are open by then."""
+        """Handle a clock jump in the workspaces that are open at that time."""
         self.now.note_jump(jump)
 
     async def exchange(self, config: Config) -> None:
         """Close the workspaces, and open those of another configuration over the same files, while no request runs.
 
-        Raises whatever keeps these from being opened; then those of before are open again.
+        Raises the error that keeps the new ones from being opened; then the previous ones are open again.
         """
-        before, was = self.config, self.now
+        before, previous = self.config, self.now
         await self._close()
         try:
             self._wire(config, self.memories)
             await self._open()
-            self._check_writable(was.troubled())
+            self._check_writable(previous.unwritable_indexes())
         except Exception as exc:
             log.warning("the new configuration cannot be worked with; the old one is taken again", reason=str(exc))
             await self._files.aclose()
             self._wire(before, self.memories)
             await self._open()
-            await self._go_on(was)
+            await self._resume(previous)
             raise
         self.config = config
-        await self._go_on(was)
+        await self._resume(previous)
 
-    async def _go_on(self, was: Workspaces) -> None:
-        """Have the workspaces that are open now go on where those of before stopped."""
-        self.now.take_over(was)
+    async def _resume(self, previous: Workspaces) -> None:
+        """Take over the unfinished requests of the previous workspaces, and start the loops."""
+        self.now.take_over(previous)
         self._models.settle()
         self._start()
-        await happens(self.now.caught_up(), POLL_SECONDS)
+        await happens(self.now.catch_up(), POLL_SECONDS)
 
     def _wire(self, config: Config, earlier: AgentMemories | None = None) -> None:
         self.now = Workspaces(config, executor=self._executor, publish=self._bus.publish, models=self._models)
-        """What is open, or about to be."""
+        """The workspaces that are open, or about to be opened."""
         self.memories = AgentMemories(
             self.now.memories,
             bus=self._bus,
@@ -278,17 +282,17 @@ class OpenWorkspaces:
         self._files = AsyncExitStack()
         await self._files.enter_async_context(self.now.opened())
 
-    def _check_writable(self, troubled: dict[Path, str]) -> None:
-        """Raise StoreUnavailable for an index that cannot be written, if that is news."""
-        for path, why in self.now.troubled().items():
-            if path not in troubled:
+    def _check_writable(self, unwritable_before: dict[Path, str]) -> None:
+        """Raise StoreUnavailable for an index that cannot be written but could be before."""
+        for path, why in self.now.unwritable_indexes().items():
+            if path not in unwritable_before:
                 raise StoreUnavailable(f"{path}: {why}")
 
     def _start(self) -> None:
-        wanted = dict.fromkeys(self._models.loops())
-        for loop in [loop for loop in self._model_loops if loop not in wanted]:
+        current = dict.fromkeys(self._models.loops())
+        for loop in [loop for loop in self._model_loops if loop not in current]:
             self._model_loops.pop(loop).cancel()
-        for loop in wanted:
+        for loop in current:
             if loop not in self._model_loops:
                 self._model_loops[loop] = self._task(self._optional(loop))
         optional = [("reporter", self.memories.board.run), *self.now.optional_loops()]
@@ -309,19 +313,19 @@ class OpenWorkspaces:
             task.cancel()
         if self._loops:
             await asyncio.wait(self._loops)
-        # a thread goes on though the loop that waits for it was cancelled: no other may write the same file then
+        # a thread continues after the loop that waits for it is cancelled; no other thread may write the same file then
         await asyncio.to_thread(self._wait_for_threads)
         await self._files.aclose()
 
     def _wait_for_threads(self) -> None:
-        """Wait until every thread of the pool has come to the end of its work."""
-        met = threading.Barrier(THREADS + 1)
+        """Wait until every thread of the pool has finished its work."""
+        barrier = threading.Barrier(THREADS + 1)
         for _ in range(THREADS):
-            self._executor.submit(_meet, met)
-        _meet(met)
+            self._executor.submit(_meet, barrier)
+        _meet(barrier)
 
 
 def _meet(barrier: threading.Barrier) -> None:
-    # without all of them: one hangs on a disk, and what it does is of a file that is being closed
+    # a time-out means that a thread hangs on a disk; its work concerns a file that is being closed
     with contextlib.suppress(threading.BrokenBarrierError):
         barrier.wait(REST_SECONDS)

@@ -1,6 +1,6 @@
-"""What the process says of itself: facts for status and degradations; and keeping an optional part at work.
+"""The facts that the process reports for status and degradations, and the restarts of optional parts.
 
-The failure of an optional part is noted and mended in time, and never ends the daemon.
+The failure of an optional part is recorded, retried later, and never ends the daemon.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from memoryd import __version__
 from memoryd.agents.status.status import Degradation
-from memoryd.api.access import DaemonState, is_asked_on
+from memoryd.api.access import DaemonState, is_reachable_on
 from memoryd.api.http.limits import Admission
 from memoryd.api.http.loopback import LoopbackPort
 from memoryd.api.http.server import Server
@@ -31,15 +31,15 @@ Loop = Coroutine[object, object, None]
 
 
 class Supervisor:
-    """Runs the loops of optional parts; `failing` says which of them wait for another try, and why."""
+    """Runs the loops of optional parts. `failing` lists those that wait for a restart, with the reason."""
 
     def __init__(self) -> None:
         self.failing: dict[str, str] = {}
         self.restarts: Counter[str] = Counter()
-        """How often each was started again."""
+        """The number of restarts of each loop."""
 
     async def keep(self, name: str, loop: Callable[[], Loop]) -> None:
-        """Run a loop until it returns; after a failure run it again, later each time."""
+        """Run a loop until it returns; after a failure run it again, with growing delays."""
         retry = Retry()
         while True:
             try:
@@ -50,7 +50,7 @@ class Supervisor:
                 try:
                     await asyncio.sleep(retry.failed())
                 finally:
-                    # also of a part that goes meanwhile, with what a reload exchanges
+                    # also if the part is cancelled in between, as a reload does
                     self.failing.pop(name, None)
                 self.restarts[name] += 1
             else:
@@ -58,7 +58,7 @@ class Supervisor:
 
 
 class Reporter(Struct, kw_only=True, eq=False):
-    """Gathers the facts of the process."""
+    """Collects the facts of the process."""
 
     config: Callable[[], ConfigReply]
     socket: str
@@ -67,22 +67,22 @@ class Reporter(Struct, kw_only=True, eq=False):
     own_log: OwnLog
     admission: Admission
     server: Server | None = None
-    """Set once there is one."""
+    """Set once the server exists."""
     port: LoopbackPort | None = None
-    """None unless it is configured."""
+    """None unless the port is configured."""
     page_address: str = ""
-    """Where the page is served."""
+    """The address of the page."""
     _started: float = field(default_factory=time.monotonic)
 
     def state(self) -> DaemonState:
-        """Return the facts now."""
-        # here: few ask, and it takes as long to load as the framework of the server
+        """Return the current facts."""
+        # imported here: it is rarely used, and loading it takes as long as the framework of the server
         import psutil
 
         counts, process = None, psutil.Process()
         if self.server is not None:
-            found = self.server.connections
-            counts = ConnectionsReply(open=found.open, refused=dict(found.refused))
+            connections = self.server.connections
+            counts = ConnectionsReply(open=connections.open, refused=dict(connections.refused))
         return DaemonState(
             version=__version__,
             pid=os.getpid(),
@@ -92,7 +92,7 @@ class Reporter(Struct, kw_only=True, eq=False):
             config=self.config(),
             connections=counts,
             unreachable=self._unreachable,
-            heartbeats=self.heartbeats.heard,
+            heartbeats=self.heartbeats.latest,
             load=self._load(process.num_fds()),
             log=self.own_log.state(),
             port=None if self.port is None else self.port.state(),
@@ -101,7 +101,7 @@ class Reporter(Struct, kw_only=True, eq=False):
         )
 
     def degradations(self, agent: str) -> list[Degradation]:
-        """Return what fails around an agent's memory: loops of the daemon, and the sockets that it is asked on."""
+        """Return the failures outside an agent's memory: loops of the daemon, and the sockets that reach the agent."""
         failures = list(self.supervisor.failing.items())
         failures += [
             (part.name, f"it has given no sign of life for {part.silent_seconds:.0f} s")
@@ -111,16 +111,16 @@ class Reporter(Struct, kw_only=True, eq=False):
             failures.append(("log", f"the log file cannot be written: {trouble}"))
         if self.port is not None and (trouble := self.port.state()["reason"]):
             failures.append(("loopback port", trouble))
-        failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_asked_on(agent, name)]
+        failures += [(f"socket {name}", why) for name, why in self._unreachable.items() if is_reachable_on(agent, name)]
         return [Degradation(name, reason) for name, reason in failures]
 
     def _load(self, open_files: int) -> LoadReply:
-        room = self.admission
+        admission = self.admission
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return LoadReply(
-            requests=room.at_work,
-            maxRequests=room.most,
-            refusedRequests=room.refused,
+            requests=admission.at_work,
+            maxRequests=admission.most,
+            refusedRequests=admission.refused,
             openFiles=open_files,
             maxOpenFiles=files,
             threads=threading.active_count(),

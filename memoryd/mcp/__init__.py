@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol: the memory for the programs of agents, over stdio.
+"""The server of the Model Context Protocol, which offers the memory to agent programs over stdio.
 
-It is a client of the daemon like any other, and knows nothing but its socket.
+It is an ordinary client of the daemon, and only needs the path of its socket.
 """

@@ -1,4 +1,4 @@
-"""What the tools take: each model is the input schema of a tool, and says what is wrong with a call."""
+"""The arguments of the tools: each model is the input schema of a tool, and describes what is wrong with a call."""
 
 import difflib
 from typing import Annotated, Any, Literal
@@ -12,69 +12,69 @@ from memoryd.wire import CORE_CHARS_MAX, LINES_MAX, MEMORY_CHARS_MAX, POSITION_M
 RESULTS_AT_MOST = 50
 _QUESTION_CHARS = 4_000
 _SHOWN = 5
-"""Problems of a call that are told."""
+"""The maximum number of problems of a call that are reported."""
 
 _Question = Annotated[str, Field(min_length=1, max_length=_QUESTION_CHARS)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Day = Annotated[str, Field(min_length=1, max_length=64)]
-_Place = Annotated[str, Field(min_length=1, max_length=1_024)]
+_Path = Annotated[str, Field(min_length=1, max_length=1_024)]
 _Corpus = Literal["all", "notes", "memories", "sessions"]
 _CORPORA = {"memory": "notes"}
-"""Other names of a corpus, as OpenClaw's tool has them; like other names of arguments they stand in no schema."""
+"""Other names of a corpus, as in OpenClaw's tool; like other names of arguments they are not in the schema."""
 _Kind = Annotated[str, Field(min_length=1, max_length=32)]
 _MemoryText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX)]
-_Most = Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)]
+_ResultLimit = Annotated[int, Field(ge=1, le=RESULTS_AT_MOST)]
 _Position = Annotated[int, Field(ge=1, le=POSITION_MAX)]
 _CoreText = Annotated[str, Field(min_length=1, max_length=CORE_CHARS_MAX)]
 
 
 class SearchArguments(StrictModel):
-    """Of memory_search."""
+    """Arguments of memory_search."""
 
     query: _Question
     """The question, in words."""
     corpus: Annotated[_Corpus, BeforeValidator(lambda name: _CORPORA.get(str(name), name))] = "all"
-    """Where to look: notes are files, memories single facts, sessions conversations."""
-    max_results: _Most | None = Field(None, validation_alias=AliasChoices("max_results", "maxResults", "top_k"))
-    """How many at most; else as configured."""
+    """What to search: notes are files, memories single facts, sessions conversations."""
+    max_results: _ResultLimit | None = Field(None, validation_alias=AliasChoices("max_results", "maxResults", "top_k"))
+    """Maximum number of results; else as configured."""
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         None, validation_alias=AliasChoices("min_score", "minScore")
     )
-    """Of notes and sessions, only what has this score or the very words; else as configured."""
+    """For notes and sessions, only results with this score or the exact words; else as configured."""
     scope: _Name | None = None
     """Only memories of this scope, such as workspace, global, agent:ID."""
     since: _Day | None = None
-    """Only of this day or later: 2026-10-01, or 30d."""
+    """Only this day or later: 2026-10-01, or 30d."""
     until: _Day | None = None
-    """Only of this day or earlier."""
-    path: _Place | None = None
+    """Only this day or earlier."""
+    path: _Path | None = None
     """Only in this file, folder or glob; not with corpus memories."""
 
 
 class GetArguments(StrictModel):
-    """Of memory_get."""
+    """Arguments of memory_get."""
 
-    path: _Place | None = None
+    path: _Path | None = None
     """A file, or a citation: memory/2026-10-18.md#L3-L5, session:ID#Q3."""
     id: _Name | None = None
     """A memory, instead of a path."""
     from_line: _Position | None = Field(None, alias="from")
     """The first line, from 1."""
     lines: Annotated[int, Field(ge=1, le=LINES_MAX)] | None = None
-    """How many lines at most."""
+    """Maximum number of lines."""
     column: _Position | None = None
     """The first character of that line, from 1."""
 
 
 class RecallArguments(StrictModel):
-    """Of recall."""
+    """Arguments of recall."""
 
     query: _Question
     """The question, in words."""
-    k: _Most | None = None
-    """How many memories and passages at most; else as configured."""
+    k: _ResultLimit | None = None
+    """Maximum number of memories and passages; else as configured."""
     budget: Annotated[int, Field(ge=0, le=100_000)] | None = None
-    """Tokens of the answer at most; never more than the server allows."""
+    """Maximum tokens of the answer; never more than the server allows."""
     since: _Day | None = None
     """Only what happened on this day or later: 2026-10-01, or 30d."""
     until: _Day | None = None
@@ -92,83 +92,83 @@ class RecallArguments(StrictModel):
 
 
 class NoArguments(StrictModel):
-    """Of a tool that takes none."""
+    """Arguments of a tool that takes none."""
 
 
 class CoreAddArguments(StrictModel):
-    """Of core_edit where nothing may be replaced."""
+    """Arguments of core_edit if nothing may be replaced."""
 
     action: Literal["append", "insert"]
     """append: at the end; insert: below the line `after`."""
     text: _CoreText
     """The lines to add."""
     after: _CoreText | None = None
-    """With insert: a line that stands there once, such as ## People."""
+    """With insert: a line that occurs once, such as ## People."""
     expected: _Name | None = None
     """Write only if the file has this sha256."""
 
 
 class CoreEditArguments(StrictModel):
-    """Of core_edit."""
+    """Arguments of core_edit."""
 
     action: Literal["append", "insert", "replace"]
-    """append: at the end; insert: below the line `after`; replace: `text` in the place of `old`."""
+    """append: at the end; insert: below the line `after`; replace: `old` by `text`."""
     text: Annotated[str, Field(max_length=CORE_CHARS_MAX)]
-    """The lines to add, or what is to stand in the place of `old`."""
+    """The lines to add, or the replacement of `old`."""
     after: _CoreText | None = None
-    """With insert: a line that stands there once, such as ## People."""
+    """With insert: a line that occurs once, such as ## People."""
     old: _CoreText | None = None
-    """With replace: a text that stands there once."""
+    """With replace: a text that occurs once."""
     expected: _Name | None = None
     """Write only if the file has this sha256."""
 
 
 class AddArguments(StrictModel):
-    """Of memory_add."""
+    """Arguments of memory_add."""
 
     text: _MemoryText
     """One fact, in one sentence or a few, in the language in which it was said."""
     kind: _Kind | None = None
-    """What it is, such as preference, fact, lesson."""
+    """Its kind, such as preference, fact, lesson."""
     importance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    """How much it matters, 0 to 1."""
+    """Its importance, 0 to 1."""
     scope: _Name | None = None
-    """For whom it is, such as agent:ID; else as configured."""
+    """Its scope, such as agent:ID; else as configured."""
     tags: Annotated[list[_Name], Field(max_length=16)] | None = None
     """Labels."""
 
 
 class MemoryArguments(StrictModel):
-    """Of tools on one memory."""
+    """Arguments of tools on one memory."""
 
     id: _Name
     """The memory, as memory_search and recall name it."""
 
 
 class ReplaceArguments(MemoryArguments):
-    """Of memory_replace."""
+    """Arguments of memory_replace."""
 
     text: _MemoryText
-    """What holds now, in one sentence or a few, in the language in which it was said."""
+    """What is true now, in one sentence or a few, in the language in which it was said."""
 
 
 class PromoteArguments(MemoryArguments):
-    """Of memory_promote."""
+    """Arguments of memory_promote."""
 
     share: bool = False
-    """Whether to share it; else it is only said which line would be shared, and who would read it."""
+    """Whether to share it; else only return the line that would be shared, and who would read it."""
 
 
-def read(model: type[StrictModel], given: dict[str, Any] | None) -> StrictModel:
-    """Return the arguments of a call; raises InvalidRequest, which names what is wrong and never what was given."""
+def read(model: type[StrictModel], arguments: dict[str, Any] | None) -> StrictModel:
+    """Return the arguments of a call. Raises InvalidRequest, which names the problems but not the values."""
     try:
-        return model.model_validate(given or {})
+        return model.model_validate(arguments or {})
     except ValidationError as exc:
         errors = exc.errors(include_input=False, include_url=False, include_context=False)
-        told = [_problem(model, error["loc"], error["type"], error["msg"]) for error in errors[:_SHOWN]]
-        told += [f"and {len(errors) - _SHOWN} more"] * (len(errors) > _SHOWN)
+        problems = [_problem(model, error["loc"], error["type"], error["msg"]) for error in errors[:_SHOWN]]
+        problems += [f"and {len(errors) - _SHOWN} more"] * (len(errors) > _SHOWN)
         takes = ", ".join(_names(model)) or "no arguments"
-        raise InvalidRequest("; ".join(told), hint=f"the tool takes: {takes}") from exc
+        raise InvalidRequest("; ".join(problems), hint=f"the tool takes: {takes}") from exc
 
 
 def _names(model: type[StrictModel]) -> list[str]:
@@ -179,5 +179,5 @@ def _problem(model: type[StrictModel], place: tuple[int | str, ...], kind: str, 
     name = ".".join(str(part)[:64] for part in place if not isinstance(part, str) or not part.startswith("constrained"))
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(name, _names(model), n=1)
-        return f"{name!r} is no argument of this tool" + (f"; {near[0]!r} is" if near else "")
+        return f"{name!r} is not an argument of this tool" + (f"; {near[0]!r} is" if near else "")
     return f"{name}: is missing" if kind == "missing" else f"{name}: {message[0].lower()}{message[1:]}"

@@ -1,4 +1,4 @@
-"""The MCP server: offers tools if there is a memory, and answers their calls over standard input and output.
+"""The MCP server: offers tools if the memory is on, and answers their calls over standard input and output.
 
 Messages are lines of JSON, and nothing else is on standard output:
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports.
@@ -45,23 +45,22 @@ from memoryd.domain.access import folded_id, read_key
 from memoryd.errors import ConfigError, DaemonNotRunning, Disabled, MemorydError, NotFound
 from memoryd.mcp import answers
 from memoryd.mcp.arguments import read
-from memoryd.mcp.caller import ToolCaller, aside
+from memoryd.mcp.caller import ToolCaller, run_in_thread
 from memoryd.mcp.table import INSTRUCTIONS, ToolRow, WriteLevel, rows_of
 
 log = logging.getLogger(__name__)
 
 _NAME_SHOWN = 64
-_STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _Context = ServerRequestContext[object]
 MESSAGE_BYTES_MAX = 8 * 1024 * 1024
-"""Of one message; a longer one is answered with an error and not kept."""
+"""The maximum size of a message; a longer one is answered with an error and not stored."""
 LAST_ANSWERS_SECONDS = 1.0
-"""How long calls that run may still be answered after the last message."""
+"""Seconds that running calls may still take to answer after the end of input."""
 _CHUNK = 65_536
 Inbound = MemoryObjectReceiveStream[SessionMessage | Exception]
 Outbound = MemoryObjectSendStream[SessionMessage]
 _PROBE = "MEMORY.md"
-"""A file of which one line is asked for, whether it is there or not: a memory that is off refuses."""
+"""A file that is requested to test the memory, whether it exists or not: a memory that is off returns an error."""
 
 
 class ToolServer(Struct, frozen=True):
@@ -71,7 +70,7 @@ class ToolServer(Struct, frozen=True):
     level: WriteLevel
 
     def protocol(self) -> Server[object]:
-        """Return what speaks the protocol for these tools."""
+        """Return the protocol server for these tools."""
         return Server(
             "memoryd",
             version=__version__,
@@ -82,22 +81,22 @@ class ToolServer(Struct, frozen=True):
         )
 
     async def list_tools(self, _context: _Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-        """List the tools, none where the memory of the agent is off."""
-        if reason := await why_nothing(self.caller):
+        """List the tools; none if the memory of the agent is off."""
+        if reason := await why_no_tools(self.caller):
             _note(f"no tool is offered: {reason}")
             return ListToolsResult(tools=[])
         return ListToolsResult(tools=[describe_tool(row) for row in rows_of(self.level).values()])
 
     async def call_tool(self, _context: _Context, params: CallToolRequestParams) -> CallToolResult:
-        """Answer a call; an error is an answer, too, which says what to do."""
+        """Answer a call. Errors are also returned as an answer, with a hint on what to do."""
         try:
             row = self._row(params.name)
             answer = await row.run(read(row.arguments, params.arguments), self.caller)
         except MemorydError as exc:
-            return _failed(f"{exc}\n{exc.hint}" if exc.hint else str(exc))
+            return _error_result(f"{exc}\n{exc.hint}" if exc.hint else str(exc))
         except Exception:
             log.exception("a tool failed: %s", params.name[:_NAME_SHOWN])
-            return _failed("an unexpected error; standard error of memoryctl mcp has more")
+            return _error_result("an unexpected error; standard error of memoryctl mcp has more")
         return CallToolResult(content=[_text(answers.render_answer(answer))], structured_content=answer.content())
 
     def _row(self, name: str) -> ToolRow:
@@ -129,7 +128,7 @@ def describe_tool(row: ToolRow) -> Tool:
 
 
 async def serve(server: ToolServer, source: int, sink: int) -> None:
-    """Answer one client until standard input ends, or until a signal says stop."""
+    """Answer one client until standard input ends, or until a signal stops it."""
     async with anyio.create_task_group() as group:
         group.start_soon(_stop_on_signal, group.cancel_scope)
         async with Wire(source, sink).streams() as (inbound, outbound):
@@ -139,13 +138,13 @@ async def serve(server: ToolServer, source: int, sink: int) -> None:
 
 
 async def _stop_on_signal(everything: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(*_STOPS) as signals:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for _ in signals:
             everything.cancel()
             return
 
 
-def _failed(text: str) -> CallToolResult:
+def _error_result(text: str) -> CallToolResult:
     return CallToolResult(content=[_text(text)], is_error=True)
 
 
@@ -159,7 +158,7 @@ def _note(text: str) -> None:
 
 
 class Wire:
-    """Messages of one client; it ends with standard input, or when nobody reads standard output any more."""
+    """The messages of one client. It ends with standard input, or when standard output is closed by the reader."""
 
     def __init__(self, source: int, sink: int) -> None:
         self._lines = _read_lines(source)
@@ -168,14 +167,14 @@ class Wire:
         self._unanswered = set[str | int]()
         self._has_ended = False
         self._settled = anyio.Event()
-        self._whole = anyio.CancelScope()
+        self._scope = anyio.CancelScope()
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Inbound, Outbound]]:
         """Return the streams that the server reads and writes."""
         inbound_end, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outbound, outbound_end = anyio.create_memory_object_stream[SessionMessage](0)
-        with self._whole:
+        with self._scope:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._receive, inbound_end)
                 group.start_soon(self._send, outbound_end)
@@ -184,16 +183,18 @@ class Wire:
 
     async def _receive(self, inbound: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with inbound:
-            while (line := await aside(lambda: next(self._lines, None))) is not None:
+            while (line := await run_in_thread(lambda: next(self._lines, None))) is not None:
                 message = message_of(line)
                 if isinstance(message, ErrorData):
-                    # the request is unknown: JSON-RPC answers it without an id
+                    # the id of the request is unknown: JSON-RPC then answers without an id
                     await self._write(JSONRPCError(jsonrpc="2.0", id=None, error=message))
                 elif message is not None:
                     self._note(message)
                     await inbound.send(SessionMessage(message))
             with anyio.move_on_after(LAST_ANSWERS_SECONDS):
-                await self._wait_for_answers()
+                self._has_ended = True
+                if self._unanswered:
+                    await self._settled.wait()
 
     async def _send(self, outbound: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with outbound:
@@ -203,20 +204,20 @@ class Wire:
     async def _write(self, message: JSONRPCMessage) -> None:
         line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         try:
-            await aside(lambda: self._put(line))
+            await run_in_thread(lambda: self._put(line))
         except OSError:
-            self._whole.cancel()  # the client is gone
+            self._scope.cancel()  # the client is gone
         self._note(message)
 
     def _put(self, line: bytes) -> None:
-        left = memoryview(line)
-        # a line stays whole, though its writer may be cancelled meanwhile
+        rest = memoryview(line)
+        # a line is written completely, even if its writer is cancelled in between
         with self._writing:
-            while left:
-                left = left[os.write(self._sink, left) :]
+            while rest:
+                rest = rest[os.write(self._sink, rest) :]
 
     def _note(self, message: JSONRPCMessage) -> None:
-        """Note the requests that are still to be answered."""
+        """Update the set of unanswered requests."""
         match message:
             case JSONRPCRequest():
                 self._unanswered.add(message.id)
@@ -228,14 +229,9 @@ class Wire:
         if self._has_ended and not self._unanswered:
             self._settled.set()
 
-    async def _wait_for_answers(self) -> None:
-        self._has_ended = True
-        if self._unanswered:
-            await self._settled.wait()
-
 
 def message_of(line: bytes) -> JSONRPCMessage | ErrorData | None:
-    """Read a line: the message, what is wrong with it, or None for an empty line."""
+    """Return the message of a line, the error in it, or None for an empty line."""
     if not line.strip():
         return None
     if len(line) > MESSAGE_BYTES_MAX:
@@ -247,13 +243,13 @@ def message_of(line: bytes) -> JSONRPCMessage | ErrorData | None:
             return ErrorData(code=PARSE_ERROR, message="not JSON")
         return ErrorData(code=INVALID_REQUEST, message="not a message of JSON-RPC")
     if isinstance(message, JSONRPCNotification) and "id" in json.loads(line):
-        # as a notification it would get no answer, for which the client waits
+        # as a notification it would not be answered, although the client waits for an answer
         return ErrorData(code=INVALID_REQUEST, message="the id of a request is a string or a whole number")
     return message
 
 
 def _read_lines(source: int) -> Iterator[bytes]:
-    """Yield the lines of a descriptor without their ends; of one that is too long so much that this is seen."""
+    """Yield the lines of a descriptor without line ends; a line that is too long is truncated just above the limit."""
     line = b""
     while chunk := os.read(source, _CHUNK):
         *ends, rest = chunk.split(b"\n")
@@ -266,10 +262,10 @@ def _read_lines(source: int) -> Iterator[bytes]:
         yield line
 
 
-async def why_nothing(caller: ToolCaller) -> str:
-    """Return why no tool is to be offered; empty where the memory is on, or where that is unknown.
+async def why_no_tools(caller: ToolCaller) -> str:
+    """Return why no tool is offered; empty if the memory is on, or if that is unknown.
 
-    The daemon knows; while none runs, the configuration says it.
+    The daemon is queried; while none is running, the configuration decides.
     """
     try:
         await caller.ask(Client.get, _PROBE, lines=1)
@@ -278,7 +274,7 @@ async def why_nothing(caller: ToolCaller) -> str:
     except DaemonNotRunning:
         return _why_by_configuration(caller)
     except MemorydError:
-        pass  # calls will say what is wrong
+        pass  # the calls will report the problem
     return ""
 
 
@@ -286,7 +282,7 @@ def _why_by_configuration(caller: ToolCaller) -> str:
     try:
         agents = load().config.resolved_agents()
     except (ConfigError, OSError):
-        return ""  # perhaps it is not ours to read
+        return ""  # it may not be readable for this process
     named = caller.agent or (read_key(caller.session_key).agent if caller.session_key else None)
     for agent in agents:
         if agent.is_default if named is None else agent.id == folded_id(named):

@@ -1,6 +1,6 @@
-"""The tools as one table: what each takes and answers, what it may do, and who does it.
+"""The tools as one table: the function, the arguments, the answer and the write level of each.
 
-Names and descriptions are constants: no word of the memory stands in them.
+Names and descriptions are constants: they contain no memory text.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,18 +15,18 @@ from memoryd.mcp.caller import ToolCaller
 
 
 class WriteLevel(IntEnum):
-    """What tools may do; each level has those of the levels before it."""
+    """What tools may do; each level includes the tools of the lower levels."""
 
     READ = 0
     """Nothing is written."""
     ADD = 1
-    """What is new may be added."""
+    """New content may be added."""
     ALL = 2
-    """What is there may be replaced and deleted."""
+    """Existing content may be replaced and deleted."""
 
 
 class ToolRow(Struct, frozen=True):
-    """A tool, and from which level on it is offered; `is_idempotent`: calling it twice does no more than once."""
+    """A tool, and the levels at which it is offered. `is_idempotent`: a second equal call has no further effect."""
 
     name: str
     title: str
@@ -36,17 +36,17 @@ class ToolRow(Struct, frozen=True):
     is_destructive: bool = False
     is_idempotent: bool = True
     until: WriteLevel = WriteLevel.ALL
-    """The last level at which it is offered so."""
+    """The last level at which the tool is offered with this row."""
 
     @property
     def arguments(self) -> type[StrictModel]:
-        """What it takes, as its function says."""
+        """The model of its arguments, from the annotations of its function."""
         model: type[StrictModel] = next(iter(get_type_hints(self.run).values()))
         return model
 
     @property
     def answer(self) -> type[ToolContent]:
-        """What it answers."""
+        """The model of its answer."""
         content: type[ToolContent] = get_type_hints(self.run)["return"]
         return content
 
@@ -156,5 +156,5 @@ TABLE = (
 
 
 def rows_of(level: WriteLevel) -> dict[str, ToolRow]:
-    """Return the tools of a level by their names, in the order of the table."""
+    """Return the tools of a level by name, in the order of the table."""
     return {row.name: row for row in TABLE if row.level <= level <= row.until}

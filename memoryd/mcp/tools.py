@@ -1,6 +1,6 @@
-"""The tools: search, recall, open proposals and reading lines or a memory; and those that write.
+"""The tools that search, recall, list proposals and read lines or a memory, and the tools that write.
 
-Each change is one of the journal: the answer has its number, and the owner can take it back.
+Each change is recorded in the journal: the answer contains its number, and the owner can undo it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ from memoryd.mcp.answers import (
     ReadText,
     WrittenAnswer,
     beginning,
-    filled,
+    clean_text,
+    fill_answer,
     json_of,
-    shown,
     text_cost,
 )
 from memoryd.mcp.arguments import (
@@ -46,51 +46,50 @@ from memoryd.wire import LINES_MAX, POSITION_MAX
 PROPOSALS_SHOWN = 20
 _SOURCES = {"all": None, "notes": ["memory"], "sessions": ["sessions"]}
 _REASON_CHARS = 300
-_BY_WORTH = ("answerable", "weak", "none")
+_VERDICTS = ("answerable", "weak", "none")
 AnyAnswer = SearchReply | RecallReply | MemorySearchReply
 """A reply with a verdict, a reason and a state of health."""
-_TOOK_PART = ("ok", "off")
-_HEAD = 60
-"""Tokens of the line above the text of a document."""
+_FINE_STATES = ("ok", "off")
+_HEAD_TOKENS = 60
+"""Tokens reserved for the line above the text of a document."""
 _LEAD_CHARS = 300
 _LAST_CITED = 999_999_999
-"""A citation has nine digits at most."""
-_REST_CUT = "the rest is left out: an answer has {:,} tokens at most (--max-tokens)"
+"""The last line for an open range; a citation has nine digits at most."""
 _SOURCES_SHOWN = 5
 _NEEDS = {"append": (), "insert": ("after",), "replace": ("old",)}
-"""What an edit needs beside its text."""
+"""The arguments that an edit needs besides its text."""
 
 
 async def memory_search(arguments: SearchArguments, caller: ToolCaller) -> FoundTexts:
-    """Find what answers, in notes, memories or conversations."""
+    """Search notes, memories or conversations."""
     if arguments.scope is not None and arguments.corpus not in ("all", "memories"):
         raise InvalidRequest("only memories have a scope", hint="leave out scope, or ask corpus memories")
     if arguments.corpus == "memories" or arguments.scope is not None:
         if arguments.path is not None:
             raise InvalidRequest("memories have no path", hint="leave out path, or ask corpus notes")
         memories, reply = await _memories(arguments, caller)
-        return _bounded_answer(memories, [reply], caller.max_tokens)
+        return _build_answer(memories, [reply], caller.max_tokens)
     bounds = arguments.model_dump(include={"query", "max_results", "min_score", "since", "until"})
     paths = None if arguments.path is None else [arguments.path]
     search = await caller.ask(Client.search, sources=_SOURCES[arguments.corpus], paths=paths, **bounds)
     notes = [_hit(hit) for hit in search["results"]]
     if arguments.corpus != "all" or arguments.path is not None:
-        return _bounded_answer(notes, [search], caller.max_tokens)
+        return _build_answer(notes, [search], caller.max_tokens)
     memories, reply = await _memories(arguments, caller)
     # notes without the lines of these memories
     stated = {(memory.path, memory.start_line) for memory in memories}
     rest = [note for note in notes if (note.path, note.start_line) not in stated]
-    # where nobody says how many, no more than either of the two has as configured
+    # without a requested number, at most the larger of the two configured numbers
     most = arguments.max_results or max(len(notes), len(memories))
     best = sorted([*memories, *rest], key=lambda piece: -(piece.score or 0))
-    return _bounded_answer(best[:most], [reply, search], caller.max_tokens)
+    return _build_answer(best[:most], [reply, search], caller.max_tokens)
 
 
 async def recall(arguments: RecallArguments, caller: ToolCaller) -> FoundTexts:
     """Recall memories and passages."""
     reply = await caller.ask(Client.recall, **arguments.model_dump(exclude={"budget"}))
     limit = caller.max_tokens if arguments.budget is None else min(caller.max_tokens, arguments.budget)
-    return _bounded_answer(list(map(_item, reply["results"])), [reply], limit)
+    return _build_answer(list(map(_item, reply["results"])), [reply], limit)
 
 
 async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> ProposalTexts:
@@ -98,14 +97,14 @@ async def reflect_proposals(_arguments: NoArguments, caller: ToolCaller) -> Prop
     reply = await caller.ask(Client.proposals, limit=PROPOSALS_SHOWN)
     pieces = []
     for row in reply["proposals"]:
-        text, flags = shown(f"{row['why']}\n{row['diff']}")
+        text, flags = clean_text(f"{row['why']}\n{row['diff']}")
         day = row["madeAt"][:10]
         pieces.append(ProposalText(id=row["id"], kind=row["kind"], path=row["path"], text=text, day=day, flags=flags))
-    return filled(ProposalTexts(results=[], total=reply["total"]), pieces, caller.max_tokens)
+    return fill_answer(ProposalTexts(results=[], total=reply["total"]), pieces, caller.max_tokens)
 
 
 async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[list[FoundText], AnyAnswer]:
-    """Return the memories that answer; of some days by recall, which alone knows when something happened."""
+    """Return the memories that answer; with days by recall, which alone knows event times."""
     limit = arguments.max_results
     if arguments.since is None and arguments.until is None:
         search = await caller.ask(Client.search_memories, arguments.query, scope=arguments.scope, top_k=limit)
@@ -115,22 +114,22 @@ async def _memories(arguments: SearchArguments, caller: ToolCaller) -> tuple[lis
     return [_item(item) for item in reply["results"] if item["is"] == "memory"], reply
 
 
-def _bounded_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit: int) -> FoundTexts:
+def _build_answer(pieces: list[FoundText], replies: Sequence[AnyAnswer], limit: int) -> FoundTexts:
     reasons = [reply["reason"] for reply in replies if reply["reason"]]
     missing = dict.fromkeys(part for reply in replies for part in _missing_parts(reply["health"]))
     frame = FoundTexts(
         results=[],
-        verdict=min((reply["verdict"] for reply in replies), key=_BY_WORTH.index),
-        # where one of two replies found nothing, the other may have found something
+        verdict=min((reply["verdict"] for reply in replies), key=_VERDICTS.index),
+        # if only one of two replies found nothing, the other one may have found something
         reason=reasons[0][:_REASON_CHARS] if len(reasons) == len(replies) else None,
         missing="; ".join(missing)[:_REASON_CHARS] or None,
     )
-    return filled(frame, pieces, limit)
+    return fill_answer(frame, pieces, limit)
 
 
 def _memory_piece(document: MemoryDocumentReply) -> FoundText:
     """Return a memory as a piece of an answer."""
-    text, flags = shown(document["text"], document["flags"])
+    text, flags = clean_text(document["text"], document["flags"])
     cited = parse(document["citation"])
     return FoundText(
         text=text,
@@ -154,9 +153,9 @@ def _memory_piece(document: MemoryDocumentReply) -> FoundText:
 
 
 def _missing_parts(health: SearchHealth) -> Iterator[str]:
-    """Yield the parts that should have taken part in an answer and did not, and why."""
+    """Yield the parts of an answer that were not available, with the reason."""
     for arm, reply in health["arms"].items():
-        if reply["state"] not in _TOOK_PART:
+        if reply["state"] not in _FINE_STATES:
             yield f"{arm}: {reply['reason'] or reply['state']}"
     if health["pendingFiles"]:
         yield f"{health['pendingFiles']} files that are not read yet"
@@ -164,8 +163,8 @@ def _missing_parts(health: SearchHealth) -> Iterator[str]:
 
 def _hit(hit: HitReply) -> FoundText:
     citation = hit.get("citation")
-    # the last line of a snippet is the footer of its citation, which stands in a field here
-    text, flags = shown(hit["snippet"].removesuffix(f"\n\nSource: {citation}"), hit["flags"])
+    # the last line of a snippet is the footer with its citation, which is a field here
+    text, flags = clean_text(hit["snippet"].removesuffix(f"\n\nSource: {citation}"), hit["flags"])
     return FoundText(
         text=text,
         corpus="sessions" if is_conversation(hit["path"]) else "notes",
@@ -181,7 +180,7 @@ def _hit(hit: HitReply) -> FoundText:
 
 
 def _item(item: RecallItemReply) -> FoundText:
-    text, flags = shown(item["content"], item.get("flags") or ())
+    text, flags = clean_text(item["content"], item.get("flags") or ())
     path, first, last = _place(item)
     return FoundText(
         text=text,
@@ -216,7 +215,7 @@ def _corpus(item: RecallItemReply, path: str | None) -> Corpus:
 
 
 def _place(item: RecallItemReply) -> tuple[str | None, int | None, int | None]:
-    """Return path and lines: an item has them itself, or they stand in its source."""
+    """Return path and lines of an item, from its fields or from its source."""
     if "path" in item:
         return item["path"], item.get("startLine"), item.get("endLine")
     try:
@@ -234,12 +233,12 @@ async def memory_get(arguments: GetArguments, caller: ToolCaller) -> ReadText:
         return await _memory(arguments, caller)
     if (conversation := conversation_cited(arguments.path)) is not None:
         return await _conversation(conversation, arguments, caller)
-    return await _document(_cited(arguments.path), arguments, caller)
+    return await _document(_parse_path(arguments.path), arguments, caller)
 
 
-def _cited(path: str) -> Citation:
+def _parse_path(path: str) -> Citation:
     if "#L" not in path:
-        return Citation(path)  # a file name may hold a #
+        return Citation(path)  # a file name may contain a #
     try:
         return parse(path)
     except ValueError as exc:
@@ -264,7 +263,7 @@ async def _document(cited: Citation, arguments: GetArguments, caller: ToolCaller
         sha256=reply["sha256"],
         flags=list(reply["flags"]) or None,
     )
-    return _shown(_within(answer, caller.max_tokens, column=reply["column"]))
+    return _clean_answer(_fit_answer(answer, caller.max_tokens, column=reply["column"]))
 
 
 async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -272,7 +271,7 @@ async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
     first, column = arguments.from_line or 1, arguments.column or 1
     lines = document["text"].split("\n")[first - 1 :]
     count = arguments.lines or len(lines)
-    abstract, _ = shown(document["abstract_text"])
+    abstract, _ = clean_text(document["abstract_text"])
     lead = _memory_piece(document).model_copy(update={"text": abstract[:_LEAD_CHARS]})
     answer = ReadText(
         text="\n".join(lines[:count])[column - 1 :],
@@ -281,7 +280,7 @@ async def _memory(arguments: GetArguments, caller: ToolCaller) -> ReadText:
         memory=lead,
         sources=document["sources"][:_SOURCES_SHOWN],
     )
-    return _shown(_within(answer, caller.max_tokens, column=column))
+    return _clean_answer(_fit_answer(answer, caller.max_tokens, column=column))
 
 
 async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCaller) -> ReadText:
@@ -290,7 +289,7 @@ async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCa
     if start is not None or count is not None:
         _check_alone(cited)
         first = start or 1
-        # by lines, for a turn has two of them; to the end, so that one knows what is behind those that are wanted
+        # by lines, since a turn has two of them; to the end, to find the line that follows the requested ones
         citation, end = f"{cited.path}#L{first}-L{_LAST_CITED}", first + (count or LINES_MAX)
     reply = await caller.ask(Client.session_lines, citation)
     lines = [line for line in reply["lines"] if line["line"] < end]
@@ -303,7 +302,7 @@ async def _conversation(cited: Citation, arguments: GetArguments, caller: ToolCa
         to_line=numbers[-1] if numbers else None,
         next_from=next((line["line"] for line in reply["lines"][len(lines) :]), reply["nextLine"]),
     )
-    return _shown(_within(answer, caller.max_tokens, numbers=numbers))
+    return _clean_answer(_fit_answer(answer, caller.max_tokens, numbers=numbers))
 
 
 def _check_alone(cited: Citation) -> None:
@@ -311,28 +310,28 @@ def _check_alone(cited: Citation) -> None:
         raise InvalidRequest("the citation says which lines", hint="leave out from and lines, or the lines in path")
 
 
-def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[int] | None = None) -> ReadText:
-    """Return an answer that fits, and where it goes on; a line that is too long is cut inside.
+def _fit_answer(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[int] | None = None) -> ReadText:
+    """Return an answer that fits, and where it continues; a line that is too long is cut inside.
 
-    `numbers` are those of the lines of a conversation, which cannot be read on from inside a line.
+    `numbers` are the line numbers of a conversation, in which reading cannot continue inside a line.
     """
-    if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD <= limit:
+    if estimate(json_of(answer)) <= limit and text_cost(answer.text) + _HEAD_TOKENS <= limit:
         return answer
-    cut = _REST_CUT.format(limit)
+    cut = f"the rest is left out: an answer has {limit:,} tokens at most (--max-tokens)"
     frame = answer.model_copy(update={"text": "", "cut": cut, "next_from": POSITION_MAX, "next_column": POSITION_MAX})
     text = beginning(answer.text, limit - estimate(json_of(frame)), text_cost)
-    first, whole, is_inside = answer.from_line or 1, text.count("\n"), not text.endswith("\n")
-    following: int | None = first + whole
+    first, complete, is_inside = answer.from_line or 1, text.count("\n"), not text.endswith("\n")
+    following: int | None = first + complete
     next_column = last = None
     if numbers is not None:
-        last = numbers[whole + is_inside - 1]
-        following = next(iter(numbers[whole + is_inside :]), answer.next_from)
+        last = numbers[complete + is_inside - 1]
+        following = next(iter(numbers[complete + is_inside :]), answer.next_from)
     elif is_inside:
-        next_column = len(text.rpartition("\n")[2]) + (column if not whole else 1)
+        next_column = len(text.rpartition("\n")[2]) + (column if not complete else 1)
     return answer.model_copy(
         update={
             "text": text,
-            "lines": whole + is_inside,
+            "lines": complete + is_inside,
             "to_line": last,
             "next_from": following,
             "next_column": next_column,
@@ -341,13 +340,13 @@ def _within(answer: ReadText, limit: int, *, column: int = 1, numbers: Sequence[
     )
 
 
-def _shown(answer: ReadText) -> ReadText:
-    text, flags = shown(answer.text, answer.flags or ())
+def _clean_answer(answer: ReadText) -> ReadText:
+    text, flags = clean_text(answer.text, answer.flags or ())
     return answer.model_copy(update={"text": text, "flags": flags})
 
 
 async def memory_add(arguments: AddArguments, caller: ToolCaller) -> WrittenAnswer:
-    """State a memory in today's log, as from the agent."""
+    """Write a memory to today's log, with the agent as author."""
     reply = await caller.write(Client.add_memory, by_agent=True, **arguments.model_dump())
     done = "remembered" if reply["created"] else "known already"
     return _written_memory(
@@ -364,7 +363,7 @@ async def memory_pin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenA
 
 
 async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
-    """Take the pin of a memory away."""
+    """Unpin a memory."""
     reply = await caller.write(Client.unpin_memory, arguments.id)
     return _written_memory(
         caller, "unpinned" if reply["changed"] else "it is not pinned", reply["memory"], reply["changes"]
@@ -372,7 +371,7 @@ async def memory_unpin(arguments: MemoryArguments, caller: ToolCaller) -> Writte
 
 
 async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> WrittenAnswer:
-    """Write what holds now in the place of a memory, as from the agent."""
+    """Replace a memory by what is true now, with the agent as author."""
     reply = await caller.write(Client.replace_memory, arguments.id, arguments.text, by_agent=True)
     done = f"replaced {reply['replaced'][:ID_PREFIX_CHARS]}" if reply["changed"] else "it says so already"
     return _written_memory(
@@ -381,14 +380,14 @@ async def memory_replace(arguments: ReplaceArguments, caller: ToolCaller) -> Wri
 
 
 async def memory_delete(arguments: MemoryArguments, caller: ToolCaller) -> WrittenAnswer:
-    """Take the lines of a memory out."""
+    """Delete the lines of a memory."""
     reply = await caller.write(Client.delete_memory, arguments.id)
     done = f"deleted from {', '.join(reply['lines'])}"
     return _written_answer(caller, done, reply["changes"], reply["run"], id=reply["id"], notes=reply["notes"] or None)
 
 
 async def memory_promote(arguments: PromoteArguments, caller: ToolCaller) -> WrittenAnswer:
-    """Share a memory with the team, or say what would be shared."""
+    """Share a memory with the team, or return what would be shared."""
     reply = await caller.write(Client.promote_memory, arguments.id, dry_run=not arguments.share)
     done = "shared" if reply["changed"] else "shared already" if reply["promoted"] else "not shared yet: a preview"
     notes = [reply["line"], f"read by: {', '.join(reply['readers'])}", *reply["notes"]]
@@ -409,9 +408,11 @@ def _written_memory(
 def _written_answer(
     caller: ToolCaller, done: str, changes: Sequence[int | None], run: str | None = None, **details: Any
 ) -> WrittenAnswer:
-    """Return what was done, and the command that takes it back: the last change first, or all of a run at once."""
+    """Return what was done, and the undo command: of the last change first, or of a complete run."""
     numbers = [number for number in changes if number is not None]
-    undo = " && ".join(undo_command(one, caller.agent, caller.session_key) for one in ([run] if run else numbers[::-1]))
+    undo = " && ".join(
+        undo_command(name, caller.agent, caller.session_key) for name in ([run] if run else numbers[::-1])
+    )
     return WrittenAnswer(done=done, changes=numbers or None, undo=undo or None, **details)
 
 
@@ -421,7 +422,7 @@ async def core_add(arguments: CoreAddArguments, caller: ToolCaller) -> WrittenAn
 
 
 async def core_edit(arguments: CoreEditArguments, caller: ToolCaller) -> WrittenAnswer:
-    """Add lines to the core file, or put a text in the place of another."""
+    """Add lines to the core file, or replace a text in it."""
     _check(arguments)
     text, after, old, expected = arguments.text, arguments.after or "", arguments.old or "", arguments.expected
     match arguments.action:
@@ -431,7 +432,7 @@ async def core_edit(arguments: CoreEditArguments, caller: ToolCaller) -> Written
             reply = await caller.write(Client.core_insert, text, after=after, expected=expected)
         case "replace":
             reply = await caller.write(Client.core_replace, old, text, expected=expected)
-    done = "written" if reply["changed"] else "nothing to write, it reads so already"
+    done = "written" if reply["changed"] else "nothing to write: the file has this text already"
     return _written_answer(caller, done, [reply["change"]], path=reply["path"], notes=reply["notes"] or None)
 
 

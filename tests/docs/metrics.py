@@ -18,5 +18,5 @@ these, and processor time with each process. No label holds a path or a word of 
 
 def page() -> str:
     """Return the page."""
-    rows = [(f"`{one.name}`", one.kind.value, ", ".join(f"`{it}`" for it in one.labels), one.says) for one in METRICS]
+    rows = [(f"`{one.name}`", one.kind.value, ", ".join(f"`{it}`" for it in one.labels), one.help) for one in METRICS]
     return HEAD + table(("metric", "kind", "labels", "what it says"), rows)

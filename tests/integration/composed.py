@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryd.agents.memories import AgentMemory
-from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.index import DaemonResources
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.settings import Ledgers
 from memoryd.agents.workspace.workspaces import Workspace
@@ -81,7 +81,7 @@ async def _composed(
     executor = ThreadPoolExecutor(4)
     agents = loaded.resolved_agents()
     ledgers = Ledgers(agents, executor)
-    around = Surroundings(
+    resources = DaemonResources(
         executor=executor,
         limits=loaded.limits,
         watcher=None,
@@ -94,7 +94,7 @@ async def _composed(
     )
     plan = plan_for(agents[0], loaded.models, store=ModelStore(folder / "models"), environment={}, home=folder)
     embedding = Embedding(plan, CurrentEmbedder(lambda _state: None), None)
-    workspace = Workspace(agents=agents, embedding=embedding, reranking=None, around=around)
+    workspace = Workspace(agents=agents, embedding=embedding, reranking=None, resources=resources)
     await workspace.index.keeper.open()
     await workspace.conversations["main"].withheld.load()
     sidecar = workspace.qmds["main"].qmd

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.search import conversation_arm
-from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.index import DaemonResources
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import Ledgers
@@ -95,7 +95,7 @@ async def talking(
     (chosen,) = loaded.resolved_agents()
     qa = WorkspaceQa([chosen])
     ledgers = Ledgers([chosen], executor)
-    around = Surroundings(
+    resources = DaemonResources(
         executor=executor,
         limits=loaded.limits,
         watcher=None,
@@ -124,7 +124,7 @@ async def talking(
         embedding=Embedding(plan, slot, None),
         notes=notes,
         pending_files=lambda: 0,
-        around=around,
+        resources=resources,
     )
     try:
         async with asyncio.TaskGroup() as group:

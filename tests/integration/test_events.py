@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memoryd.agents.events import EventBus, Happening, Subscription
+from memoryd.agents.events import EventBus, PublishedEvent, Subscription
 from memoryd.agents.memories import AgentMemories
 from memoryd.api.application import Application
 from memoryd.api.calls import index
@@ -56,7 +56,7 @@ async def test_slow_listener_loses_the_oldest_and_is_told_how_many() -> None:
         assert second is not None
         assert (first.data, first.dropped) == ({"number": 7}, 7)
         assert (second.data, second.dropped) == ({"number": 8}, 0)
-        assert json.loads(index.encoded_event(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
+        assert json.loads(index.encode_event(first).split(b"data: ")[1]) == {"number": 7, "dropped": 7}
 
 
 async def test_only_one_agents_events_and_those_of_nobody() -> None:
@@ -87,7 +87,7 @@ async def test_whoever_is_admitted_hears_of_that_agent_by_any_face(
     assert bus.subscribers == 0
 
 
-async def _all(listening: Subscription) -> AsyncIterator[Happening]:
+async def _all(listening: Subscription) -> AsyncIterator[PublishedEvent]:
     while (happening := await listening.next()) is not None:
         yield happening
 

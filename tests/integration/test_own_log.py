@@ -57,7 +57,7 @@ def test_f129_an_hour_of_errors_stays_bounded(folder: Path) -> None:
     for number in range(100_000):
         events.error("scan failed", number=number)
     events.info("ready")
-    own._tell(is_end=True)
+    own._report(is_end=True)
     found = said(folder)
     assert [one["event"] for one in found] == ["scan failed"] * 60 + ["ready", "events were left out"]
     assert (found[-1]["of"], found[-1]["count"]) == ("scan failed", 99_940)
@@ -147,7 +147,7 @@ def test_standard_error_that_nobody_reads_stops_nobody(folder: Path, monkeypatch
             events.error("unread", number=number, text="x" * 9_000)
         os.set_blocking(reader, False)
         unread = os.read(reader, 1 << 20)
-        own._tell(is_end=True)
+        own._report(is_end=True)
         events.info("ready")
     read = os.read(reader, 1 << 20)
     os.close(reader)
@@ -169,7 +169,7 @@ def test_f129_what_libraries_say_is_bounded_too(folder: Path) -> None:
             logging.getLogger("asyncio").error("out of %d", number, exc_info=OSError(24, "Too many open files"))
     finally:
         root.handlers[:] = before
-    own._tell(is_end=True)
+    own._report(is_end=True)
     found = said(folder)
     assert [one["event"] for one in found] == ["asyncio has something to say"] * 60 + ["events were left out"]
     assert (found[0]["said"], found[0]["level"], found[-1]["count"]) == ("out of 0", "error", 4_940)

@@ -48,7 +48,7 @@ async def test_file_that_is_gone_for_a_moment_takes_no_rule_away(usual: Path) ->
     assert (gone["reloaded"], gone["changed"], applied.taken) == (False, [], [])
     assert str(usual) in gone["problems"][0]
     assert reloading.state["problems"] == gone["problems"]
-    assert (await reloading.look())["problems"] == gone["problems"]
+    assert (await reloading.check())["problems"] == gone["problems"]
     usual.with_suffix(".bak").rename(usual)
     assert (await reloading.reload())["reloaded"]
     assert reloading.state["problems"] == []

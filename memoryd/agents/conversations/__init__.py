@@ -1,1 +1,1 @@
-"""The conversations of an agent: listed, shown, searched and forgotten."""
+"""The conversations of an agent: listing, showing, searching and forgetting them."""

@@ -1,8 +1,8 @@
-"""The questions and answers of one agent: a method for each use. It never sees those of another agent.
+"""The questions and answers of one agent: a method for each use. The sessions of other agents are not visible.
 
 Each method raises Disabled without `memory.qa.enabled`, NotNow and StoreUnavailable while the files cannot be used, and
-Denied where it would write and nothing may be written. Answers that are not kept with their turns are held in the
-ledger for a week, in case they are asked for.
+Denied for a write if nothing may be written. An answer that is not stored with its turn is held in the ledger for a
+week, in case it is requested.
 """
 
 import shlex
@@ -12,7 +12,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from memoryd.agents.status.figures import QaCounter
-from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.agents.workspace.qa import WorkspaceQa, require_qa
 from memoryd.config.agents import Agent
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.documents import ALL_TURNS, RelativePath, SeqRange, SessionId, session_of, turn_address
@@ -40,17 +40,17 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import TURNS_MAX
 
 REPLY_CHARS = 400_000
-"""Of questions and answers in one reply."""
+"""The limit for the text of questions and answers in one reply."""
 CITATIONS_SHOWN = 20
-"""Of a topic."""
+"""The number of citations returned for each topic."""
 START_SECONDS = 1.0
-"""How long the beginning of a session waits for files that are still being read."""
+"""Seconds that the start of a session waits for files that are still being read."""
 
 
 class SequenceOptions(Struct, frozen=True, kw_only=True):
-    """What a sequence is wanted for; a session by its name, else the one of a session key.
+    """What to choose a sequence of turns for. A session is given by its name, else by a session key.
 
-    `at` is when the message was said; without it the newest session of the key is meant.
+    `at` is the time of the message; without it the newest session of the key is used.
     """
 
     message: str | None = None
@@ -62,7 +62,7 @@ class SequenceOptions(Struct, frozen=True, kw_only=True):
 
 
 class AgentQa(Struct, frozen=True):
-    """The questions and answers of one agent; without `shared` they are off."""
+    """The questions and answers of one agent. Without `shared` they are off."""
 
     agent: Agent
     shared: WorkspaceQa | None
@@ -72,7 +72,7 @@ class AgentQa(Struct, frozen=True):
 
     @property
     def counter(self) -> QaCounter:
-        """What counts them."""
+        """The counter of the agent's questions and answers."""
         return QaCounter(self.agent.id, self.shared)
 
     async def add(
@@ -87,12 +87,12 @@ class AgentQa(Struct, frozen=True):
         significance: float | None,
         topics: Sequence[str] | None,
     ) -> QaAddReply:
-        """Store a turn in a session by its name, else in the one of a session key that goes on; secrets are masked.
+        """Store a turn in a session given by its name, else in the open one of a session key. Secrets are masked.
 
-        `is_owners`: the owner asks, and may go on with what has no key. Raises InvalidRequest, and Denied for the
-        session of another agent or key.
+        `is_owners` marks a request of the owner, who may continue a session without a key. Raises InvalidRequest, and
+        Denied for the session of another agent or key.
         """
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         shared.check_writable()
         if not (session or key):
             raise InvalidRequest("the session is missing", hint="give sessionId, or the sessionKey of the session")
@@ -117,47 +117,47 @@ class AgentQa(Struct, frozen=True):
             return _unstored_reply(named or store.turns.newest_session(key, self.agent.id))
         if added.dropped_answer is not None:
             await self.hold(added.session, added.turn.seq, added.dropped_answer)
-        told = turn_reply(added.session, added.turn)
+        reply = turn_reply(added.session, added.turn)
         return QaAddReply(
             session=added.session,
             seq=added.turn.seq,
             significance=added.turn.significance,
             kept=added.turn.answer is not None,
             remembered=True,
-            topics=told["topics"],
-            citation=told["citation"],
+            topics=reply["topics"],
+            citation=reply["citation"],
         )
 
     async def sessions(self, limit: int) -> QaSessionsReply:
         """Return the sessions that are not in the archive, the newest first."""
-        found = await self._list_sessions()
-        return QaSessionsReply(sessions=[_head(one) for one in found[:limit]], total=len(found))
+        sessions = await self._list_sessions()
+        return QaSessionsReply(sessions=[_head(entry) for entry in sessions[:limit]], total=len(sessions))
 
     async def session(self, name: str, *, seqs: SeqRange = ALL_TURNS, word: str = "") -> QaSessionTurnsReply:
-        """Return turns of a session, one in the archive too; raises NotFound."""
-        whole = await enabled(self.shared).read(lambda store: self._session(store, name))
-        turns, matched, following = excerpt(whole, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
+        """Return turns of a session, which may be in the archive. Raises NotFound."""
+        session = await require_qa(self.shared).read(lambda store: self._session(store, name))
+        turns, matched, following = excerpt(session, seqs=seqs, word=word, max_turns=TURNS_MAX, max_chars=REPLY_CHARS)
         return QaSessionTurnsReply(
-            **_head(whole),
+            **_head(session),
             matched=matched,
-            sequence=[turn_reply(whole.id, turn) for turn in turns],
+            sequence=[turn_reply(session.id, turn) for turn in turns],
             nextSeq=following,
         )
 
     async def context(self, options: SequenceOptions) -> FoundSequence:
-        """Return the turns to put before the agent, in order, and why these."""
-        shared = enabled(self.shared)
+        """Return the turns to show to the agent, in order, and why they were chosen."""
+        shared = require_qa(self.shared)
         near = await self._similar_turns(shared, options)
         return await shared.read(lambda store: self._sequence(store, options, near))
 
     async def start(self, key: str) -> tuple[str, list[QaTurnReply]]:
-        """Return the last turns of the newest session with a key, as text for a prompt and as they are.
+        """Return the last turns of the newest session with a key, as text for a prompt and as replies.
 
-        Nothing where there are none to be had.
+        Both are empty if no turns can be read.
         """
         try:
-            shared = enabled(self.shared)
-            found, current = await shared.read(
+            shared = require_qa(self.shared)
+            sequence, current = await shared.read(
                 lambda store: (
                     self._sequence(store, SequenceOptions(key=key)),
                     store.turns.current_session(key, self.agent.id, shared.now()) if key else None,
@@ -165,23 +165,23 @@ class AgentQa(Struct, frozen=True):
                 seconds=START_SECONDS,
             )
         except MemorydError:
-            # a session begins whatever state these files are in; status tells of that
+            # a session begins regardless of the state of these files; status reports it
             return "", []
-        session = found.choice.session
-        if session is None or not found.turns:
+        session = sequence.choice.session
+        if session is None or not sequence.turns:
             return "", []
-        text = recalled(session, found.turns, budget=BUDGET, is_current=session == current)
-        return text, [turn_reply(session, turn) for turn in found.turns]
+        text = recalled(session, sequence.turns, budget=BUDGET, is_current=session == current)
+        return text, [turn_reply(session, turn) for turn in sequence.turns]
 
     async def mark(
         self, name: str, seq: int, *, keep: bool, answer: str | None = None, key: str = "", is_owners: bool = True
     ) -> QaTurnReply:
-        """Keep the answer of a turn, another one if it is given, or drop it; return the turn.
+        """Store the answer of a turn, or `answer` instead of it, or drop it; return the turn.
 
-        One that was not kept, or dropped, comes back from the ledger within a week; then NotFound is raised.
-        Denied is raised for a session of another key than `key`, which the owner may leave empty.
+        An answer that was not stored, or was dropped, comes back from the ledger within a week; later NotFound is
+        raised. Denied is raised for a session with another key than `key`, which the owner may leave empty.
         """
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         shared.check_writable()
         session = await shared.read(lambda store: store.sessions.named(name))
         before = await self._turn(shared, session, seq)
@@ -192,9 +192,9 @@ class AgentQa(Struct, frozen=True):
             return turn_reply(session, before)
         if answer is not None:
             _check_says_something(answer)
-        wanted = None if not keep else answer or before.answer or await self.held(session, seq)
+        stored = None if not keep else answer or before.answer or await self.held(session, seq)
         await shared.write(
-            lambda store: store.turns.mark(session, seq, wanted, agent=self.agent.id, key=key, is_owners=is_owners)
+            lambda store: store.turns.mark(session, seq, stored, agent=self.agent.id, key=key, is_owners=is_owners)
         )
         if not keep and before.answer is not None:
             await self.hold(session, seq, before.answer)
@@ -202,41 +202,41 @@ class AgentQa(Struct, frozen=True):
 
     async def topics(self, limit: int) -> QaTopicsReply:
         """Return the topics with the addresses of their turns, those with the most turns first."""
-        places = topic_places(one for one in await self._list_sessions() if one.head.is_remembered)
-        found = sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
+        places = topic_places(entry for entry in await self._list_sessions() if entry.head.is_remembered)
+        topics = sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
         rows = [
-            QaTopicReply(topic=topic, turns=len(those), citations=those[-CITATIONS_SHOWN:])
-            for topic, those in found[:limit]
+            QaTopicReply(topic=topic, turns=len(addresses), citations=addresses[-CITATIONS_SHOWN:])
+            for topic, addresses in topics[:limit]
         ]
-        return QaTopicsReply(topics=rows, total=len(found))
+        return QaTopicsReply(topics=rows, total=len(topics))
 
     async def is_excluded(self, key: str) -> bool:
-        """Tell whether nothing is to be remembered of what is said under a key; raises StoreUnavailable.
+        """Return whether messages under a key must not be remembered. Raises StoreUnavailable.
 
-        While nobody knows nothing is stored: a turn that was not to be kept is worse than one that is lacking.
+        Nothing is stored while this is unknown: storing an unwanted turn is worse than losing one.
         """
         return await self.withheld.withholds_key(key)
 
     async def continues_excluded(self, key: str) -> bool:
-        """Tell whether the session that goes on under a key was marked by its name; raises StoreError, NotNow."""
+        """Return whether the open session of a key was excluded by its name. Raises StoreError, NotNow."""
         shared = self.shared
         return shared is not None and await shared.read(
             lambda store: store.turns.is_excluded(key, self.agent.id, shared.now())
         )
 
     async def hold(self, session: SessionId, seq: int, answer: str) -> None:
-        """Have an answer that is not kept come back within a week, if somebody asks for it."""
-        # what keeps the ledger from being used is told in status, and costs no turn
+        """Hold an answer that is not stored in the ledger for a week, in case it is requested."""
+        # an unusable ledger is reported by status, and does not cost the turn
         try:
             await self.ledger.hold(self.agent.id, session, seq, answer)
-            # forgotten in between: its answers were deleted before this one came
-            if not await enabled(self.shared).read(lambda store: store.sessions.has(session)):
+            # forgotten in between: its answers were deleted before this one arrived
+            if not await require_qa(self.shared).read(lambda store: store.sessions.has(session)):
                 await self.ledger.drop(self.agent.id, session, seq)
         except (StoreError, OSError):
             self.ledger.note_refused()
 
     async def held(self, session: SessionId, seq: int) -> str:
-        """Return the answer that is held for a turn; raises NotFound, or StoreUnavailable if nobody can tell."""
+        """Return the answer that is held for a turn. Raises NotFound, or StoreUnavailable if the ledger is unusable."""
         address = turn_address(session, seq)
         anew = f"give it anew: memoryctl qa mark {shlex.quote(address)} --answer TEXT"
         try:
@@ -248,39 +248,42 @@ class AgentQa(Struct, frozen=True):
         return answer
 
     async def _list_sessions(self) -> list[Entry]:
-        return await enabled(self.shared).read(self._visible_sessions)
+        return await require_qa(self.shared).read(self._visible_sessions)
 
     def _visible_sessions(self, store: QaStore) -> list[Entry]:
-        # what other programs wrote a moment ago belongs to a list, too
+        # the list includes what other programs wrote a moment ago
         store.sessions.look()
         hidden = self._hidden()
-        return [one for one in store.sessions.of(self.agent.id) if one.head.id not in hidden]
+        return [entry for entry in store.sessions.of(self.agent.id) if entry.head.id not in hidden]
 
     def _session(self, store: QaStore, name: str) -> Session:
         try:
-            found = store.sessions.read(SessionId(name), agent=self.agent.id)
+            session = store.sessions.read(SessionId(name), agent=self.agent.id)
         except NotFound as exc:
             raise NotFound(f"there is no session {name!r}", hint="GET /v1/qa/sessions lists them") from exc
-        if found.id in self._hidden():
-            raise NotFound(f"session {found.id} is being forgotten")
-        check_remembered(found)
-        return found
+        if session.id in self._hidden():
+            raise NotFound(f"session {session.id} is being forgotten")
+        check_remembered(session)
+        return session
 
     def _hidden(self) -> frozenset[SessionId]:
-        """Return the sessions whose forgetting began and could not be ended yet, as far as anybody knows."""
-        owed = self.withheld.unfinished() if self.withheld.is_known else []
-        return frozenset(session_of(RelativePath(one.name)) for one in owed)
+        """Return the sessions whose forgetting has begun and is not finished, as far as known."""
+        unfinished = self.withheld.unfinished() if self.withheld.is_known else []
+        return frozenset(session_of(RelativePath(pending.name)) for pending in unfinished)
 
-    async def _turn(self, shared: WorkspaceQa, session: SessionId, seq: int) -> Turn:
-        found = await shared.read(lambda store: self._session(store, session))
-        for turn in found.turns:
+    async def _turn(self, shared: WorkspaceQa, name: SessionId, seq: int) -> Turn:
+        session = await shared.read(lambda store: self._session(store, name))
+        for turn in session.turns:
             if turn.seq == seq:
                 return turn
-        hint = f"it has {len(found.turns)} turns, the last is Q{found.last_seq}"
-        raise NotFound(f"there is no turn {turn_address(session, seq)}", hint=hint)
+        hint = f"it has {len(session.turns)} turns, the last is Q{session.last_seq}"
+        raise NotFound(f"there is no turn {turn_address(name, seq)}", hint=hint)
 
     async def _similar_turns(self, shared: WorkspaceQa, options: SequenceOptions) -> SimilarTurns:
-        """Return what is near a message in meaning; nothing is asked for one that says nothing of its own."""
+        """Return the turns near a message in meaning.
+
+        For a message without words of its own nothing is searched, and the result is empty.
+        """
         if self.meaning is None or not options.message or message_keys(options.message, commonness).is_empty:
             return NOTHING_SIMILAR
         return await self.meaning.near(options.message, shared.now(), self.agent.memory_search.query.deadline_ms / 1000)
@@ -293,7 +296,7 @@ class AgentQa(Struct, frozen=True):
         if options.key and not current:
             current = store.turns.session_before(options.key, self.agent.id, options.at)
         if message is None and not (options.session or options.key):
-            # nothing is said of what is wanted: what was said last
+            # without a message, session or key: the session with the last message
             current = store.turns.newest_session(None, self.agent.id)
         turns = self.agent.memory.qa.context_turns if options.turns is None else options.turns
         return store.sequences.find(
@@ -309,11 +312,11 @@ class AgentQa(Struct, frozen=True):
 
 def _check_says_something(text: str) -> None:
     if not with_cuts(text).replace(CUT, "").strip():
-        raise InvalidRequest("nothing is said: no sign of it can be seen")
+        raise InvalidRequest("nothing is said: the text has no visible character")
 
 
 def _unstored_reply(session: SessionId | None) -> QaAddReply:
-    """Return the reply where a session is not to be remembered, and nothing was stored."""
+    """Return the reply for an excluded session: nothing was stored."""
     return QaAddReply(
         session=session, seq=None, significance=None, kept=False, remembered=False, topics=[], citation=None
     )
@@ -333,7 +336,7 @@ def _head(entry: Entry) -> QaSessionReply:
 
 
 def turn_reply(name: SessionId, turn: Turn) -> QaTurnReply:
-    """Return how a turn is told."""
+    """Return the reply for a turn."""
     return QaTurnReply(
         session=name,
         seq=turn.seq,

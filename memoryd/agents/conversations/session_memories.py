@@ -1,8 +1,8 @@
 """One memory of each session that ends, and summaries on demand: lines of the daily log, tagged with their session.
 
-A session ends when its agent says so, or after six hours without a message. Its file notes how far it came: after a
-kill its memory is written if it is not in the log yet. The prose is that of a text model, or else sentences of the
-session itself.
+A session ends when its agent says so, or after six hours without a message. The session file records the progress, so
+that after a kill its memory is written if the log does not contain it yet. The text comes from a text model, or else
+consists of sentences of the session.
 """
 
 import asyncio
@@ -45,20 +45,19 @@ from memoryd.retry import happens
 log = structlog.get_logger(__name__)
 
 PROSE_CHARS = 800
-"""A longer summary of a text model is none."""
+"""The maximum length of a summary from a text model; a longer one is rejected."""
 WITHOUT_MODEL = "It is made of sentences that were said: the text model gave no summary that can be used."
 NOT_SIGNIFICANT = "Nothing of it is significant: only what was asked is kept, shortly."
 _MAX_FACTS = 30
 _NO_TAG = expression(r"[^\w.:/@+-]")
 _TAG_CHARS = 80
 POLL_SECONDS = 300.0
-"""How long a session may be over before somebody notices."""
-NOTHING_TO_SUM_UP = "There is nothing to sum up: nothing of this conversation is kept that no memory says."
-SUMMED_UP_ALREADY = "It is summed up already: nothing was said since."
+"""Seconds between two checks for sessions that are over."""
+NOTHING_TO_SUM_UP = "There is nothing to sum up: no stored turn of this conversation says more than the memories."
 
 
 class SummaryText(Struct, frozen=True):
-    """A summary as it is written; empty if there is nothing to tell. `model` is the text model that wrote it."""
+    """A summary; empty if there is nothing to summarize. `model` is the text model that wrote it."""
 
     text: str = ""
     model: str = ""
@@ -66,15 +65,15 @@ class SummaryText(Struct, frozen=True):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What the line is labelled with, where a model wrote it."""
+        """The tags of the line; they name the model if one wrote the summary."""
         return (f"model:{_NO_TAG.sub('_', self.model)[:_TAG_CHARS]}",) if self.model else ()
 
 
-class SummingUp(Struct, frozen=True):
-    """Sums up the sessions of one agent.
+class SessionSummarizer(Struct, frozen=True):
+    """Summarizes the sessions of one agent.
 
-    Left out is what may be a secret or has the number or address of somebody, what a memory says already, and what was
-    forgotten or taken back.
+    It leaves out sentences that may hold a secret or contain someone's number or address, that a memory already states,
+    or that were forgotten or taken back.
     """
 
     prose: Prose
@@ -83,20 +82,25 @@ class SummingUp(Struct, frozen=True):
     stated: StatementHashes
 
     async def extract(self, session: Session) -> SessionSummary:
-        """Return what was said behind the last summary, in its own sentences; raises StoreError."""
-        return session_summary(session, after=session.summed_up, is_left_out=await self._left_out(_news(session)))
+        """Return a summary, in its own sentences, of the turns after the last summary. Raises StoreError."""
+        return session_summary(
+            session, after=session.summed_up, is_left_out=await self._exclusion_test(_new_turns(session))
+        )
 
     async def text(self, session: Session) -> SummaryText:
-        """Return a summary of what was said behind the last one; raises StoreError."""
-        turns = _news(session)
-        is_left_out = await self._left_out(turns)
-        found = session_summary(session, after=session.summed_up, is_left_out=is_left_out)
-        if found.is_short or self.prose.model is None:
-            return SummaryText(found.titled(session.id), remark=NOT_SIGNIFICANT if found.is_short else "")
-        written = await self._written(list(_facts(turns[-_MAX_FACTS:], is_left_out)), is_left_out)
-        return written or SummaryText(found.titled(session.id), remark=WITHOUT_MODEL)
+        """Return a summary of the turns after the last summary, by the text model if possible.
 
-    async def _written(self, facts: Sequence[CitedFact], is_left_out: Callable[[str], bool]) -> SummaryText | None:
+        Raises StoreError.
+        """
+        turns = _new_turns(session)
+        is_left_out = await self._exclusion_test(turns)
+        extracted = session_summary(session, after=session.summed_up, is_left_out=is_left_out)
+        if extracted.is_short or self.prose.model is None:
+            return SummaryText(extracted.titled(session.id), remark=NOT_SIGNIFICANT if extracted.is_short else "")
+        written = await self._by_model(list(_facts(turns[-_MAX_FACTS:], is_left_out)), is_left_out)
+        return written or SummaryText(extracted.titled(session.id), remark=WITHOUT_MODEL)
+
+    async def _by_model(self, facts: Sequence[CitedFact], is_left_out: Callable[[str], bool]) -> SummaryText | None:
         try:
             prose = await self.prose.summary(facts)
         except (TextModelUnavailable, StoreError) as exc:
@@ -104,37 +108,36 @@ class SummingUp(Struct, frozen=True):
             return None
         if prose is None:
             return None
-        text = " ".join(one.text for one in prose.sentences if not is_left_out(one.text))
+        text = " ".join(sentence.text for sentence in prose.sentences if not is_left_out(sentence.text))
         return SummaryText(text, prose.model) if 0 < len(text) <= PROSE_CHARS else None
 
-    async def _left_out(self, turns: Sequence[Turn]) -> Callable[[str], bool]:
+    async def _exclusion_test(self, turns: Sequence[Turn]) -> Callable[[str], bool]:
         tombstones = await self.tombstones.all()
-        standing = {normalized_statement(memory.text) for memory in (await self.book.whole()).own.memories.values()}
-        # what was stated once and stands no more was taken back
+        current = {normalized_statement(memory.text) for memory in (await self.book.whole()).own.memories.values()}
+        # a statement that was stated before and is in no memory now was taken back
         before = await self.stated.among(sentence for turn in turns for sentence in sentences_of_turn(turn))
-        stated = standing | {normalized_statement(sentence) for sentence in before}
+        stated = current | {normalized_statement(sentence) for sentence in before}
 
         def is_left_out(sentence: str) -> bool:
-            if (
+            return (
                 says_secret(sentence)
                 or identifier_in(sentence, [0]) is not None
                 or normalized_statement(sentence) in stated
-            ):
-                return True
-            return tombstones.hold_part_of(sentence)
+                or tombstones.hold_part_of(sentence)
+            )
 
         return is_left_out
 
 
-def _news(session: Session) -> list[Turn]:
+def _new_turns(session: Session) -> list[Turn]:
     return [turn for turn in session.in_order if turn.seq > session.summed_up]
 
 
 def _facts(turns: Sequence[Turn], is_left_out: Callable[[str], bool]) -> Iterator[CitedFact]:
     for turn in turns:
-        said = [" ".join(sentences) for sentences in visible_sentences(turn, is_left_out)]
-        if any(said):
-            yield CitedFact(f"{turn.seq:08x}", " — ".join(filter(None, said)))
+        messages = [" ".join(sentences) for sentences in visible_sentences(turn, is_left_out)]
+        if any(messages):
+            yield CitedFact(f"{turn.seq:08x}", " — ".join(filter(None, messages)))
 
 
 def tag_of(session: SessionId) -> str:
@@ -142,8 +145,8 @@ def tag_of(session: SessionId) -> str:
     return f"{OF_SESSION}{session}"
 
 
-def made_of(book: Book, session: SessionId) -> list[MemoryId]:
-    """Return the memories that were made of a session: its end and its summaries."""
+def memories_of_session(book: Book, session: SessionId) -> list[MemoryId]:
+    """Return the memories that were made of a session: of its end and its summaries."""
     tag, kinds = tag_of(session), (Kind.SESSION, Kind.SUMMARY)
     return [
         memory.id
@@ -153,23 +156,23 @@ def made_of(book: Book, session: SessionId) -> list[MemoryId]:
 
 
 class SessionMemories(Struct, frozen=True, kw_only=True):
-    """The memories of the sessions of one agent; without `shared` there are no sessions. `scope` is of its channels."""
+    """The memories of one agent's sessions. Without `shared` there are none. `scope` gives the scope of a channel."""
 
     agent: str
     shared: WorkspaceQa | None
     journal: Journal
     retaining: Retaining
-    summing: SummingUp
+    summing: SessionSummarizer
     is_excluded: Callable[[str], Awaitable[bool]]
     scope: Callable[[str], str]
     day: Callable[[float], date]
     now: Callable[[], datetime]
     in_groups: bool
-    """Whether what others say in groups is kept, too."""
+    """Whether sessions of group chats get a memory, too."""
     _has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def end(self, key: str) -> SessionId | None:
-        """Note that the session of a key is over; its memory is made behind that. None if there is none.
+        """End the open session of a key, and have its memory made in the background; return None if there is none.
 
         Raises Denied, StoreError, NotNow.
         """
@@ -183,9 +186,9 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         return current.id
 
     async def compact(self, key: str) -> tuple[str, tuple[MemoryId, ...]]:
-        """Write a summary of what was said under a key since the last one; return what to tell of it, and its memory.
+        """Write a summary of the turns under a key since the last summary; return a report on it, and its memory.
 
-        Raises Denied where nothing may be written, StoreError, NotNow.
+        Raises Denied if nothing may be written, StoreError, NotNow.
         """
         self.journal.check_writable()
         if self.shared is None or not key or await self.is_excluded(key):
@@ -194,15 +197,15 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         if current is None:
             return NOTHING_TO_SUM_UP, ()
         if 0 < current.last_seq == current.summed_up:
-            return SUMMED_UP_ALREADY, ()
+            return "It is summed up already: nothing was said since.", ()
         summary = await self.summing.text(current)
         if not summary.text:
             return NOTHING_TO_SUM_UP, ()
         line = self._line(Kind.SUMMARY, current, summary.text, *summary.tags)
         retention = await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE)
         await self.shared.write(lambda store: store.ends.note_summed_up(current.id, current.last_seq))
-        placed, told = retention.placed[0], "Summed up" if any(retention.added) else "Summed up already"
-        where = f"{told}: {retention.path}#L{placed.start_line}"
+        placed, status = retention.placed[0], "Summed up" if any(retention.added) else "Summed up already"
+        where = f"{status}: {retention.path}#L{placed.start_line}"
         return "\n".join(filter(None, [where, line.text, summary.remark])), (placed.line.id,)
 
     async def run(self, seconds: float = POLL_SECONDS) -> None:
@@ -219,21 +222,21 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
             await happens(self._has_news.wait(), seconds)
 
     async def settle(self, shared: WorkspaceQa) -> None:
-        """Make a memory of each session that is over, once; one that cannot be made now is made later.
+        """Make a memory of each session that is over, once. A failure is logged and tried again later.
 
         Raises StoreError, NotNow.
         """
         now = shared.now()
         for session in await shared.read(lambda store: list(store.ends.due(self.agent, now))):
             try:
-                await self._settle_one(shared, session)
+                await self._settle_session(shared, session)
             except (MemorydError, OSError) as exc:
-                # one log that cannot be written must not keep the others from theirs
+                # a log that cannot be written must not block the memories of other sessions
                 log.warning("the memory of a session is not made yet", agent=self.agent, reason=str(exc))
 
-    async def _settle_one(self, shared: WorkspaceQa, session: Session) -> None:
+    async def _settle_session(self, shared: WorkspaceQa, session: Session) -> None:
         if session.end is SessionEnd.OPEN:
-            # from here on nobody goes on with it
+            # from here on no message continues it
             await shared.write(lambda store: store.ends.end(session.id))
         await self._write_memory(session)
         await shared.write(lambda store: store.ends.note_told(session.id))
@@ -254,10 +257,10 @@ class SessionMemories(Struct, frozen=True, kw_only=True):
         await self.retaining.retain([line], agent=self.agent, by=WrittenBy.CAPTURE, day=day)
 
     async def _is_written(self, session: SessionId, day: date) -> bool:
-        """Tell whether the log of the day has its memory already: a kill came before that was noted."""
+        """Return whether the log of the day has the memory already, because of a kill before that was recorded."""
         path = RelativePath(f"memory/{day:%Y-%m-%d}.md")
         text = (await self.journal.read(path)).text or ""
-        lines = (one.line for one in memory_sections(padded(text), path).lines)
+        lines = (placed.line for placed in memory_sections(padded(text), path).lines)
         return any(line.kind is Kind.SESSION and tag_of(session) in line.attributes.tags for line in lines)
 
     def _line(self, kind: Kind, session: Session, text: str, *tags: str) -> RetainedLine:

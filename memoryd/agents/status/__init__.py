@@ -1,1 +1,1 @@
-"""What is told of an agent: its states, figures and degradations."""
+"""The status of an agent: its states, figures and degradations."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.workspace.index import WorkspaceIndex
-from memoryd.agents.workspace.qa import WorkspaceQa, enabled
+from memoryd.agents.workspace.qa import WorkspaceQa, require_qa
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.counters import CacheUses, Durations
 from memoryd.domain.documents import RelativePath, SkippedFile
@@ -37,24 +37,24 @@ SKIPPED_SHOWN = 50
 
 
 class IndexStats(Struct, frozen=True):
-    """What was counted in one index."""
+    """The figures of one index."""
 
-    held: Counts = Counts()
+    stored: Counts = Counts()
     lacking: int = 0
     """Texts and files without a vector."""
     embedded: int = 0
-    """Passages with one, of which several may have the same text."""
+    """Passages with a vector; several of them may have the same text."""
     outstanding: OutstandingReply | None = None
-    """What is still to be sent to a provider; None if nothing is sent anywhere."""
+    """The work that is still to be sent to a provider; None if nothing is sent."""
     flagged: Sequence[tuple[str, str]] = ()
-    """Path and flags of the first documents that were not read as they are, or are copies of a conflict."""
+    """Path and flags of the first documents that were altered when read, or are conflict copies."""
     unseen: tuple[SkippedFile, ...] = ()
-    """Pictures and sounds that are found by their names only, and why."""
+    """Pictures and sounds that are found only by their names, with the reason."""
     memories: MemoryCounts = MemoryCounts()
 
 
 class IndexCounter(Struct, kw_only=True, eq=False):
-    """Counts one index; what cannot be counted now stays as it was counted last."""
+    """Counts one index. A figure that cannot be counted now keeps its last value."""
 
     database: Database
     embedding_loop: EmbeddingLoop
@@ -62,35 +62,35 @@ class IndexCounter(Struct, kw_only=True, eq=False):
     _figures: IndexStats = IndexStats()
 
     async def take(self) -> IndexStats:
-        """Count now; each figure by itself, so that a store in trouble costs only what it cannot tell."""
-        # each in a transaction of its own, beside the loops that write: the figures need not add up
+        """Count each figure separately, so that a failing store affects only its own figures."""
+        # each in its own transaction, concurrent with the loops that write: the figures may not add up
         last, documents = self._figures, self.database.documents
         self._figures = IndexStats(
-            held=await _or_last(documents.counts(), last.held),
+            stored=await _or_last(documents.counts(), last.stored),
             lacking=await _or_last(self.embedding_loop.count(), last.lacking),
-            embedded=await _or_last(self._embedded(), last.embedded),
+            embedded=await _or_last(self._count_embedded(), last.embedded),
             outstanding=await _or_last(_outstanding(self.database, self.embedding), last.outstanding),
             flagged=await _or_last(documents.flagged(FLAGGED_SHOWN), last.flagged),
-            unseen=await _or_last(self._unseen(), last.unseen),
+            unseen=await _or_last(self._rejected_files(), last.unseen),
             memories=await _or_last(self.database.memories.counts(), last.memories),
         )
         return self._figures
 
-    async def _embedded(self) -> int:
+    async def _count_embedded(self) -> int:
         fingerprint = _fingerprint(self.embedding)
         return await self.database.vectors.count_embedded(fingerprint) if fingerprint else 0
 
-    async def _unseen(self) -> tuple[SkippedFile, ...]:
+    async def _rejected_files(self) -> tuple[SkippedFile, ...]:
         fingerprint = _fingerprint(self.embedding)
         rejected = await self.database.vectors.rejected(fingerprint) if fingerprint else ()
         return tuple(map(_skipped, rejected))
 
 
 async def _outstanding(database: Database, embedding: Embedding) -> OutstandingReply | None:
-    """Count what of an index is still to be sent; None if nothing is sent anywhere. Raises StoreError."""
+    """Return the part of an index that is still to be sent; None if nothing is sent. Raises StoreError."""
     if not embedding.sends:
         return None
-    # no space has an empty fingerprint: before there is an embedder, all passages are still to be sent
+    # no space has an empty fingerprint: without an embedder, all passages are still to be sent
     return await database.vectors.pending_cost(_fingerprint(embedding))
 
 
@@ -99,9 +99,9 @@ def _fingerprint(embedding: Embedding) -> str:
     return "" if embedder is None else embedder.identity.fingerprint
 
 
-async def _or_last(asked: Awaitable[Result], last: Result) -> Result:
+async def _or_last(count: Awaitable[Result], last: Result) -> Result:
     with contextlib.suppress(StoreError):
-        return await asked
+        return await count
     return last
 
 
@@ -113,12 +113,12 @@ def _skipped(refused: RejectedPassage) -> SkippedFile:
 
 
 class ConversationCounter(Struct, eq=False):
-    """Counts the conversations of one agent; what cannot be counted now stays as it was counted last."""
+    """Counts the conversations of one agent. A figure that cannot be counted now keeps its last value."""
 
     conversations: AgentConversations
     embedding: Embedding
-    owed: Callable[[], str] = lambda: ""
-    """Asked what of forgetting is not finished."""
+    unfinished: Callable[[], str] = lambda: ""
+    """Returns why a conversation is not completely forgotten yet; empty if none is pending."""
     _outstanding: OutstandingReply | None = None
     _counts: ConversationCounts = ConversationCounts()
     _stored: Counts = Counts()
@@ -126,31 +126,31 @@ class ConversationCounter(Struct, eq=False):
 
     @property
     def trouble(self) -> str:
-        """Why the index does not follow the conversations, or the forgetting of one; empty if it does."""
-        return self.owed() or self.conversations.trouble or ""
+        """Why a conversation is not forgotten yet, or the index does not follow; empty if neither is so."""
+        return self.unfinished() or self.conversations.trouble or ""
 
     async def take(self) -> ConversationsReply | None:
-        """Count now; None for an agent whose conversations nobody keeps."""
-        these = self.conversations
-        if not these.is_wanted:
+        """Count now; return None for an agent without conversations to index."""
+        conversations = self.conversations
+        if not conversations.is_wanted:
             return None
         with contextlib.suppress(StoreError):
-            self._counts = await these.database.conversations.counts()
-            self._stored = await these.database.documents.counts()
-            self._outstanding = await _outstanding(these.database, self.embedding)
-            known = await these.writer.known()
-            self._unknown = tuple(SkippedFile(path, one.problem) for path, one in known.items() if one.problem)
-        failures = these.failures
-        times = [feeder.last_read_at for feeder in these.feeders if feeder.last_read_at is not None]
+            self._counts = await conversations.database.conversations.counts()
+            self._stored = await conversations.database.documents.counts()
+            self._outstanding = await _outstanding(conversations.database, self.embedding)
+            known = await conversations.writer.known()
+            self._unknown = tuple(SkippedFile(path, entry.problem) for path, entry in known.items() if entry.problem)
+        failures, feeders = conversations.failures, conversations.feeders
+        times = [feeder.last_read_at for feeder in feeders if feeder.last_read_at is not None]
         return ConversationsReply(
-            path=str(these.database.path),
+            path=str(conversations.database.path),
             bytes=self._stored.bytes,
             conversations=self._counts.conversations,
             parts=self._counts.parts,
             chunks=self._counts.chunks,
             passages=self._stored.passages,
-            pendingEmbeddings=await these.embedding_loop.owed(),
-            reading=any(feeder.is_reading for feeder in these.feeders),
+            pendingEmbeddings=await conversations.embedding_loop.owed(),
+            reading=any(feeder.is_reading for feeder in feeders),
             lastReadAt=rfc3339(max(times, default=None)),
             unreadable=len(failures),
             skipped=skipped_replies(self._skipped(failures)),
@@ -172,8 +172,8 @@ class ConversationCounter(Struct, eq=False):
         if seen is None:
             return None
         folders = [
-            TranscriptFolderReply(path=str(one.path), files=one.files, reason=one.problem or None)
-            for one in seen.folders
+            TranscriptFolderReply(path=str(folder.path), files=folder.files, reason=folder.problem or None)
+            for folder in seen.folders
         ]
         return TranscriptsReply(
             folders=folders,
@@ -186,25 +186,25 @@ class ConversationCounter(Struct, eq=False):
 
 
 def skipped_replies(skipped: Iterable[SkippedFile]) -> list[SkippedReply]:
-    """Return the first of what is skipped."""
-    return [SkippedReply(path=one.path, reason=one.reason) for one in islice(skipped, SKIPPED_SHOWN)]
+    """Return the first skipped files."""
+    return [SkippedReply(path=file.path, reason=file.reason) for file in islice(skipped, SKIPPED_SHOWN)]
 
 
 class Counters(Struct, frozen=True, kw_only=True):
-    """Counts over all workspaces together."""
+    """The counters of all workspaces together."""
 
     seconds: Mapping[str, Durations]
-    """How long arms took, by arm."""
+    """The durations of searches, by arm."""
     states: Mapping[tuple[str, str], int]
-    """How often an arm took part, by arm and how."""
-    looks: Mapping[str, int]
-    """How often the disk was looked at, by what for."""
+    """The number of searches by arm and by its state."""
+    scans: Mapping[str, int]
+    """The number of scans of the disk, by reason."""
     caches: Mapping[str, CacheUses]
     vector_bytes: int
-    """What the vectors take that questions were compared with."""
+    """The bytes of memory of the vectors that questions were compared with."""
 
     def after(self, earlier: "Counters") -> "Counters":
-        """Return these counts with those of memories that these took the place of."""
+        """Return these counters plus those of the memories that these replaced."""
         seconds: defaultdict[str, Durations] = defaultdict(Durations)
         for counters in (earlier, self):
             for arm, durations in counters.seconds.items():
@@ -212,92 +212,91 @@ class Counters(Struct, frozen=True, kw_only=True):
         return Counters(
             seconds=seconds,
             states=Counter(earlier.states) + Counter(self.states),
-            looks=Counter(earlier.looks) + Counter(self.looks),
+            scans=Counter(earlier.scans) + Counter(self.scans),
             caches={name: _sum(filter(None, (earlier.caches.get(name), uses))) for name, uses in self.caches.items()},
             vector_bytes=self.vector_bytes,
         )
 
 
-def measured(
+def sum_counters(
     *,
     indexes: Sequence[WorkspaceIndex],
     sidecars: Iterable[ArmTimes],
     conversations: Sequence[AgentConversations],
     books: Iterable[MemoryCache],
 ) -> Counters:
-    """Return the sums; arms over conversations have names of their own."""
+    """Return the sums. The arms of conversations have names of their own."""
     seconds: defaultdict[str, Durations] = defaultdict(Durations)
     states: Counter[tuple[str, str]] = Counter()
-    named = [("", times) for times in (*(index.builtin.times for index in indexes), *sidecars)]
-    named += [("conversations ", one.search.times) for one in conversations]
-    for over, times in named:
+    arms = [("", times) for times in (*(index.builtin.times for index in indexes), *sidecars)]
+    arms += [("conversations ", agent.search.times) for agent in conversations]
+    for prefix, times in arms:
         for (arm, state), number in times.states.items():
-            states[over + arm, state] += number
+            states[prefix + arm, state] += number
         for arm, durations in times.seconds.items():
-            seconds[over + arm].join(durations)
-    looks: Counter[str] = Counter()
+            seconds[prefix + arm].join(durations)
+    scans: Counter[str] = Counter()
     for index in indexes:
-        looks.update(index.indexer.triggers.looks)
-    searches = (*(index.builtin for index in indexes), *(one.search for one in conversations))
-    loops = [*(index.embedding_loop for index in indexes), *(one.embedding_loop for one in conversations)]
-    held = (one.vector_index for one in searches)
+        scans.update(index.indexer.triggers.looks)
+    searches = (*(index.builtin for index in indexes), *(agent.search for agent in conversations))
+    loops = (*(index.embedding_loop for index in indexes), *(agent.embedding_loop for agent in conversations))
     return Counters(
         seconds=seconds,
         states=states,
-        looks=looks,
+        scans=scans,
         caches={
-            "memories": _sum(one.uses for one in books),
-            "vectors": _sum(one.uses for one in loops),
+            "memories": _sum(book.uses for book in books),
+            "vectors": _sum(loop.uses for loop in loops),
         },
-        vector_bytes=sum(one.held_bytes for one in held if one is not None),
+        vector_bytes=sum(search.vector_index.held_bytes for search in searches if search.vector_index is not None),
     )
 
 
 def _sum(uses: Iterable[CacheUses]) -> CacheUses:
     all_uses = list(uses)
-    return CacheUses(sum(one.hits for one in all_uses), sum(one.misses for one in all_uses))
+    return CacheUses(sum(use.hits for use in all_uses), sum(use.misses for use in all_uses))
 
 
 class QaCounter(Struct, frozen=True):
-    """Counts the questions and answers of one agent; without `shared` they are off."""
+    """Counts the questions and answers of one agent. Without `shared` they are off."""
 
     agent: str
     shared: WorkspaceQa | None
 
     async def now(self, *, names_all: bool = False) -> QaStatsReply:
-        """Count what there is; with `names_all` files are named though nobody knows whose they are.
+        """Count now. With `names_all`, files whose agent is unknown are named, too.
 
         Raises Disabled, and NotNow and StoreUnavailable while the files cannot be used.
         """
-        shared = enabled(self.shared)
+        shared = require_qa(self.shared)
         await shared.read(lambda store: store.sessions.look())
         return await asyncio.to_thread(self._stats_reply, shared, names_all)
 
     async def known(self) -> QaStatsReply | None:
-        """Count what is known, also while the files cannot be read; None where they are off."""
+        """Count what is known, even while the files cannot be read; return None if they are off."""
         return None if self.shared is None else await asyncio.to_thread(self._stats_reply, self.shared, False)
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the files now; nothing where they are off."""
+        """The current problems of the files; empty if they are off."""
         return [] if self.shared is None else self.shared.problems(self.agent)
 
     def _stats_reply(self, shared: WorkspaceQa, names_all: bool) -> QaStatsReply:
         entries = shared.store.sessions.of(self.agent)
         try:
-            measured = disk_usage(shared.workspace)
+            disk = disk_usage(shared.workspace)
         except OSError:
-            # the same keeps the store from being read, and `problems` tells of that
-            measured = QaDiskUsage()
-        whole, usage = totals(counted(entry) for entry in entries), shared.store.archive.usage
+            # the same error keeps the store from being read, and `problems` reports it
+            disk = QaDiskUsage()
+        total, usage = totals(counted(entry) for entry in entries), shared.store.archive.usage
         return QaStatsReply(
             sessions=len(entries),
-            turns=whole.turns,
-            answers=whole.answers,
-            ratio=whole.ratio,
-            archived=measured.archived,
-            bytes=measured.bytes,
-            archiveBytes=measured.archive_bytes,
+            turns=total.turns,
+            answers=total.answers,
+            ratio=total.ratio,
+            archived=disk.archived,
+            bytes=disk.bytes,
+            archiveBytes=disk.archive_bytes,
             maxBytes=usage.max_bytes,
             full=usage.is_full,
             pruned=usage.pruned,

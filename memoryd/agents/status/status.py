@@ -1,4 +1,4 @@
-"""The status of an agent's memory: the states of its parts, its index, and what is degraded and since when."""
+"""The status of an agent's memory: the states of its parts, its index, and its degradations with their start times."""
 
 import asyncio
 import time
@@ -37,26 +37,26 @@ from memoryd.store.ledger.ledger import Ledger
 from memoryd.wire import Event
 
 NEW_PARTS_SECONDS = 10.0
-"""How long parts that were just made may take to find out what does not work."""
+"""Seconds that newly created parts may take to find out what does not work."""
 POLL_SECONDS = 1.0
 _FINE = (ModelPhase.READY, ModelPhase.OFF)
 _WITHOUT_MEDIA = f"pictures and sounds are left out, only {MODELS[0]} takes them; {{}}"
 
 
 class AgentState(Struct, frozen=True, kw_only=True):
-    """What the parts of one agent's memory say of themselves at one moment, read without querying the index."""
+    """The states of the parts of one agent's memory at one moment, read without querying the index."""
 
     id: str
     workspace: Path
     has_workspace: bool
     leads_elsewhere: bool
-    """Whether the path leads to another folder than the one that the index is of."""
+    """Whether the path leads to another folder than the indexed one."""
     settings: MemorySearchSection
-    """What the configuration asks for, of which the states say how much is so."""
+    """The configuration; the states show how far it is achieved."""
     sync: SyncState
     index_path: Path
     index_trouble: str | None
-    """Why the file of the index cannot be used, or not be written."""
+    """Why the index file cannot be used or written."""
     vector_engine: str
     watcher: WatcherReply
     outside: OutsideCount
@@ -64,7 +64,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     embedding_seconds_left: float | None = None
     embedding_trouble: str | None
     is_embedding_idle: bool
-    """Whether nobody wants the vectors that are missing."""
+    """Whether the missing vectors are not wanted."""
     choice: Choice
     takes_media: bool
     embedder: PhaseRecord
@@ -72,39 +72,39 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """None while there is no embedder."""
     provider_fallback: ProviderFallback | None
     reranker: RerankerReply | None
-    """None: nothing is reranked."""
+    """None if nothing is reranked."""
     text: TextModelReply | None = None
-    """Who labels memories and writes prose; None: nobody."""
+    """The model that labels memories and writes prose; None without one."""
     qmd: QmdState | None
     troubles: Mapping[str, str] = {}
-    """What is wrong with `ledger`, `qa`, `sessions`, `memories` and `team`; empty texts where nothing is."""
+    """The problems of `ledger`, `qa`, `sessions`, `memories` and `team`; an empty text means no problem."""
     pending_captures: int = 0
-    """Messages that are still to be looked at for memories."""
+    """The number of messages that are still to be searched for memories."""
     team: TeamReply | None = None
 
     @property
     def provider(self) -> str:
-        """Return who embeds now; `none`: nobody."""
+        """The provider that embeds now, or `none`."""
         return "none" if self.identity is None else self.identity.provider
 
     @property
     def model(self) -> str | None:
-        """Return which model embeds now, None without one."""
+        """The model that embeds now, or None."""
         return None if self.identity is None else self.identity.model
 
     @property
     def roots(self) -> list[RootReport]:
-        """The folders that are looked at, and those that must be there and are not."""
-        return [one for one in self.sync.roots if one.state is not RootState.MISSING or not one.root.is_optional]
+        """The folders that are scanned, and the required folders that are missing."""
+        return [root for root in self.sync.roots if root.state is not RootState.MISSING or not root.root.is_optional]
 
     @property
     def backend(self) -> Literal["builtin", "qmd"]:
-        """Return which engine answers."""
+        """The engine that answers."""
         return "builtin" if self.qmd is None or self.qmd.fallback else "qmd"
 
     @property
     def fallback(self) -> Fallback | None:
-        """Return who is out: qmd before the provider of embeddings, which matters only where qmd does not answer."""
+        """The failed engine: qmd, else the provider of embeddings, which matters only if qmd does not answer."""
         if self.qmd is not None and self.qmd.fallback is not None:
             return self.qmd.fallback
         out = self.provider_fallback
@@ -120,14 +120,14 @@ def _watcher_reply(watcher: FileWatcher | None, remote: str) -> WatcherReply:
 
 
 class Degradation(Struct, frozen=True):
-    """A part that does less than it should."""
+    """A part that does less than configured."""
 
     part: str
     reason: str
 
 
 def degradations(state: AgentState) -> Iterator[Degradation]:
-    """Yield everything that does less than the configuration asks for, the index itself first."""
+    """Yield every degradation, that of the index first."""
     settings, watcher, out = state.settings, state.watcher, state.provider_fallback
     is_without_media = settings.multimodal.enabled and not state.takes_media
     reasons = {
@@ -153,7 +153,7 @@ def _model_trouble(model: RerankerReply | TextModelReply) -> str | None:
 
 def _doubt_about_privacy(state: AgentState) -> str:
     hold = state.sync.hold
-    # one that ends by itself is no trouble, and without a workspace there is a plainer reason
+    # a hold that ends by itself is no trouble, and without a workspace there is a simpler reason
     is_lasting = hold is not None and hold.ends_in is None and state.has_workspace
     return hold.reason if hold is not None and is_lasting else state.sync.notice
 
@@ -179,7 +179,7 @@ def _folder_degradations(state: AgentState) -> Iterator[Degradation]:
 
 
 class DegradationTracker(Struct, eq=False):
-    """Remembers since when each part has been degraded, and publishes each beginning and end.
+    """Records the start time of each degradation, and publishes each start and end.
 
     `clock` is monotonic, in seconds.
     """
@@ -190,16 +190,19 @@ class DegradationTracker(Struct, eq=False):
     _no_recovery_before: float = 0.0
 
     def keep_for(self, agents: Collection[str]) -> None:
-        """Keep what is known of these agents, whose parts are made anew: until those report, silence is no recovery."""
+        """Keep the degradations of these agents, whose parts are created anew.
+
+        Until the new parts report, a missing degradation is no recovery.
+        """
         self._no_recovery_before = self.clock() + NEW_PARTS_SECONDS
         self._since = {key: since for key, since in self._since.items() if key[0] in agents}
 
-    def update(self, agent: str, found: Sequence[Degradation]) -> list[DegradedReply]:
-        """Return what an agent's memory falls short of now, each with the time it began; publish what changed."""
-        # without an await: the loop that looks and everybody who asks for the status call this, and each beginning
-        # and end is to be published once
+    def update(self, agent: str, current: Sequence[Degradation]) -> list[DegradedReply]:
+        """Return an agent's degradations with their start times, and publish the changes."""
+        # without an await: the polling loop and all status requests call this, and each start and end must be
+        # published once
         now = datetime.now(UTC)
-        present = {(agent, one.part): one.reason for one in found}
+        present = {(agent, degradation.part): degradation.reason for degradation in current}
         is_over = self.clock() >= self._no_recovery_before
         for key in [key for key in self._since if is_over and key[0] == agent and key not in present]:
             since = self._since.pop(key)
@@ -209,19 +212,21 @@ class DegradationTracker(Struct, eq=False):
                 self._since[key] = now
                 self.publish(Event.DEGRADED, {"agent": agent, "part": key[1], "reason": reason})
         return [
-            DegradedReply(part=one.part, reason=one.reason, since=rfc3339(self._since[agent, one.part]))
-            for one in found
+            DegradedReply(part=degraded.part, reason=degraded.reason, since=rfc3339(self._since[agent, degraded.part]))
+            for degraded in current
         ]
 
 
 DegradationsOf = Callable[[str], Sequence[Degradation]]
-"""What an agent's memory falls short of for reasons that lie outside of it."""
+"""Returns an agent's degradations whose reasons lie outside its memory."""
 
 
 class MemoryStatus(Struct, frozen=True):
-    """The memory of one agent; `workers` are the processes of its models, `remote` is None if no text leaves here.
+    """The memory of one agent. `workers` are the processes of its models.
 
-    `qa` is None where questions and answers are off.
+    `remote` is None if no text leaves the machine.
+
+    `qa` is None if questions and answers are off.
     """
 
     state: AgentState
@@ -235,23 +240,23 @@ class MemoryStatus(Struct, frozen=True):
 
     @property
     def embedded(self) -> int:
-        """Return how many passages have a vector in the space of the present embedder; 0 without one."""
-        # the figures are counted one after the other, while notes come and go
-        return 0 if self.state.identity is None else min(self.figures.embedded, self.figures.held.passages)
+        """The number of passages with a vector in the space of the current embedder; 0 without one."""
+        # the figures are counted one after another while notes are added and deleted
+        return 0 if self.state.identity is None else min(self.figures.embedded, self.figures.stored.passages)
 
     @property
     def pending_embeddings(self) -> int:
-        """Return how many passages are to get a vector; 0 while nobody wants those that are missing."""
+        """The number of passages that will get a vector; 0 while the missing vectors are not wanted."""
         return 0 if self.state.is_embedding_idle else self.figures.lacking
 
     @property
     def all_skipped(self) -> tuple[SkippedFile, ...]:
-        """Return the documents that are not indexed, or found by only some arms, and why."""
+        """The documents that are not indexed, or can be found by only some arms, with the reason."""
         return (*self.state.sync.skipped, *self.figures.unseen)
 
 
 class AgentParts(Struct, frozen=True, kw_only=True):
-    """The parts of one agent's memory, of which status tells."""
+    """The parts of one agent's memory that status reports on."""
 
     id: str
     path: WorkspacePath
@@ -270,17 +275,17 @@ class AgentParts(Struct, frozen=True, kw_only=True):
     memories_trouble: Callable[[], str]
     pending_captures: Callable[[], int]
     team: Callable[[], TeamReply] | None
-    """How its exchange with a team does; None: it is in none."""
+    """Returns the state of the exchange with the team; None without a team."""
     team_trouble: Callable[[], str]
 
     @property
     def workers(self) -> dict[str, WorkerKeeper[Any]]:
-        """The processes that run its models, by what they are for."""
-        kept = {"embedder": self.embedding.local, "reranker": self.reranking, "text model": self.text}
-        return {name: one.worker for name, one in kept.items() if one is not None and one.worker is not None}
+        """The processes that run its models, by their purpose."""
+        models = {"embedder": self.embedding.local, "reranker": self.reranking, "text model": self.text}
+        return {name: model.worker for name, model in models.items() if model is not None and model.worker is not None}
 
     def state(self, place: PathState) -> AgentState:
-        """Return what the parts say of themselves now; `place` is where the path of the workspace leads."""
+        """Return the current states of the parts. `place` is the checked path of the workspace."""
         index, plan, slot = self.index, self.embedding.plan, self.embedding.slot
         vectors, sync = index.builtin.vector_index, index.indexer.state
         return AgentState(
@@ -294,7 +299,7 @@ class AgentParts(Struct, frozen=True, kw_only=True):
             index_trouble=index.keeper.trouble,
             vector_engine=vectors.engine if vectors else "resident",
             watcher=_watcher_reply(index.watcher, sync.remote),
-            outside=index.outside.found,
+            outside=index.outside.latest,
             reading_seconds_left=index.indexer.seconds_left,
             embedding_seconds_left=index.embedding_loop.seconds_left,
             embedding_trouble=index.embedding_loop.trouble,
@@ -320,7 +325,7 @@ class AgentParts(Struct, frozen=True, kw_only=True):
 
 
 def _remote_reply(embedding: Embedding, outstanding: OutstandingReply | None) -> RemoteReply | None:
-    """Return the provider that text is sent to and what was spent there today; None if no text leaves the machine."""
+    """Return the provider that text is sent to and today's spending; None if no text leaves the machine."""
     remote = embedding.remote
     if remote is None:
         return None
@@ -335,9 +340,9 @@ def _remote_reply(embedding: Embedding, outstanding: OutstandingReply | None) ->
 
 
 class StatusBoard:
-    """Tells of each agent's memory, and of each degradation as it begins and ends.
+    """Describes each agent's memory, and tracks the start and end of each degradation.
 
-    `outside` says what else falls short for an agent, beyond the parts of its memory.
+    `outside` returns an agent's further degradations, outside the parts of its memory.
     """
 
     def __init__(
@@ -349,26 +354,26 @@ class StatusBoard:
         degradations.keep_for({parts.id for parts in agents})
 
     async def run(self, poll_seconds: float = POLL_SECONDS) -> None:
-        """Look again and again what is degraded, so that whoever listens hears of it without asking."""
+        """Poll the degradations, so that event subscribers receive changes without a status request."""
         while True:
             for parts in self._agents:
-                self._degradations_of(parts.state(await parts.path.look()))
+                self._degradations_of(parts.state(await parts.path.check()))
             await asyncio.sleep(poll_seconds)
 
     async def describe(self, agents: Sequence[AgentParts]) -> list[MemoryStatus]:
-        """Describe the memories of these agents now; each index is counted once."""
-        # counted first, since that awaits the stores: the states after it are all of one moment. The embedder may have
-        # been exchanged meanwhile; then what lacks a vector was counted for the one before, until the next call
+        """Describe the current memories of these agents; each index is counted once."""
+        # counted first, since that awaits the stores: the states read afterwards are all of one moment. If the embedder
+        # was replaced during the count, the missing vectors are those of the previous embedder until the next call
         figures = {counter: await counter.take() for counter in dict.fromkeys(parts.counter for parts in agents)}
         counted = [await parts.ledger.count(parts.id, str(parts.index.rules.workspace)) for parts in agents]
         qas = [await parts.qa.known() for parts in agents]
         conversations = [await parts.conversations.take() for parts in agents]
-        places = await asyncio.gather(*(parts.path.look() for parts in agents))
+        places = await asyncio.gather(*(parts.path.check() for parts in agents))
         described = []
-        for parts, place, ledger, qa, said in zip(agents, places, counted, qas, conversations, strict=True):
+        for parts, place, ledger, qa, sessions in zip(agents, places, counted, qas, conversations, strict=True):
             state, embedding, counts = parts.state(place), parts.embedding, figures[parts.counter]
             remote, degraded = _remote_reply(embedding, counts.outstanding), self._degradations_of(state)
-            described.append(MemoryStatus(state, counts, parts.workers, remote, degraded, ledger, qa, said))
+            described.append(MemoryStatus(state, counts, parts.workers, remote, degraded, ledger, qa, sessions))
         return described
 
     def _degradations_of(self, state: AgentState) -> list[DegradedReply]:

@@ -1,10 +1,11 @@
-"""One index of a workspace: its file, the loops that keep it equal to the notes, and the search over it."""
+"""The index of one workspace: its file, the loops that keep it equal to the notes, and the search over it."""
 
 import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -45,13 +46,12 @@ from memoryd.store.index.database import Database
 from memoryd.wire import Event
 
 SHARE = 0.01
-"""Of the time may be spent on counting."""
-PURGE_PENDING = "private notes are still to be removed from the index, which cannot be written"
+"""The share of the time that may be spent on counting."""
 ELSEWHERE = "the path of the workspace leads to another folder than when memoryd was started; restart memoryd"
 
 
-class Surroundings(Struct, frozen=True):
-    """What every workspace of the daemon shares."""
+class DaemonResources(Struct, frozen=True):
+    """The resources that all workspaces of the daemon share."""
 
     executor: Executor
     limits: LimitsSection
@@ -61,25 +61,25 @@ class Surroundings(Struct, frozen=True):
     ledgers: Ledgers
     models: ModelParts
     qas: Mapping[str, WorkspaceQa]
-    """By the ids of agents; none for those whose questions and answers are off."""
+    """By agent id; agents whose questions and answers are off are missing."""
     agents: Sequence[Agent]
-    """All there are, on whatever workspace."""
+    """All agents, on all workspaces."""
 
 
 class Follower(Protocol):
-    """What is made of the same notes: another engine over them, or the book of their memories."""
+    """A component derived from the same notes: another engine over them, or the cache of their memories."""
 
     def note_change(self) -> None:
-        """Take the news that notes changed."""
+        """Report that notes changed."""
 
     def demand(self) -> None:
-        """Take the news that notes became private: follow at once."""
+        """Report that notes became private: the follower must update at once."""
 
 
 class WorkspaceIndex:
-    """The parts of one index, wired together: what one of them notices, the others are told here.
+    """The parts of one index, wired together: it passes the events of each part to the others.
 
-    `agents` are those that share it; the first one's settings hold. `followers` hear of changes, too.
+    `agents` share the index; the settings of the first one apply. `followers` are also notified of changes.
     """
 
     def __init__(
@@ -89,50 +89,62 @@ class WorkspaceIndex:
         embedding: Embedding,
         reranking: Reranking | None,
         rules: WorkspaceRules,
-        around: Surroundings,
+        resources: DaemonResources,
     ) -> None:
-        settings, around = agents[0].memory_search, replace(around, publish=_to_each_of(agents, around.publish))
+        settings, resources = (
+            agents[0].memory_search,
+            replace(resources, publish=publish_to_each(agents, resources.publish)),
+        )
         self.followers: list[Follower] = []
         self.purges: list[Callable[[], Awaitable[str]]] = []
-        """What rewrites other indexes of the notes without what these say no more; each returns why not, or nothing."""
+        """Functions that rewrite other indexes of the notes without their deleted content.
+
+        Each returns why not, or "".
+        """
         self.rules = rules
-        self.outside = OutsideCounter(lambda: rules.look()[1], around.executor)
-        self.database = Database(path=agents[0].index_path, executor=around.executor)
+        self.outside = OutsideCounter(lambda: rules.read()[1], resources.executor)
+        self.database = Database(path=agents[0].index_path, executor=resources.executor)
         self.keeper = Keeper(
             database=self.database,
             is_private=self.database.path.is_relative_to(state_dir()),
             on_new=self._on_new_index,
             is_rebuilt=lambda: self.indexer.is_settled,
         )
-        self.watcher = around.watcher
+        self.watcher = resources.watcher
         spaces = Spaces(self.database)
-        # the keeper and the lane come before the parts that they speak to, and look these up when they have news
-        self.embedding_loop = self._embedding_loop(settings, embedding, spaces, around)
+        # the keeper and the embedding loop are created before the parts that they notify, and look these up on use
+        self.embedding_loop = self._embedding_loop(settings, embedding, spaces, resources)
         self.indexer = Indexer(
             database=self.database,
-            executor=around.executor,
+            executor=resources.executor,
             workspace=rules.workspace,
-            look=rules.look,
+            look=rules.read,
             settings=index_settings(settings),
             events=IndexEvents(
-                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=around.publish
+                on_scan=self._on_scan, on_commit=self._on_commit, on_purge=self._on_purge, publish=resources.publish
             ),
         )
-        wanted = settings.query.rerank
-        rerank = None
+        rerank, rerank_settings = None, settings.query.rerank
         if reranking is not None:
-            seconds = wanted.deadline_ms / 1000
-            rerank = RerankArm(reranking=reranking, candidates=wanted.candidates, seconds=seconds)
-        self.builtin = self._made_search(settings, embedding.slot, spaces, around, rerank)
-        self.words = self._made_search(settings, CurrentEmbedder(lambda _state: None), spaces, around)
-        """The same by words alone."""
+            seconds = rerank_settings.deadline_ms / 1000
+            rerank = RerankArm(reranking=reranking, candidates=rerank_settings.candidates, seconds=seconds)
+        new_search = partial(
+            BuiltinSearch,
+            database=self.database,
+            spaces=spaces,
+            settings=search_settings(settings, resources.limits.max_vector_bytes),
+            withdrawn=self.indexer.withdrawn,
+        )
+        self.builtin = new_search(slot=embedding.slot, rerank=rerank)
+        self.words = new_search(slot=CurrentEmbedder(lambda _state: None))
+        """A search by words alone."""
 
     def _embedding_loop(
         self,
         settings: MemorySearchSection,
         embedding: Embedding,
         spaces: Spaces,
-        around: Surroundings,
+        resources: DaemonResources,
     ) -> EmbeddingLoop:
         return EmbeddingLoop(
             database=self.database,
@@ -140,30 +152,13 @@ class WorkspaceIndex:
             slot=embedding.slot,
             settings=embedding_loop_settings(settings, embedding.plan.choice),
             links=EmbeddingLoopLinks(
-                lookup=around.lookup,
-                publish=around.publish,
+                lookup=resources.lookup,
+                publish=resources.publish,
                 on_removed=lambda: self.builtin.forget_vectors(),
-                attach=attachments(around.executor, self.rules.look),
+                attach=attachments(resources.executor, self.rules.read),
                 hold=self.hold,
                 obstacle=embedding.obstacle,
             ),
-        )
-
-    def _made_search(
-        self,
-        settings: MemorySearchSection,
-        slot: CurrentEmbedder,
-        spaces: Spaces,
-        around: Surroundings,
-        rerank: RerankArm | None = None,
-    ) -> BuiltinSearch:
-        return BuiltinSearch(
-            database=self.database,
-            spaces=spaces,
-            slot=slot,
-            settings=search_settings(settings, around.limits.max_vector_bytes),
-            withdrawn=self.indexer.withdrawn,
-            rerank=rerank,
         )
 
     @property
@@ -173,30 +168,30 @@ class WorkspaceIndex:
 
     @property
     def pending_files(self) -> int:
-        """Files that are still to be read, renamed or removed, as of the last scan."""
+        """The number of files that were still to be read, renamed or removed at the last scan."""
         return self.indexer.state.pending_files
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot follow the notes: its file cannot be used, or the last sync could not finish."""
+        """Why the index cannot follow the notes: its file cannot be used, or the last sync did not finish."""
         return self.keeper.trouble or self.indexer.state.trouble
 
     @property
     def why_waiting(self) -> str:
-        """Why files that changed may not be indexed now; empty if they may, or none did."""
+        """Why changed files must not be indexed now; empty if they may, or if none changed."""
         hold = self.indexer.state.hold
         return hold.reason if hold is not None and self.pending_files else ""
 
     def demand(self, *, force: bool = False) -> int:
-        """Ask for a scan now, of every file with `force`; return the ticket that `settled` takes."""
+        """Request a scan now, of every file with `force`; return the ticket that `settled` takes."""
         return self.indexer.triggers.demand(is_forced=force)
 
     async def settled(self, ticket: int) -> None:
-        """Wait until the scan of this ticket has been worked off, save what an unreadable root holds back."""
+        """Wait until the scan of this ticket is processed, except for files of an unreadable root."""
         await self.indexer.triggers.served(ticket)
 
     async def follow(self, seconds: float) -> bool:
-        """Have what is on disk now be read, no longer than these seconds; return whether it was."""
+        """Read what is on disk now, for at most `seconds`; return whether all was read."""
         try:
             async with asyncio.timeout(seconds):
                 await self.settled(self.demand())
@@ -205,54 +200,55 @@ class WorkspaceIndex:
         return True
 
     def take_over(self, before: "WorkspaceIndex") -> None:
-        """Do what an index over the same file, which is closed, was asked for and has not done."""
+        """Take over the unfinished requests of `before`, a closed index over the same file."""
         self.indexer.take_over(before.indexer)
         self.embedding_loop.take_over(before.embedding_loop)
 
     def note_jump(self, jump: Jump) -> None:
-        """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
+        """Handle a clock jump: scan everything, and after a step back do not trust modification times."""
         if jump.was_set_back:
             self.indexer.triggers.distrust_times()
         else:
             self.indexer.triggers.demand()
 
     async def catch_up(self, seconds: float) -> int:
-        """Follow what changed on disk until now, within these seconds; return how many files are lacking then.
+        """Follow the changes on disk until now, for at most `seconds`; return how many files are still lacking.
 
-        It costs next to nothing where the watcher knows that nothing changed. Without events the disk is looked at.
+        This is cheap if the watcher knows that nothing changed. Without events the disk is scanned.
         """
-        return await self.indexer.catch_up(seconds, is_watched=self._hears_all())
+        return await self.indexer.catch_up(seconds, is_watched=self._is_watched())
 
-    def look_soon(self) -> None:
-        """Have what was just written here read at once; nobody waits for it."""
-        self.indexer.look_soon(is_watched=self._hears_all())
+    def scan_soon(self) -> None:
+        """Read in the background what was just written here."""
+        self.indexer.look_soon(is_watched=self._is_watched())
 
     async def holds(self, paths: Set[RelativePath], seconds: float) -> bool:
-        """Have these notes, which were just written here, read within these seconds; return whether they were."""
-        return await self.indexer.holds(paths, seconds, is_watched=self._hears_all())
+        """Read these just written notes for at most `seconds`; return whether all were read."""
+        return await self.indexer.holds(paths, seconds, is_watched=self._is_watched())
 
-    def _hears_all(self) -> bool:
-        """Take what events tell now; tell whether that is all that changed until now."""
+    def _is_watched(self) -> bool:
+        """Process the events so far; return whether they cover all changes until now."""
         is_watched = self.watcher is not None and self.watcher.hear(str(self.database.path))
-        # what other machines change is no event
+        # changes by other machines cause no event
         return is_watched and not self.indexer.state.remote
 
     async def rescan(self, paths: Set[RelativePath], seconds: float) -> bool:
-        """Have the disk looked at within these seconds, since documents are not what the index has, whatever was told.
+        """Scan the disk regardless of events for at most `seconds`, since documents differ from the index.
 
-        Return whether it was; not so without time, which leaves it to the indexer, or if it knows of all of them.
+        Return whether it was scanned. It is not if the indexer already knows of all `paths`, or without time; then the
+        indexer scans later.
         """
         if paths <= self.indexer.lacking:
             return False
         if seconds <= 0:
             self.indexer.triggers.hint()
             return False
-        # by a hard link, or on a folder that is not watched yet, files change without an event
+        # through a hard link, or in a folder that is not watched yet, files change without an event
         await self.indexer.catch_up(seconds, is_watched=False)
         return True
 
     def freshness(self) -> Freshness:
-        """Return what the index still owes the disk."""
+        """Return how far the index lags behind the disk."""
         state = self.indexer.state
         return Freshness(
             files=len(self.indexer.known_paths),
@@ -260,14 +256,14 @@ class WorkspaceIndex:
             pending_embeddings=self.embedding_loop.pending,
             is_dirty=state.is_dirty,
             hold=self.hold() if state.pending_files else "",
-            outside=self.outside.found,
+            outside=self.outside.latest,
         )
 
     def hold(self) -> str:
         """Return why nothing new may be indexed or embedded now; empty if it may."""
         hold = self.indexer.state.hold
         if hold is None and self.indexer.is_withholding:
-            return PURGE_PENDING
+            return "private notes are still to be removed from the index, which cannot be written"
         return "" if hold is None else hold.reason
 
     def _on_scan(self, seen: Scan) -> None:
@@ -281,7 +277,7 @@ class WorkspaceIndex:
             follower.note_change()
 
     def _on_purge(self) -> None:
-        # vectors in memory first: a question that is asked now must not find what was purged
+        # vectors in memory first: a concurrent question must not find what was purged
         self.builtin.forget_vectors()
         self.embedding_loop.break_off()
         for follower in self.followers:
@@ -292,85 +288,84 @@ class WorkspaceIndex:
         self.embedding_loop.wake()
 
 
-def _to_each_of(agents: Sequence[Agent], publish: Publish) -> Publish:
-    """Return what tells the same news of each agent that shares an index."""
+def publish_to_each(agents: Sequence[Agent], publish: Publish) -> Publish:
+    """Return a function that publishes an event for each of the agents."""
 
-    def tell(event: Event, data: Mapping[str, object]) -> None:
+    def publish_all(event: Event, data: Mapping[str, object]) -> None:
         for agent in agents:
             publish(event, {"agent": agent.id, **data})
 
-    return tell
+    return publish_all
 
 
 class OutsideCounter:
-    """Counts after each scan; `found` is what the last count found."""
+    """Counts the Markdown files outside the scanned folders after each scan; `latest` is the last result."""
 
     def __init__(self, rules: Callable[[], ScanRules], executor: Executor) -> None:
-        self.found = OutsideCount()
+        self.latest = OutsideCount()
         self._rules = rules
         self._executor = executor
         self._scanned: asyncio.Queue[Scan] = asyncio.Queue(maxsize=1)
 
     def note_scan(self, seen: Scan) -> None:
-        """Take a scan; only the latest one is counted beside."""
-        # one that is waiting is older, and nobody has begun with it
+        """Queue a scan to be counted in the background; only the latest one is counted."""
+        # a queued scan is older, and its count has not begun
         if self._scanned.full():
             self._scanned.get_nowait()
         self._scanned.put_nowait(seen)
 
     async def run(self, share: float = SHARE) -> None:
-        """Count until cancelled, for at most a `share` of the time."""
+        """Count until cancelled, for at most `share` of the time."""
         while True:
             seen = await self._scanned.get()
-            # scans may come faster than this: it must not take the threads that they and the answers need
+            # scans may come faster than counts: counting must not occupy the threads that scans and answers need
             began = time.monotonic()
-            self.found = await asyncio.get_running_loop().run_in_executor(
+            self.latest = await asyncio.get_running_loop().run_in_executor(
                 self._executor, lambda seen: count_outside(seen, self._rules()), seen
             )
             await asyncio.sleep((time.monotonic() - began) / share)
 
 
-LOOK_SECONDS = 2.0
-"""After this a disk does not answer."""
+CHECK_SECONDS = 2.0
+"""Seconds after which a disk counts as unresponsive."""
 
 
 class PathState(Struct, frozen=True):
-    """Whether there is a folder at a path, and whether it is another than that of the index."""
+    """Whether a path is a folder, and whether it is another folder than the indexed one."""
 
     has_folder: bool = True
     leads_elsewhere: bool = False
 
 
 class WorkspacePath(Struct, eq=False):
-    """Asks, for one agent, whether its path still leads to the folder that the index is of."""
+    """Checks, for one agent, whether its path still leads to the indexed folder."""
 
     configured: Path
     index: WorkspaceIndex
     team: Callable[[], str] = str
-    """Says why what the agent's team shares may be older than it is there; empty if it is not."""
+    """Returns why the notes shared by the team may be outdated here; empty if they are current."""
     _leads_elsewhere: bool = False
-    _seen: PathState = PathState()
-    _looking: asyncio.Future[PathState] | None = None
+    _last: PathState = PathState()
+    _checking: asyncio.Future[PathState] | None = None
 
-    async def look(self, seconds: float = LOOK_SECONDS) -> PathState:
-        """Return where it leads now; where its disk does not answer in time, where it led when last it did."""
-        if self._looking is None or self._looking.done():
-            # one at a time: a disk that hangs keeps one thread
-            self._looking = asyncio.get_running_loop().run_in_executor(None, self._look)
+    async def check(self, seconds: float = CHECK_SECONDS) -> PathState:
+        """Return the current state of the path, or the last known state if its disk does not answer in time."""
+        if self._checking is None or self._checking.done():
+            # one at a time: an unresponsive disk blocks one thread only
+            self._checking = asyncio.get_running_loop().run_in_executor(
+                None, lambda: PathState(self.configured.is_dir(), self.leads_elsewhere())
+            )
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                self._seen = await asyncio.shield(self._looking)
-        return self._seen
-
-    def _look(self) -> PathState:
-        return PathState(self.configured.is_dir(), self.leads_elsewhere())
+                self._last = await asyncio.shield(self._checking)
+        return self._last
 
     def leads_elsewhere(self) -> bool:
-        """Tell whether it leads to another folder, or to none while that of the index is there. Blocks: two stats."""
+        """Return whether it leads to another folder, or to none while the indexed one exists. Blocks: two stats."""
         return self._may_lead_elsewhere and file_identity(self.configured) != file_identity(self.index.rules.workspace)
 
     async def catch_up(self, seconds: float) -> int:
-        """Do what `WorkspaceIndex.catch_up` does; what lies elsewhere is at least one file that is lacking."""
+        """Do what `WorkspaceIndex.catch_up` does; a path that leads elsewhere counts as at least one lacking file."""
         lacking = await self.index.catch_up(seconds)
         if self._may_lead_elsewhere and seconds > 0:
             try:
@@ -382,12 +377,12 @@ class WorkspacePath(Struct, eq=False):
         return max(int(self._leads_elsewhere), lacking)
 
     def freshness(self) -> Freshness:
-        """Return what the index still owes the disk, and why it stays so if the path leads elsewhere."""
-        owed = self.index.freshness()
-        hold, team = ELSEWHERE if self._leads_elsewhere else owed.hold, self.team()
-        return replace(owed, hold=hold, team=team) if self._leads_elsewhere or team else owed
+        """Return how far the index lags behind the disk, with the reason for it if the path leads elsewhere."""
+        freshness = self.index.freshness()
+        hold, team = ELSEWHERE if self._leads_elsewhere else freshness.hold, self.team()
+        return replace(freshness, hold=hold, team=team) if self._leads_elsewhere or team else freshness
 
     @property
     def _may_lead_elsewhere(self) -> bool:
-        """Whether there were symlinks on the way at the start; through later ones every look goes anyway."""
+        """Whether the path had symlinks at the start; symlinks made later are followed by every scan."""
         return self.configured != self.index.rules.workspace

@@ -1,4 +1,4 @@
-"""What the agents on one workspace share of its retained memories, and what forgets them."""
+"""The parts of retained memories that the agents on one workspace share, and the parts that forget memories."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.turns.told import ToldTurns
-from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex
+from memoryd.agents.workspace.index import DaemonResources, WorkspaceIndex
 from memoryd.agents.workspace.qa import WorkspaceQa
 from memoryd.agents.workspace.settings import owners_time
 from memoryd.config.agents import Agent
@@ -41,49 +41,49 @@ from memoryd.store.ledger.turns import ShownSpanRows, ToldRows
 from memoryd.store.ledger.usage import FirstSeen, RetainedHashes, UsageRows
 
 STRENGTH = 0.02
-"""How much age and use count in the order of recall, measured: see docs/explanation/memory.md."""
+"""The weight of age and use in the order of recall, measured: see docs/explanation/memory.md."""
 FOLLOW_SECONDS = 60.0
 TROUBLED_SECONDS = 5.0
-"""How long an index that says what is in its way may try again, before that is the answer."""
+"""Seconds that an index which reports a problem may retry before the problem is returned."""
 _PAGES = "bank/"
 
 
 class WorkspaceMemories(Struct, frozen=True, kw_only=True):
-    """The retained memories of one workspace. `name` is its real path, the key of rows."""
+    """The retained memories of one workspace. `name` is its real path, the key of its rows."""
 
     name: Path
     index: WorkspaceIndex
     ledger: Ledger
     ledgers: Sequence[Ledger]
-    """Those of all agents of the workspace: what is forgotten is so in each."""
+    """The ledgers of all agents of the workspace; a memory is forgotten in each of them."""
     book: MemoryCache
     journal: Journal
     text: TextModel | None
-    """Who labels and writes prose; None where nobody is configured."""
+    """The model that labels memories and writes prose; None if none is configured."""
     tombstones: TombstoneStore
-    """What is forgotten."""
+    """The forgotten memories."""
     opinions: OpinionStore
     stated: StatementHashes
-    """What was stated once, and may have been taken back."""
+    """The hashes of earlier statements, which may have been taken back since."""
     usage: UsageCache
-    """How often what is remembered was used, and how near at hand it is kept."""
+    """The number of uses of each memory, and its tier."""
     told: ToldTurns
-    """What was told for each question."""
+    """The memories that were shown for each question."""
 
 
-def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, around: Surroundings) -> WorkspaceMemories:
-    """Make what these agents share; the first one's settings hold."""
-    name, ledger = index.rules.workspace, around.ledgers.of(agents[0])
-    ledgers = around.ledgers.of_workspace(name)
-    book = _book(agents[0], index, FirstSeen(ledger, name), around.executor)
+def workspace_memories(agents: Sequence[Agent], index: WorkspaceIndex, resources: DaemonResources) -> WorkspaceMemories:
+    """Create the parts that these agents share; the settings of the first one apply."""
+    name, ledger = index.rules.workspace, resources.ledgers.of(agents[0])
+    ledgers = resources.ledgers.of_workspace(name)
+    book = _book(agents[0], index, FirstSeen(ledger, name), resources.executor)
     return WorkspaceMemories(
         name=name,
         index=index,
         ledger=ledger,
         ledgers=ledgers,
         book=book,
-        journal=_journal(agents[0], index, around),
-        text=around.models.writing(agents[0]),
+        journal=_journal(agents[0], index, resources),
+        text=resources.models.writing(agents[0]),
         tombstones=_tombstones(agents[0], ledger, ledgers, name),
         opinions=OpinionStore(OpinionSteps(ledger, name)),
         stated=StatementHashes(
@@ -120,15 +120,15 @@ def _usage(agent: Agent, index: WorkspaceIndex, book: MemoryCache, rows: UsageRo
     return usage
 
 
-def _journal(agent: Agent, index: WorkspaceIndex, around: Surroundings) -> Journal:
-    journal = around.ledgers.journal(agent, index.rules)
-    journal.on_written.append(index.look_soon)
+def _journal(agent: Agent, index: WorkspaceIndex, resources: DaemonResources) -> Journal:
+    journal = resources.ledgers.journal(agent, index.rules)
+    journal.on_written.append(index.scan_soon)
     journal.knows.append(lambda path: path in index.indexer.known_paths)
     return journal
 
 
 def _tombstones(agent: Agent, own: Ledger, ledgers: Sequence[Ledger], workspace: Path) -> TombstoneStore:
-    """Return what is forgotten in a workspace: noted in the first of its ledgers, and known from each."""
+    """Return the tombstones of a workspace, which are written to the first of its ledgers and read from all."""
     secret = agent.memory.machines.secret
     machines = None if secret is None else MachineTombstones(MachineRows(own, workspace), secret.reveal)
     first, *others = (partial(_stones, ledger, workspace) for ledger in ledgers)
@@ -141,13 +141,13 @@ def _stones(ledger: Ledger, workspace: Path, **more: Any) -> TombstoneStore:
 
 
 class ForgettingIndexes(Struct, eq=False):
-    """The indexes of notes. `others` are those of other workspaces, which may have the same folder or files."""
+    """The indexes of notes. `others` belong to other workspaces, which may contain the same folder or files."""
 
     own: WorkspaceIndex
     others: list[WorkspaceIndex] = []
 
     async def follow(self) -> str:
-        """Have all of them follow the disk now; return why one cannot, empty if all did."""
+        """Have all of them follow the disk now; return why one cannot, or an empty text."""
         tickets = [(index, index.demand()) for index in self._all]
         for seconds in (TROUBLED_SECONDS, FOLLOW_SECONDS - TROUBLED_SECONDS):
             try:
@@ -165,7 +165,7 @@ class ForgettingIndexes(Struct, eq=False):
         return next((f"an index cannot follow the notes: {index.trouble}" for index in self._all if index.trouble), "")
 
     async def drop_remains(self) -> str:
-        """Rewrite what was only marked as deleted, and cut the logs; return why that cannot be, empty if it was."""
+        """Erase the rows that were only marked as deleted, and truncate the logs; return why not, or an empty text."""
         for index in self._all:
             index.builtin.forget_vectors()
             if why := await purge_remains(index.database):
@@ -173,15 +173,15 @@ class ForgettingIndexes(Struct, eq=False):
             await asyncio.to_thread(delete_set_aside, index.database.path)
             for follower in index.followers:
                 follower.demand()
-        held = await asyncio.gather(*(purge() for index in self._all for purge in index.purges))
-        return next(filter(None, held), "")
+        reasons = await asyncio.gather(*(purge() for index in self._all for purge in index.purges))
+        return next(filter(None, reasons), "")
 
-    async def chunks_with(self, said: TextMatcher) -> Sequence[ChunkRow]:
-        """Return the chunks of the own index in which the words stand; raises StoreError."""
-        return await chunks_with(self.own.database, said)
+    async def chunks_with(self, words: TextMatcher) -> Sequence[ChunkRow]:
+        """Return the chunks of the own index that contain the words. Raises StoreError."""
+        return await chunks_with(self.own.database, words)
 
     def generated_pages(self) -> Sequence[RelativePath]:
-        """Return the documents into which reflect may have written."""
+        """Return the documents that reflect may have written to."""
         return sorted(path for path in self.own.indexer.known_paths if path.startswith(_PAGES))
 
     @property
@@ -190,34 +190,35 @@ class ForgettingIndexes(Struct, eq=False):
 
 
 class WorkspaceConversations(Struct, frozen=True):
-    """What was said to the agents of one workspace; without `shared` no questions and answers are kept."""
+    """The conversations of the agents of one workspace. Without `shared` no questions and answers are stored."""
 
     shared: WorkspaceQa | None
     conversations: Sequence[AgentConversations]
 
-    async def find(self, said: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the turns of sessions and the transcripts in which words stand; raises StoreError, NotNow."""
-        found = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(said))
+    async def find(self, words: TextMatcher) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the turns of sessions and the transcripts that contain the words. Raises StoreError, NotNow."""
+        turns = [] if self.shared is None else await self.shared.read(lambda store: store.forgetting.find(words))
         transcripts: dict[str, None] = {}
-        for one in self._open:
-            rows = await chunks_with(one.database, said)
+        for conversations in self._open:
+            rows = await chunks_with(conversations.database, words)
             transcripts |= dict.fromkeys(row.path for row in rows if not holds_turns(row.path))
-        return [address for each in found for address in each.addresses], list(transcripts)
+        return [address for session in turns for address in session.addresses], list(transcripts)
 
-    async def cut(self, said: TextMatcher) -> Sequence[str]:
-        """Take the words out of turns and indexes, and return which turns; raises StoreError, Denied, NotNow."""
-        cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(said))
-        for one in self._open:
-            # also what an earlier try cut, and did not come to take out of the index
-            rows = {row.path for row in await chunks_with(one.database, said) if holds_turns(row.path)}
-            for path in {*rows, *(turns_path(each.session) for each in cut if each.agent == one.agent)}:
-                await one.forget(path)
-            one.demand()
-        return [address for each in cut for address in each.addresses]
+    async def cut(self, words: TextMatcher) -> Sequence[str]:
+        """Remove the words from turns and indexes; return the changed turns. Raises StoreError, Denied, NotNow."""
+        cut = [] if self.shared is None else await self.shared.write(lambda store: store.forgetting.cut(words))
+        for conversations in self._open:
+            # including what an earlier attempt cut but did not remove from the index
+            paths = {row.path for row in await chunks_with(conversations.database, words) if holds_turns(row.path)}
+            paths |= {turns_path(session.session) for session in cut if session.agent == conversations.agent}
+            for path in paths:
+                await conversations.forget(path)
+            conversations.demand()
+        return [address for session in cut for address in session.addresses]
 
     @property
     def _open(self) -> list[AgentConversations]:
-        return [one for one in self.conversations if one.is_wanted and one.database.is_open]
+        return [index for index in self.conversations if index.is_wanted and index.database.is_open]
 
 
 def memory_forgetting(
@@ -228,8 +229,8 @@ def memory_forgetting(
     embedding: Embedding,
     proposals: ProposalQueue,
 ) -> MemoryForgetting:
-    """Return what forgets the memories of a workspace, and follows the notes to see what became private."""
-    others = [ForgottenRows(one, shared.name) for one in shared.ledgers if one is not shared.ledger]
+    """Return the object that forgets memories of a workspace, and follows the notes to see what became private."""
+    others = [ForgottenRows(ledger, shared.name) for ledger in shared.ledgers if ledger is not shared.ledger]
     rows, indexer = ForgottenRows(shared.ledger, shared.name, others), shared.index.indexer
 
     def withhold(pages: Set[RelativePath]) -> None:
@@ -245,12 +246,11 @@ def memory_forgetting(
         withdraw_proposals=proposals.withdraw,
     )
     shared.index.followers.append(private)
-    said = WorkspaceConversations(qa, conversations)
     planner = ForgettingPlanner(
         book=shared.book,
         journal=shared.journal,
         indexes=indexes,
-        said=said,
+        said=WorkspaceConversations(qa, conversations),
         workspace=shared.name,
         sent_to=lambda: [embedding.remote.settings.destination] if embedding.remote is not None else [],
         set_aside=lambda: shared.ledger.set_aside,
@@ -267,7 +267,7 @@ def memory_forgetting(
 
 
 def machine_journal(shared: WorkspaceMemories, forgetting: MemoryForgetting) -> MachineJournal | None:
-    """Return what travels to the other machines on a folder, and follows its notes; None where nothing is to."""
+    """Return the exchange with other machines on the same folder, which follows its notes; None without a secret."""
     if shared.tombstones.machines is None:
         return None
     steps = OpinionSteps(shared.ledger, shared.name)

@@ -1,6 +1,6 @@
-"""The models of all agents: embedders, rerankers and the text model, shared by those with the same settings.
+"""The models of all agents: embedders, rerankers and the text model, shared by agents with the same settings.
 
-They outlive a reload that leaves their settings as they are.
+They survive a reload that does not change their settings.
 """
 
 import os
@@ -34,13 +34,13 @@ log = structlog.get_logger(__name__)
 
 Part = TypeVar("Part")
 Writing = LocalWriting | RemoteWriting
-"""A text model at work, with what status tells of it."""
+"""A running text model and its status."""
 
 
 class ModelParts:
-    """Embedders, rerankers and text models, each made once for all agents that can share it; nothing runs yet.
+    """Embedders, rerankers and text models, each created once for all agents that can share it; nothing runs yet.
 
-    `begin`, ask for what a configuration wants, then `settle`.
+    Call `begin`, request the models of a configuration, then call `settle`.
     """
 
     def __init__(self, publish: Publish, models: ModelsSection | None = None) -> None:
@@ -49,11 +49,11 @@ class ModelParts:
         self._spending, self._calls = TokenBudget(spending_file()), TokenBudget(text_calls_file())
         self._strangers = UnrelatedTexts(strangers_dir())
         self._here: dict[Hashable, tuple[object, Any]] = {}
-        """The parts that somebody asked for since `begin`, by their settings, each with its basis."""
+        """The parts that were requested since `begin`, by their settings, each with its basis."""
         self._before: list[tuple[Hashable, object, Any]] = []
 
     def begin(self, models: ModelsSection) -> None:
-        """Start over for another configuration; what it wants as before goes on, without those who listened to it."""
+        """Start over for another configuration. Unchanged parts keep running, but their listeners are removed."""
         self._models = models
         self._before += [(settings, basis, part) for settings, (basis, part) in self._here.items()]
         self._here = {}
@@ -62,51 +62,51 @@ class ModelParts:
                 part.slot.dismiss()
 
     def settle(self) -> None:
-        """Let go of the parts of before that nobody asked for."""
+        """Drop the previous parts that were not requested again."""
         self._before = []
 
     def loops(self) -> list[NamedLoop]:
-        """Name what keeps the models at work; they may fail and be started again."""
+        """Return the loops that run the models; they may fail and be restarted."""
         here = [part for _, part in self._here.values()]
         loops: list[NamedLoop] = [
-            ("embedder", one.source.run) for one in here if isinstance(one, Embedding) and one.source is not None
+            ("embedder", part.source.run) for part in here if isinstance(part, Embedding) and part.source is not None
         ]
         loops += [("strangers", self._strangers.run)] if loops else []
-        loops += [("reranker", one.run) for one in here if isinstance(one, Reranking)]
-        return loops + [("text model", one.run) for one in here if isinstance(one, Writing)]
+        loops += [("reranker", part.run) for part in here if isinstance(part, Reranking)]
+        return loops + [("text model", part.run) for part in here if isinstance(part, Writing)]
 
     def embedding(self, agent: Agent) -> Embedding:
-        """Return the embedder of an agent, with the plan that is its own."""
+        """Return the embedder of an agent, with the agent's own plan."""
         local = agent.memory_search.local
         store = ModelStore.configured(local, os.environ, allow_download=local.download)
         plan = plan_for(agent, self._models, store=store, environment=os.environ, home=Path.home())
         log.info("embedding", agent=agent.id, provider=plan.choice.provider, rule=plan.choice.rule)
-        # what a plan is run with beside what it says: where models come from, keys and addresses
+        # the basis of a plan: model store, keys and addresses, which are not part of the plan itself
         kinds = {type(settings) for settings in (plan.first, plan.second)}
         basis = local if LocalSettings in kinds else None, self._models if RemoteSettings in kinds else None
 
-        def made() -> Embedding:
+        def make() -> Embedding:
             slot, jobs = CurrentEmbedder(self._model_news(agent.id), self._strangers), batch_jobs_dir()
             return build(plan, self._models, store=store, slot=slot, budget=self._spending, jobs=jobs)
 
-        return replace(self._share(plan, basis, made), plan=plan)
+        return replace(self._share(plan, basis, make), plan=plan)
 
     def reranking(self, agent: Agent) -> Reranking | None:
-        """Return the reranker of an agent; None where none is configured, or nothing searched."""
+        """Return the reranker of an agent; None if none is configured or the search is off."""
         search = agent.memory_search
-        wanted, local = search.query.rerank, search.local
-        if wanted.model_path is None or not search.enabled:
+        rerank, local = search.query.rerank, search.local
+        if rerank.model_path is None or not search.enabled:
             return None
         settings = RerankerSettings(
-            source=wanted.model_path,
-            threads=wanted.threads,
-            idle_unload=timedelta(minutes=wanted.idle_unload_minutes),
+            source=rerank.model_path,
+            threads=rerank.threads,
+            idle_unload=timedelta(minutes=rerank.idle_unload_minutes),
         )
         store = ModelStore.configured(local, os.environ, allow_download=local.download, use=RERANKING)
         return self._share(settings, local, lambda: Reranking(settings=settings, store=store))
 
     def writing(self, agent: Agent) -> Writing | None:
-        """Return the text model of an agent; None where none is configured."""
+        """Return the text model of an agent; None if none is configured."""
         llm, local = agent.memory.llm, agent.memory_search.local
         if llm.provider == "local":
             store = ModelStore.configured(local, os.environ, allow_download=local.download, use=WRITING)
@@ -126,13 +126,13 @@ class ModelParts:
         )
 
     def _share(self, settings: Hashable, basis: object, make: Callable[[], Part]) -> Part:
-        """Return the part of these settings, made if it is not there.
+        """Return the part with these settings, and create it if necessary.
 
-        Who shares one now takes the `basis` of the first: what else it is made of, which must be the same for a part
-        of before.
+        All agents that share a part use the `basis` of the first one. The basis holds the further inputs of a part; a
+        previous part is reused only if they are equal.
         """
         if settings not in self._here:
-            same = (part for wanted, made_of, part in self._before if (wanted, made_of) == (settings, basis))
+            same = (part for key, part_basis, part in self._before if (key, part_basis) == (settings, basis))
             part = next(same, None)
             self._here[settings] = basis, make() if part is None else part
         shared: Part = self._here[settings][1]

@@ -1,4 +1,4 @@
-"""What the agents on one workspace share, and what each of them has for itself, put together."""
+"""The assembly of the parts that the agents on one workspace share, and of the parts that each agent has for itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from memoryd.agents.retained.opinions import CurrentMemories, ReflectUse
 from memoryd.agents.search import export_settings
 from memoryd.agents.status.figures import IndexCounter
 from memoryd.agents.turns.capture import WorkspaceCapture, workspace_capture
-from memoryd.agents.workspace.index import Surroundings, WorkspaceIndex, WorkspacePath
+from memoryd.agents.workspace.index import DaemonResources, WorkspaceIndex, WorkspacePath, publish_to_each
 from memoryd.agents.workspace.memories import (
     ForgettingIndexes,
     WorkspaceMemories,
@@ -51,68 +51,68 @@ TranscriptsNow = Callable[[], AgentTranscripts]
 
 
 class WorkspaceResources(Struct, frozen=True, kw_only=True):
-    """What the agents on one workspace share; the settings of the first of them hold."""
+    """The parts that the agents on one workspace share; the settings of the first agent apply."""
 
     agents: Sequence[Agent]
-    around: Surroundings
+    resources: DaemonResources
     embedding: Embedding
     reranking: Reranking | None
     index: WorkspaceIndex
     counter: IndexCounter
     schedule: ScanSchedule
     conversations: Mapping[str, AgentConversations]
-    """By the ids of the agents: what is told to one is not told to another, but a memory is forgotten in all."""
+    """By agent id. Agents do not see each other's conversations, but a memory is forgotten in all of them."""
     memories: WorkspaceMemories
     forgetting_indexes: ForgettingIndexes
     forgetting: MemoryForgetting
     machines: MachineJournal | None
-    """What travels to the other machines on the folder; None: nothing does."""
+    """The exchange with other machines on the folder; None without one."""
     reflect: ReflectUse
     capture: WorkspaceCapture
 
     @property
     def chunker(self) -> str:
-        """The fingerprint of how notes are cut."""
+        """The fingerprint of the settings by which notes are cut into chunks."""
         return index_settings(self.agents[0].memory_search).chunks.fingerprint
 
     @property
     def is_alone(self) -> bool:
-        """Whether no agent of another index has this workspace, nor a second one of this."""
+        """Whether no other agent, of this or another index, has the same workspace."""
         workspace = self.agents[0].workspace
-        return sum(agent.workspace == workspace for agent in self.around.agents) == 1
+        return sum(agent.workspace == workspace for agent in self.resources.agents) == 1
 
 
 def workspace_resources(
-    agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
+    agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, resources: DaemonResources
 ) -> WorkspaceResources:
-    """Wire what these agents share; nothing is opened, and nothing runs."""
+    """Create the parts that these agents share; this opens and starts nothing."""
     media = media_rules(agents[0].memory_search, embedding.plan)
     index = WorkspaceIndex(
         agents=agents,
         embedding=embedding,
         reranking=reranking,
-        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=around.limits.max_file_bytes),
-        around=around,
+        rules=WorkspaceRules(agents[0], media=media, max_file_bytes=resources.limits.max_file_bytes),
+        resources=resources,
     )
-    memories, indexes = workspace_memories(agents, index, around), ForgettingIndexes(index)
+    memories, indexes = workspace_memories(agents, index, resources), ForgettingIndexes(index)
     conversations = {
         agent.id: AgentConversations(
             agent,
             embedding=embedding,
             notes=index.embedding_loop,
             pending_files=lambda: index.pending_files,
-            around=around,
+            resources=resources,
         )
         for agent in agents
     }
-    qa = next((around.qas[agent.id] for agent in agents if agent.id in around.qas), None)
-    reflect = workspace_reflect(agents, memories, around)
+    qa = next((resources.qas[agent.id] for agent in agents if agent.id in resources.qas), None)
+    reflect = workspace_reflect(agents, memories, resources)
     forgetting = memory_forgetting(
         memories, indexes, qa, list(conversations.values()), embedding, reflect.reflecting.queue
     )
     return WorkspaceResources(
         agents=agents,
-        around=around,
+        resources=resources,
         embedding=embedding,
         reranking=reranking,
         index=index,
@@ -128,9 +128,10 @@ def workspace_resources(
     )
 
 
-def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, around: Surroundings) -> ReflectUse:
-    """Make what reflects over a workspace, asked or by itself; the settings of the first of its agents hold."""
+def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, resources: DaemonResources) -> ReflectUse:
+    """Create the reflection of a workspace, on request or by schedule; the settings of its first agent apply."""
     settings, zone = agents[0].memory.reflect, owners_time(agents[0].memory).zone
+    publish = publish_to_each(agents, resources.publish)
     settled, name = CurrentMemories(book=memories.book, index=memories.index), str(memories.name)
     reflecting = Reflecting(
         book=settled.now,
@@ -143,64 +144,51 @@ def workspace_reflect(agents: Sequence[Agent], memories: WorkspaceMemories, arou
         core_chars=agents[0].memory.core.max_chars,
         labeller=None if memories.text is None else Labeller(memories.text),
         summaries=None if memories.text is None else PageSummaries(Prose(memories.text)),
-        tell=_publish_steps(agents, around),
+        tell=lambda step, count: publish(Event.REFLECT, {"step": step, "count": count}),
     )
     return ReflectUse(reflecting=reflecting, settings=settings, zone=zone)
 
 
-def _publish_steps(agents: Sequence[Agent], around: Surroundings) -> Callable[[str, int], None]:
-    """Return what tells all agents of a workspace what a run of reflect does now."""
-
-    def tell(step: str, count: int) -> None:
-        for agent in agents:
-            around.publish(Event.REFLECT, {"agent": agent.id, "step": step, "count": count})
-
-    return tell
-
-
 class AgentResources(Struct, frozen=True, kw_only=True):
-    """What one agent shares with no other, not even on the same workspace."""
+    """The parts of one agent that it shares with no other agent, even on the same workspace."""
 
     path: WorkspacePath
     conversations: AgentConversations
     qmd: AgentQmd | None
-    """None where the builtin index answers."""
+    """None if the builtin index answers."""
     qa: AgentQa
     taking: TurnTaking | None
     """None unless turns are taken from transcripts."""
-    kept: StoredConversations
+    stored: StoredConversations
 
 
 def agent_resources(agent: Agent, shared: WorkspaceResources) -> AgentResources:
-    """Wire what an agent has for itself."""
-    qas, ledger, talks = shared.around.qas, shared.around.ledgers.of(agent), shared.conversations[agent.id]
-    transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), talks.withheld)
+    """Create the parts that an agent has for itself."""
+    conversations = shared.conversations[agent.id]
+    transcripts = partial(visible_transcripts, agent.id, transcripts_of(agent), conversations.withheld)
     qmd = agent_qmd(agent, shared, transcripts)
-    qa = AgentQa(agent, qas.get(agent.id), ledger, talks.withheld, talks.near_turns)
+    store = shared.resources.qas.get(agent.id)
+    qa = AgentQa(agent, store, shared.resources.ledgers.of(agent), conversations.withheld, conversations.near_turns)
+    taking = None
+    if store is not None and agent.takes_turns:
+        taking = TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
     return AgentResources(
         path=WorkspacePath(agent.workspace, shared.index),
-        conversations=talks,
+        conversations=conversations,
         qmd=qmd,
         qa=qa,
-        taking=_taking(agent, shared, transcripts, qa),
-        kept=_stored_conversations(agent, shared, qmd),
+        taking=taking,
+        stored=_stored_conversations(agent, shared, qmd),
     )
 
 
 def transcripts_of(agent: Agent) -> TranscriptFolders:
-    """Return what looks at the folders with transcripts of an agent, whoever wants them."""
+    """Return the scanner of all transcript folders of an agent, for any use."""
     return TranscriptFolders(transcript_path(agent.id, ""), transcript_folders(agent))
 
 
-def _taking(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNow, qa: AgentQa) -> TurnTaking | None:
-    store = shared.around.qas.get(agent.id)
-    if store is None or not agent.takes_turns:
-        return None
-    return TurnTaking(agent=agent.id, look=transcripts, store=store, hold=qa.hold)
-
-
 def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQmd | None) -> StoredConversations:
-    index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.around.qas.get(agent.id))
+    index, qa = shared.conversations[agent.id], QaSessions(agent.id, shared.resources.qas.get(agent.id))
     listing = ConversationList(qa, index, transcripts_of(agent))
     return StoredConversations(
         agent=agent.id,
@@ -213,7 +201,7 @@ def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQm
             qa=qa,
             index=index,
             listing=listing,
-            ledgers=shared.around.ledgers.all_of(agent),
+            ledgers=shared.resources.ledgers.all_of(agent),
             book=shared.memories.book,
             forgetting=shared.forgetting,
             follow=shared.index.follow,
@@ -223,7 +211,7 @@ def _stored_conversations(agent: Agent, shared: WorkspaceResources, qmd: AgentQm
 
 
 def agent_qmd(agent: Agent, shared: WorkspaceResources, transcripts: TranscriptsNow) -> AgentQmd | None:
-    """Return the sidecar of an agent, which follows the index from now on; None where it is not wanted."""
+    """Return the sidecar of an agent, which follows the index from now on; None if the backend is not qmd."""
     if agent.memory.backend != "qmd":
         return None
     index = shared.index
@@ -240,7 +228,7 @@ def agent_qmd(agent: Agent, shared: WorkspaceResources, transcripts: Transcripts
             ruling=rules.ruling,
             roots=rules.roots,
             max_file_bytes=rules.max_file_bytes,
-            exports=SessionExports(export_settings(agent, shared.around.agents), transcripts),
+            exports=SessionExports(export_settings(agent, shared.resources.agents), transcripts),
         ),
     )
     index.followers.append(qmd)

@@ -1,13 +1,12 @@
-"""The questions and answers of one workspace: one store for all agents on it, opened beside everything else.
+"""The questions and answers of one workspace: one store for all agents on it, opened in the background.
 
-Messages that come while it is still being read are kept as soon as it is open, in their order. Their senders were
-answered within their deadline, and told why the message was not kept at once.
+Messages that arrive while the store is being read are stored once it is open, in their order. Their senders get an
+answer within their deadline, with the reason why the message was not stored at once.
 """
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,21 +23,21 @@ from memoryd.sessions.qa_store import QaMaintenance, QaStore
 log = structlog.get_logger(__name__)
 
 OPEN_SECONDS = 5.0
-"""How long a call waits for files that are still being read."""
+"""Seconds that a call waits for files that are still being read."""
 MAINTENANCE_SECONDS = 30.0
-"""How long what another program wrote may stay unseen."""
+"""The maximum delay in seconds until changes by other programs are seen."""
 RETRY_SECONDS = 10.0
 Result = TypeVar("Result")
 QUEUE_WAIT_SECONDS = 1.0
 LATE_MAX = 256
-"""Messages that wait; more are not kept."""
+"""The maximum number of waiting messages; more are rejected."""
 STORED_LATER = "the conversations are still being read: it is kept as soon as they are"
 QUEUE_FULL = "the conversations are still being read, and too many messages wait: send it again"
 LateStep = Callable[[], Awaitable[object]]
 
 
 class WorkspaceQa:
-    """Owns the store of a workspace. What writes waits in line, so that at most one thread waits for its files."""
+    """Owns the store of a workspace. Writes are queued, so that at most one thread waits for its files."""
 
     def __init__(self, agents: Sequence[Agent], *, poll_seconds: float = MAINTENANCE_SECONDS) -> None:
         memory = agents[0].memory
@@ -46,9 +45,10 @@ class WorkspaceQa:
         self.workspace = Path(os.path.realpath(agents[0].workspace))
         self._is_shared = len(agents) > 1
         self.is_read_only = memory.read_only
-        self._now = owners_time(memory).now
+        self.now = owners_time(memory).now
+        """Returns the current time in the time zone of the owner."""
         self._poll_seconds = poll_seconds
-        self._maintenance = QaMaintenance(now=self._now)
+        self._maintenance = QaMaintenance(now=self.now)
         self._opened = asyncio.Event()
         self._turn = asyncio.Lock()
         self._trouble = ""
@@ -62,47 +62,43 @@ class WorkspaceQa:
         )
 
     def loops(self) -> list[NamedLoop]:
-        """Name the loops that read the files, and those that write what follows from them."""
+        """Return the loops that read the files, and the one that does the maintenance after changes."""
         watching: NamedLoop = (f"qa {self.name}", self._watch)
         return [watching] if self.is_read_only else [watching, (f"qa upkeep {self.name}", self._maintain)]
 
     @property
     def is_opening(self) -> bool:
-        """Whether the files are still being read, and nothing is known that stands in the way."""
+        """Whether the files are still being read and no problem is known."""
         return not self._opened.is_set() and not self._trouble
 
     async def until_open(self) -> None:
-        """Wait until it is known which sessions there are."""
+        """Wait until the list of sessions is known."""
         await self._opened.wait()
 
-    def now(self) -> datetime:
-        """Return the time in the zone of the owner."""
-        return self._now()
-
     async def read(self, step: Callable[[QaStore], Result], *, seconds: float = OPEN_SECONDS) -> Result:
-        """Ask the store in a thread; raises NotNow while it is being opened for longer than `seconds`."""
+        """Read from the store in a thread. Raises NotNow if opening it takes longer than `seconds`."""
         await self._ready(seconds)
         return await asyncio.to_thread(step, self.store)
 
     async def write(self, step: Callable[[QaStore], Result]) -> Result:
-        """Have the store change something, in a thread, one after the other in the order of the calls.
+        """Change the store in a thread; concurrent writes run one after another in the order of the calls.
 
-        Raises Denied where nothing may be written, and StoreUnavailable where there is no workspace: one that is not
-        mounted must not be made anew.
+        Raises Denied if nothing may be written, and StoreUnavailable if the workspace folder is missing: the folder of
+        an unmounted disk must not be created.
         """
         self.check_writable()
         await self._ready(OPEN_SECONDS)
         async with self._turn:
-            return await asyncio.to_thread(self._written, step)
+            return await asyncio.to_thread(self._write, step)
 
     def check_writable(self) -> None:
-        """Raise Denied where nothing may be written."""
+        """Raise Denied if nothing may be written."""
         self.store.sessions.check_writable()
 
     def problems(self, agent: str, *, names_all: bool = False) -> list[str]:
-        """Return what is wrong with the files, as far as it may be told this agent, and with `names_all` its owner.
+        """Return the problems of the files that this agent may see, and with `names_all` those for its owner.
 
-        Files whose agent nobody knows are counted.
+        Files whose agent is unknown are only counted for the agent.
         """
         own, unknown = list[str](), list[str]()
         for name, problem, whose in self.store.sessions.session_problems():
@@ -112,25 +108,25 @@ class WorkspaceQa:
             own, unknown = own + unknown, []
         files = "1 file" if len(unknown) == 1 else f"{len(unknown)} files"
         others = f"{files} of sessions cannot be read; the owner's `memoryctl qa stats` names what cannot"
-        around = [self._trouble or self._maintenance.trouble, self._why_full(), *self.store.sessions.main_problems]
-        return [*filter(None, around), *own, *([others] if unknown else [])]
+        general = [self._trouble or self._maintenance.trouble, self._why_full(), *self.store.sessions.main_problems]
+        return [*filter(None, general), *own, *([others] if unknown else [])]
 
     def _why_full(self) -> str:
         usage = self.store.archive.usage
         if not usage.is_full:
             return ""
-        kept = "no turn is kept" if usage.is_closed else "questions alone are kept"
-        return f"{kept}: the files have {usage.bytes:,} bytes, memory.qa.maxBytes is {usage.max_bytes:,}"
+        limit = "no turn is kept" if usage.is_closed else "questions alone are kept"
+        return f"{limit}: the files have {usage.bytes:,} bytes, memory.qa.maxBytes is {usage.max_bytes:,}"
 
     async def _watch(self) -> None:
-        """Open the store, then look now and then what others wrote and learn what is to be found, until cancelled."""
+        """Open the store, then poll it for changes by others and learn the words of sessions, until cancelled."""
         while True:
             is_open = self._opened.is_set()
             sessions = self.store.sessions
             try:
                 await asyncio.to_thread(sessions.look if is_open else sessions.open)
                 self._opened.set()
-                # beside all calls: a start would wait for the archive of a year
+                # not part of `open`: a start would have to wait for an archive of a year
                 await asyncio.to_thread(self.store.sequences.learn)
             except MemorydError as exc:
                 self._trouble = str(exc)
@@ -151,7 +147,7 @@ class WorkspaceQa:
         except TimeoutError as exc:
             raise NotNow("the conversations are still being read", hint="try again in a moment") from exc
 
-    def _written(self, step: Callable[[QaStore], Result]) -> Result:
+    def _write(self, step: Callable[[QaStore], Result]) -> Result:
         if not self.workspace.is_dir():
             raise StoreUnavailable(
                 f"there is no folder {self.workspace}", hint="make the folder of the workspace first"
@@ -159,15 +155,15 @@ class WorkspaceQa:
         return step(self.store)
 
 
-def enabled(shared: WorkspaceQa | None) -> WorkspaceQa:
-    """Return the questions and answers of a workspace; raises Disabled where they are off."""
+def require_qa(shared: WorkspaceQa | None) -> WorkspaceQa:
+    """Return the questions and answers of a workspace. Raises Disabled if they are off."""
     if shared is None:
         raise Disabled("questions and answers are off", hint="set memory.qa.enabled: true")
     return shared
 
 
 def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
-    """Return by the ids of the agents what keeps their questions and answers: one for each folder; none if disabled."""
+    """Return the store of questions and answers of each agent, by its id; agents on the same folder share it."""
     groups: dict[str, list[Agent]] = {}
     for agent in agents:
         if agent.memory.qa.enabled:
@@ -176,14 +172,14 @@ def workspace_qas(agents: Sequence[Agent]) -> dict[str, WorkspaceQa]:
 
 
 class LateMessages:
-    """The messages of one agent that wait for its store; without `shared` there is nothing to wait for."""
+    """The messages of one agent that wait for its store. Without `shared` they do not wait."""
 
     def __init__(self, shared: WorkspaceQa | None) -> None:
         self._shared = shared
         self._waiting: asyncio.Queue[LateStep] = asyncio.Queue(LATE_MAX)
 
     async def wait_until_stored(self, seconds: float) -> bool:
-        """Wait until messages can be kept and those before are, or it is known why not; False if that takes longer."""
+        """Wait until all earlier messages are stored, or it is known why they cannot be; return False on a timeout."""
         try:
             async with asyncio.timeout(seconds):
                 await self._opened()
@@ -193,7 +189,7 @@ class LateMessages:
         return True
 
     def put(self, step: LateStep) -> str:
-        """Do it as soon as the store is open, behind what waits already; return what is to be said of it."""
+        """Queue a step to run once the store is open; return the message for the sender."""
         try:
             self._waiting.put_nowait(step)
         except asyncio.QueueFull:
@@ -201,7 +197,7 @@ class LateMessages:
         return STORED_LATER
 
     async def run(self) -> None:
-        """Keep what is late, until cancelled."""
+        """Run the queued steps until cancelled."""
         while True:
             step = await self._waiting.get()
             try:
@@ -210,10 +206,10 @@ class LateMessages:
             except (MemorydError, OSError) as exc:
                 log.warning("a message that came early is not kept", reason=str(exc))
             finally:
-                # one that is broken must not hold up all that come after it
+                # a failed step must not block the later ones
                 self._waiting.task_done()
 
     async def _opened(self) -> None:
-        """Wait until the store is open, or it is known why it cannot be."""
+        """Wait until the store is open, or it is known why it cannot be opened."""
         while self._shared is not None and self._shared.is_opening:
             await happens(self._shared.until_open(), QUEUE_WAIT_SECONDS)

@@ -1,4 +1,4 @@
-"""From the configuration to parts of an index: roots, rules, the owner's time, when to scan; ledgers and journals."""
+"""Parts made directly from the configuration: roots, rules, the owner's time, scan schedules, ledgers and journals."""
 
 import asyncio
 import math
@@ -39,24 +39,24 @@ from memoryd.store.ledger.ledger import Ledger
 
 
 class OwnersTime(Struct, frozen=True):
-    """Tells the time of an owner; `zone` None is that of the machine, whichever it is in when somebody asks."""
+    """The clock of an owner. A `zone` of None means the current time zone of the machine."""
 
     zone: ZoneInfo | None
 
     def now(self) -> datetime:
-        """Return the time now, with its zone."""
+        """Return the current time, with its zone."""
         return datetime.now(UTC).astimezone(self.zone)
 
     def today(self) -> date:
-        """Return the day that it is now."""
+        """Return the current date."""
         return self.now().date()
 
     def day(self, at: float) -> date:
-        """Return the day of a Unix time."""
+        """Return the date of a Unix time."""
         return datetime.fromtimestamp(at, UTC).astimezone(self.zone).date()
 
     def end_of(self, day: date) -> float:
-        """Return the Unix time at which a day is over; infinity for one that no clock shows."""
+        """Return the Unix time of the end of a day; infinity if it is out of range."""
         try:
             midnight = datetime.combine(day, time.min, tzinfo=self.zone) + timedelta(days=1)
             return midnight.timestamp()
@@ -65,16 +65,16 @@ class OwnersTime(Struct, frozen=True):
 
 
 def owners_time(memory: MemorySection) -> OwnersTime:
-    """Return the time of the owner of an agent with these settings."""
+    """Return the clock of the owner of an agent with these settings."""
     return OwnersTime(ZoneInfo(memory.timezone) if memory.timezone else None)
 
 
 BATCH_PASSAGES = 1000
-"""Of one job of a provider's batch interface."""
+"""The number of passages in one job of a provider's batch interface."""
 
 
 def embedding_loop_settings(settings: MemorySearchSection, choice: Choice) -> EmbeddingLoopSettings:
-    """Return how vectors are made: with a batch interface, as many at once as its jobs take."""
+    """Return the settings of the embedding loop; with a batch interface it takes as many passages as the jobs hold."""
     default = EmbeddingLoopSettings(
         max_unused=settings.cache.kept,
         providers=tuple(filter(None, (choice.provider, choice.fallback))),
@@ -88,7 +88,7 @@ def embedding_loop_settings(settings: MemorySearchSection, choice: Choice) -> Em
 
 
 def index_settings(settings: MemorySearchSection) -> IndexSettings:
-    """Return how notes are cut and when the disk is looked at, in seconds."""
+    """Return how notes are cut into chunks and when the disk is scanned, in seconds."""
     sync = settings.sync
     return IndexSettings(
         chunks=ChunkSettings(settings.chunking.tokens, settings.chunking.overlap),
@@ -100,36 +100,39 @@ def index_settings(settings: MemorySearchSection) -> IndexSettings:
 
 
 def feed_settings(settings: MemorySearchSection) -> FeedSettings:
-    """Return when folders of transcripts are looked at, in seconds."""
+    """Return when folders of transcripts are scanned, in seconds."""
     sync = settings.sync
     return FeedSettings(debounce=sync.watch_debounce_ms / 1000, hold=5.0, reconcile=sync.reconcile_seconds)
 
 
 def indexed_folders(agent: Agent) -> list[TranscriptFolder]:
-    """Return whose transcripts the index of an agent holds; none unless its owner wants them to be read."""
+    """Return the transcript folders that an agent's index reads; none unless its owner enabled that."""
     return transcript_folders(agent) if agent.reads_transcripts else []
 
 
 def transcript_folders(agent: Agent) -> list[TranscriptFolder]:
-    """Return where the transcripts of an agent lie; each use of them is asked for by a key of its own."""
+    """Return the folders with transcripts of an agent.
+
+    Each use of them is enabled by a configuration key of its own.
+    """
     own = [
-        TranscriptFolder(Path(one.path), one.transcript_format)
-        for one in agent.memory.sessions.folders
-        if one.agent == agent.id
+        TranscriptFolder(Path(folder.path), folder.transcript_format)
+        for folder in agent.memory.sessions.folders
+        if folder.agent == agent.id
     ]
     default = openclaw_sessions(agent.id)
-    # named twice is read once
+    # a folder that is named twice is read once
     named = {folder.path: folder for folder in [TranscriptFolder(default, is_optional=True), *own]}
     return list(named.values())
 
 
 def search_settings(settings: MemorySearchSection, vector_bytes: int) -> SearchSettings:
-    """Return how words and vectors are asked and merged; the vectors may take so many bytes of memory."""
+    """Return how words and vectors are searched and merged; `vector_bytes` limits the memory of the vectors."""
     return SearchSettings(hybrid=settings.query.hybrid, vector_bytes=vector_bytes)
 
 
 class WorkspaceRules:
-    """The folders of one workspace and its rules of privacy, as they are on disk at the moment of each question."""
+    """The folders of one workspace and its privacy rules, read from disk on each call."""
 
     def __init__(self, agent: Agent, *, media: MediaRules | None, max_file_bytes: int) -> None:
         settings, index = agent.memory_search, agent.index_path
@@ -149,13 +152,13 @@ class WorkspaceRules:
         )
         self._neighbours: list[tuple[Path, IgnoreFile]] = []
 
-    def heed(self, others: Iterable["WorkspaceRules"]) -> None:
-        """Keep the ignore files of other workspaces, too, for what is listed of their folders."""
+    def add_neighbours(self, others: Iterable["WorkspaceRules"]) -> None:
+        """Also apply the ignore files of other workspaces to the files that are inside their folders."""
         paths = {other.workspace for other in others} - {self.workspace}
         self._neighbours = [(path, IgnoreFile(path, timings=self._timings)) for path in sorted(paths)]
 
     def roots(self) -> list[ScanRoot]:
-        """Return where to look. Blocks: the extra paths may be globs."""
+        """Return the folders to scan. Blocks: the extra paths may be globs."""
         return workspace_roots(self.workspace, self._settings.extra_paths, self._team)
 
     def ruling(self) -> Ruling:
@@ -167,13 +170,13 @@ class WorkspaceRules:
         others = [(path, file.look()) for path, file in self._neighbours if path in near]
         return joined(own, RealPaths(self.workspace, follow_symlinks=self._settings.follow_symlinks), others)
 
-    def look(self) -> tuple[list[ScanRoot], ScanRules]:
-        """Return where to look and by which rules, for one scan. Blocks."""
+    def read(self) -> tuple[list[ScanRoot], ScanRules]:
+        """Return the folders and the rules for one scan. Blocks."""
         rules = self.rules()
         return self.roots(), rules
 
     def rules(self) -> ScanRules:
-        """Return by which rules to look. Blocks: reads the ignore files."""
+        """Return the rules for a scan. Blocks: reads the ignore files."""
         return ScanRules(
             **asdict(self.ruling()),
             workspace=self.workspace,
@@ -186,25 +189,25 @@ class WorkspaceRules:
 
 
 ON_SEARCH_SECONDS = 5.0
-"""A question schedules a scan at most this often."""
+"""The minimum number of seconds between two scans caused by questions."""
 
 
 class ScanSchedule(Struct, eq=False):
-    """Asks one indexer for scans, as `memorySearch.sync` says."""
+    """Requests scans of one indexer, as configured in `memorySearch.sync`."""
 
     settings: SyncSection
     indexer: Indexer
     _searched_at: float = 0.0
 
     async def run(self) -> None:
-        """Ask for a scan every `sync.intervalMinutes`; return at once if that is 0."""
+        """Request a scan every `sync.intervalMinutes`; return at once if that is 0."""
         seconds = self.settings.interval_minutes * 60
         while seconds:
             await asyncio.sleep(seconds)
             self.indexer.triggers.demand()
 
     def note_question(self) -> None:
-        """Take the news that somebody asks."""
+        """Report a question, which may cause a scan."""
         now = system_time.monotonic()
         if self.settings.on_search and now - self._searched_at > ON_SEARCH_SECONDS:
             self._searched_at = now
@@ -212,51 +215,57 @@ class ScanSchedule(Struct, eq=False):
 
 
 class Ledgers:
-    """Has the ledger of each agent and the journal of each workspace; nothing is opened or made before it is needed."""
+    """The ledger of each agent and the journal of each workspace; they are opened and created on first use."""
 
     def __init__(self, agents: Sequence[Agent], executor: Executor) -> None:
         workspaces = [Path(os.path.realpath(agent.workspace)) for agent in agents]
         self._ledgers: dict[Path, tuple[str, Ledger]] = {}
-        """Each with the first agent that has it."""
+        """Each ledger with the name of the first agent that has it."""
         self._of_workspace: dict[Path, dict[Ledger, None]] = {}
         self._journals: dict[Path, tuple[str, Journal]] = {}
-        """By workspace, each with the first agent that asked for it."""
+        """By workspace, each with the first agent that requested it."""
         self._executor = executor
         for agent, own in zip(agents, workspaces, strict=True):
-            for name, one in ((agent.id, agent), (f"{agent.id} before", agent.former)):
-                place = _place(one)
+            for name, owner in ((agent.id, agent), (f"{agent.id} before", agent.former)):
+                place = _place(owner)
                 if place not in self._ledgers:
-                    if one is not agent and not one.ledger_path.is_file():
+                    if owner is not agent and not owner.ledger_path.is_file():
                         continue
                     is_inside = any(place.is_relative_to(workspace) for workspace in workspaces)
                     ledger = Ledger(
-                        one.ledger_path,
+                        owner.ledger_path,
                         executor,
-                        is_private=one.ledger_path.is_relative_to(state_dir()),
+                        is_private=owner.ledger_path.is_relative_to(state_dir()),
                         is_read_only=is_inside and agent.memory.read_only,
                     )
                     self._ledgers[place] = name, ledger
                 self._of_workspace.setdefault(own, {})[self._ledgers[place][1]] = None
 
     def of_workspace(self, workspace: Path) -> Sequence[Ledger]:
-        """Return the ledgers of the agents of a workspace (its real path): that of its changes first."""
+        """Return the ledgers of the agents of a workspace, given by its real path.
+
+        The first one records its changes.
+        """
         return list(self._of_workspace[workspace])
 
     def of(self, agent: Agent) -> Ledger:
-        """Return the ledger of an agent; another agent may have the same, and keys its rows otherwise."""
+        """Return the ledger of an agent. Agents may share a ledger; their rows have different keys."""
         return self._ledgers[_place(agent)][1]
 
     def before(self, agent: Agent) -> Ledger | None:
-        """Return the ledger that an agent had before, shared or its own; None where there is no other."""
+        """Return the previous ledger of an agent, which may be shared; None without one."""
         _, ledger = self._ledgers.get(_place(agent.former), ("", None))
         return ledger
 
     def all_of(self, agent: Agent) -> Sequence[Ledger]:
-        """Return the ledger of an agent, and that which it had before, if there is one."""
+        """Return the ledger of an agent, and its previous one if there is one."""
         return [self.of(agent), *filter(None, [self.before(agent)])]
 
     def journal(self, agent: Agent, rules: WorkspaceRules) -> Journal:
-        """Return what writes into the workspace of these rules: that of the first agent that asks for it."""
+        """Return the journal that writes to the workspace of these rules.
+
+        The first agent that requests it configures it.
+        """
         place = rules.workspace
         if place not in self._journals:
             journal = Journal(
@@ -269,25 +278,25 @@ class Ledgers:
         return self._journals[place][1]
 
     def loops(self) -> list[NamedLoop]:
-        """Name the loops that delete what has expired, and those that look at what a kill left."""
+        """Return the loops that delete expired rows, and those that repair what a kill interrupted."""
         expiring: list[NamedLoop] = [(f"ledger {name}", ledger.run) for name, ledger in self._ledgers.values()]
         return [*expiring, *((f"changes {name}", journal.run) for name, journal in self._journals.values())]
 
     def watched_parts(self) -> list[LivingPart]:
-        """Name the writers."""
+        """Return the writers of the ledgers, to be watched for hangs."""
         return [
             LivingPart(f"writer of ledger {name}", ledger.pulse, WRITER_SECONDS)
             for name, ledger in self._ledgers.values()
         ]
 
     async def close(self) -> None:
-        """Close all of them."""
+        """Close all ledgers."""
         async with AsyncExitStack() as stack:
             for _, ledger in self._ledgers.values():
                 stack.push_async_callback(ledger.close)
 
 
 def _place(agent: Agent) -> Path:
-    """Return where the ledger really lies, by whatever symlinks the folder is named."""
+    """Return the real path of an agent's ledger, with symlinks of its folder resolved."""
     path = agent.ledger_path
     return Path(os.path.realpath(path.parent)) / path.name

@@ -1,8 +1,8 @@
-"""From an agent and its parts to its memory: search, recall, retained memories, and the messages of conversations."""
+"""The assembly of an agent's memory from its parts: search, recall, retained memories, and messages."""
 
 from typing import TYPE_CHECKING
 
-from memoryd.agents.conversations.session_memories import SessionMemories, SummingUp
+from memoryd.agents.conversations.session_memories import SessionMemories, SessionSummarizer
 from memoryd.agents.memories import AgentMemory, AgentSync
 from memoryd.agents.retained.changes import AgentChanges, Retained
 from memoryd.agents.retained.documents import AgentDocuments
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentMemory:
-    """Make what may be asked of the memory of an agent."""
+    """Assemble the memory of an agent."""
     memories = retained(agent, shared, own)
     team = _team(agent, shared, own, memories)
     return AgentMemory(
@@ -61,10 +61,10 @@ def agent_memory(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
             conversations=own.conversations,
         ),
         qa=own.qa,
-        conversations=own.kept,
+        conversations=own.stored,
         retained=memories,
         turns=agent_turns(agent, shared, own, memories),
-        told=AgentTold(agent.id, shared.memories.told, shared.memories.book, own.kept.qa),
+        told=AgentTold(agent.id, shared.memories.told, shared.memories.book, own.stored.qa),
         parts=_agent_parts(agent, shared, own, memories, team),
         team=team,
     )
@@ -84,7 +84,7 @@ def _team(agent: Agent, shared: WorkspaceResources, own: AgentResources, memorie
 def _agent_parts(
     agent: Agent, shared: WorkspaceResources, own: AgentResources, memories: Retained, team: "AgentTeam | None"
 ) -> AgentParts:
-    embedding, kept, machines = shared.embedding, own.kept, shared.machines
+    embedding, forgetting, machines = shared.embedding, own.stored.forgetting, shared.machines
     return AgentParts(
         id=agent.id,
         path=own.path,
@@ -92,13 +92,13 @@ def _agent_parts(
         index=shared.index,
         embedding=embedding,
         reranking=shared.reranking,
-        text=shared.around.models.writing(agent),
+        text=shared.resources.models.writing(agent),
         qmd=own.qmd,
         qa=own.qa.counter,
         turn_taking=own.taking,
         counter=shared.counter,
-        ledger=shared.around.ledgers.of(agent),
-        conversations=ConversationCounter(own.conversations, embedding, owed=lambda: kept.forgetting.trouble),
+        ledger=shared.resources.ledgers.of(agent),
+        conversations=ConversationCounter(own.conversations, embedding, unfinished=lambda: forgetting.trouble),
         memories_trouble=lambda: memories.trouble or ("" if machines is None else machines.trouble),
         pending_captures=lambda: memories.capture.capturing.pending,
         team=None if team is None else team.status,
@@ -107,25 +107,22 @@ def _agent_parts(
 
 
 def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentRecall:
-    """Return the recall of an agent.
-
-    What is recalled is held against its file: that of a note, since memories are the builtin index's.
-    """
-    around, memories, index = shared.around, shared.memories, shared.index
-    eligible = EligibleMemories(database=index.database, executor=around.executor, hidden=memories.book.hidden)
+    """Return the recall of an agent. Recalled memories are checked against the files of their notes."""
+    resources, memories, index = shared.resources, shared.memories, shared.index
+    eligible = EligibleMemories(database=index.database, executor=resources.executor, hidden=memories.book.hidden)
     memories.book.prepares.append(eligible.facts)
     files = present_files(shared, None)
     recaller = Recaller(
         index=index.builtin,
-        settings=search_settings(agent.memory_search, around.limits.max_vector_bytes),
+        settings=search_settings(agent.memory_search, resources.limits.max_vector_bytes),
         fusion=agent.memory.recall.fusion,
         book=memories.book.now,
         eligible=eligible,
         usage=memories.usage,
-        # qmd finds passages of its own in the stead of the builtin index
+        # instead of the passages of the builtin index, qmd finds passages of its own
         passages=None if own.qmd is None else _notes_search(agent, shared, own),
         check=_file_check(shared, files),
-        pages=EntityPages(files=files, executor=around.executor),
+        pages=EntityPages(files=files, executor=resources.executor),
         disk=_disk_follower(agent, shared, own),
     )
     return AgentRecall(
@@ -136,14 +133,14 @@ def agent_recall(agent: Agent, shared: WorkspaceResources, own: AgentResources) 
         book=memories.book,
         opinions=memories.opinions,
         files=files,
-        executor=around.executor,
+        executor=resources.executor,
         usage=memories.usage,
         clock=owners_time(agent.memory).now,
     )
 
 
 def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> Retained:
-    """Make what may be asked of the retained memories of an agent."""
+    """Assemble the retained memories of an agent."""
     memories, journal = shared.memories, shared.memories.journal
     owner = owners_time(agent.memory)
     rights = CoreRights(agent.memory.evolution.to_tiers().promotion.importance_only)
@@ -201,8 +198,8 @@ def retained(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> R
 
 
 def agent_search(agent: Agent, shared: WorkspaceResources, own: AgentResources) -> AgentSearch:
-    """Return the search of an agent, which tells nobody the lines of others."""
-    settings, limits = agent.memory_search, shared.around.limits
+    """Return the search of an agent, which hides the lines of other agents."""
+    settings, limits = agent.memory_search, shared.resources.limits
     weights = search_settings(settings, limits.max_vector_bytes).weights
     exports = None if own.qmd is None else own.qmd.conversations
     service = SearchService(
@@ -237,17 +234,17 @@ def _disk_follower(agent: Agent, shared: WorkspaceResources, own: AgentResources
 
 
 def present_files(shared: WorkspaceResources, qmd: AgentQmd | None) -> PresentFiles:
-    """Return the files of notes as they are now; those that only the sidecar knows, too."""
+    """Return the current files of notes, including those that only the sidecar knows."""
     rules = shared.index.rules
     return PresentFiles(rules=rules.rules, roots=rules.roots, elsewhere=nowhere if qmd is None else qmd.files.location)
 
 
 def _file_check(shared: WorkspaceResources, files: PresentFiles) -> FileCheck:
-    return FileCheck(files=files, executor=shared.around.executor, chunker=shared.chunker)
+    return FileCheck(files=files, executor=shared.resources.executor, chunker=shared.chunker)
 
 
 def agent_turns(agent: Agent, shared: WorkspaceResources, own: AgentResources, retained: Retained) -> AgentTurns:
-    """Return what takes the messages of an agent."""
+    """Return the object that takes the messages of an agent."""
     log = TurnLog(own.qa)
     sessions = _sessions(agent, shared, log, retained.capture)
     return AgentTurns(
@@ -272,7 +269,7 @@ def _sessions(agent: Agent, shared: WorkspaceResources, log: TurnLog, capture: A
         shared=log.shared,
         journal=memories.journal,
         retaining=Retaining(memories.journal, time.today),
-        summing=SummingUp(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
+        summing=SessionSummarizer(Prose(memories.text), memories.book, memories.tombstones, memories.stated),
         is_excluded=log.is_excluded,
         scope=capture.scope,
         day=time.day,

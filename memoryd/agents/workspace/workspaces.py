@@ -1,4 +1,4 @@
-"""All workspaces of a configuration, and what they share; and one workspace at work: index, sidecars and agents."""
+"""All workspaces of a configuration with their shared resources, and one workspace: its index, sidecars and agents."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from memoryd.agents.conversations.conversations import AgentConversations
 from memoryd.agents.events import NamedLoop
 from memoryd.agents.memories import AgentMemory
 from memoryd.agents.search import remove_unused_exports
-from memoryd.agents.workspace.index import Surroundings
+from memoryd.agents.workspace.index import DaemonResources
 from memoryd.agents.workspace.models import ModelParts
 from memoryd.agents.workspace.parts import agent_resources, workspace_resources
 from memoryd.agents.workspace.qa import workspace_qas
@@ -35,9 +35,9 @@ from memoryd.rerank.reranking import Reranking
 
 
 class Workspaces:
-    """Every workspace, wired from the configuration; nothing is opened and nothing runs before it is asked to.
+    """All workspaces, wired from the configuration. Creating them opens and starts nothing.
 
-    `models` outlive them; whoever owns these runs them.
+    `models` outlive the workspaces; their owner runs them.
     """
 
     def __init__(self, config: Config, *, executor: Executor, publish: Publish, models: ModelParts) -> None:
@@ -52,7 +52,7 @@ class Workspaces:
                 agents=group,
                 embedding=models.embedding(group[0]),
                 reranking=models.reranking(group[0]),
-                around=Surroundings(
+                resources=DaemonResources(
                     executor=executor,
                     limits=config.limits,
                     watcher=self._watcher if group[0].memory_search.sync.watch else None,
@@ -67,29 +67,29 @@ class Workspaces:
             for group in _group_by_index(self._agents)
         ]
         for workspace in self.all:
-            workspace.index.rules.heed([other.index.rules for other in self.all])
+            workspace.index.rules.add_neighbours([other.index.rules for other in self.all])
             workspace.forgetting_indexes.others += [other.index for other in self.all if other is not workspace]
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Open the index files, and close them and the ledgers at the end; raises ForeignDatabase."""
+        """Open the index files, and close them and the ledgers at the end. Raises ForeignDatabase."""
         async with AsyncExitStack() as stack:
-            # opened when they are needed
+            # ledgers are opened on first use
             stack.push_async_callback(self._ledgers.close)
             for workspace in self.all:
                 await workspace.index.keeper.open()
                 stack.push_async_callback(workspace.close)
-            # what qmd kept of notes for agents that it serves no more, before anybody is answered
+            # before any answer: remove what qmd stored of notes for agents that no longer use it
             await asyncio.to_thread(forget_unused, self._agents)
             await asyncio.to_thread(remove_unused_exports, self._agents)
             yield
 
     def essential_loops(self) -> list[NamedLoop]:
-        """Name the loops that must never fail."""
+        """Return the loops whose failure stops the daemon."""
         return [loop for workspace in self.all for loop in workspace.essential_loops()]
 
     def optional_loops(self) -> list[NamedLoop]:
-        """Name the loops that may fail and be started again."""
+        """Return the loops that may fail and be restarted."""
         loops: list[NamedLoop] = []
         if self._watcher is not None:
             loops += [("watcher", self._watcher.run), ("probe", self._watcher.run_probe)]
@@ -98,36 +98,38 @@ class Workspaces:
         return loops + [loop for workspace in self.all for loop in workspace.optional_loops()]
 
     def watched_parts(self) -> list[LivingPart]:
-        """Name whoever must never be stuck: the watcher, the writers, and who follows the notes."""
-        found = self._ledgers.watched_parts()
+        """Return the parts to be watched for hangs: the watcher, the writers, and the indexers."""
+        parts = self._ledgers.watched_parts()
         if self._watcher is not None:
-            found.append(LivingPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
-            found.append(LivingPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
-        return found + [part for workspace in self.all for part in workspace.watched_parts()]
+            parts.append(LivingPart("watcher", self._watcher.pulse, WATCHER_SECONDS))
+            parts.append(LivingPart("probe of the watcher", self._watcher.probe_pulse, WATCHER_SECONDS))
+        return parts + [part for workspace in self.all for part in workspace.watched_parts()]
 
     def take_over(self, before: "Workspaces") -> None:
-        """Do what those of before, which are closed, were asked for and have not done: to read or embed anew."""
+        """Take over the unfinished requests of the closed workspaces `before`: to read files or make vectors again."""
         indexes = {workspace.index.database.path: workspace.index for workspace in before.all}
-        lanes = {
-            id_: talks.embedding_loop for workspace in before.all for id_, talks in workspace.conversations.items()
+        loops = {
+            agent: conversations.embedding_loop
+            for workspace in before.all
+            for agent, conversations in workspace.conversations.items()
         }
         for workspace in self.all:
             if (index := indexes.get(workspace.index.database.path)) is not None:
                 workspace.index.take_over(index)
-            for id_, talks in workspace.conversations.items():
-                if id_ in lanes:
-                    talks.embedding_loop.take_over(lanes[id_])
+            for agent, conversations in workspace.conversations.items():
+                if agent in loops:
+                    conversations.embedding_loop.take_over(loops[agent])
 
-    async def caught_up(self) -> None:
-        """Wait until notes and conversations were looked at once, and what small changes there were is indexed."""
+    async def catch_up(self) -> None:
+        """Wait until notes and conversations were scanned once and small changes are indexed."""
         tickets = [(workspace.index, workspace.index.demand()) for workspace in self.all]
-        talks = [talk for workspace in self.all for talk in workspace.conversations.values()]
-        await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets), *(talk.sync() for talk in talks))
+        syncs = [conversations.sync() for workspace in self.all for conversations in workspace.conversations.values()]
+        await asyncio.gather(*(index.settled(ticket) for index, ticket in tickets), *syncs)
 
-    def troubled(self) -> dict[Path, str]:
+    def unwritable_indexes(self) -> dict[Path, str]:
         """Return the index files that cannot be written now, each with the reason."""
-        found = [(workspace.index.database.path, workspace.index.keeper.trouble) for workspace in self.all]
-        return {path: why for path, why in found if why}
+        troubles = [(workspace.index.database.path, workspace.index.keeper.trouble) for workspace in self.all]
+        return {path: trouble for path, trouble in troubles if trouble}
 
     @property
     def memories(self) -> list[AgentMemory]:
@@ -136,36 +138,35 @@ class Workspaces:
 
     @property
     def is_indexing(self) -> bool:
-        """Whether notes are being read and cut now."""
+        """Whether notes are being indexed now."""
         return any(workspace.index.pending_files for workspace in self.all)
 
     def rescan(self) -> None:
-        """Look at every workspace, and for conversations, now."""
+        """Request a scan of all notes and conversations now."""
         for workspace in self.all:
             workspace.index.demand()
             for conversations in workspace.conversations.values():
                 conversations.demand()
 
     def note_jump(self, jump: Jump) -> None:
-        """Take the news that the clocks jumped: look at everything, and after a step back believe no file's times."""
+        """Handle a clock jump: scan everything, and after a step back do not trust modification times."""
         for workspace in self.all:
             workspace.index.note_jump(jump)
 
     async def _lookup(self, fingerprint: str, hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Find vectors that the index of another workspace holds already; one that cannot be read holds none."""
-        found: dict[bytes, Vector] = {}
+        """Return the vectors that other indexes already store; an unreadable index is skipped."""
+        vectors: dict[bytes, Vector] = {}
         if len(self.all) < 2:
-            return found
+            return vectors
         for workspace in self.all:
-            missing = [key for key in hashes if key not in found]
-            if missing:
+            if missing := [key for key in hashes if key not in vectors]:
                 with contextlib.suppress(StoreError):
-                    found |= await workspace.index.database.vectors.of(fingerprint, missing)
-        return found
+                    vectors |= await workspace.index.database.vectors.of(fingerprint, missing)
+        return vectors
 
 
 def _group_by_index(agents: Sequence[Agent]) -> list[list[Agent]]:
-    """Return the agents by index file: those on one workspace share it, led by one whose memory can be searched."""
+    """Return the agents grouped by index file; the first of a group is one whose search is enabled, if there is any."""
     groups: dict[Path, list[Agent]] = {}
     for agent in agents:
         groups.setdefault(agent.index_path, []).append(agent)
@@ -173,7 +174,7 @@ def _group_by_index(agents: Sequence[Agent]) -> list[list[Agent]]:
 
 
 FAILURE_SECONDS = 60.0
-"""After so long without qmd the builtin index is given vectors of its own."""
+"""Seconds without qmd after which the builtin index gets vectors of its own."""
 
 
 async def make_vectors_in_outages(
@@ -183,36 +184,36 @@ async def make_vectors_in_outages(
     failure_seconds: float = FAILURE_SECONDS,
     poll_seconds: float = 1.0,
 ) -> None:
-    """Make vectors while qmd is out for longer than a moment, and no more of them after; return if there is no qmd."""
-    # at the start qmd has not been found yet, which is no outage before the same time is over
+    """Make vectors only while an outage of qmd lasts longer than `failure_seconds`; return at once without a qmd."""
+    # at the start qmd is not found yet, which counts as an outage only after the same time
     healthy_at = time.monotonic()
     while qmds:
         now = time.monotonic()
-        # looked at, not told: an outage ends by an update, a question or a new server, and between two looks it may
-        # begin and end unseen, which is the moment that no vectors are made for. The agents share one index: it must
-        # have vectors as soon as the qmd of one of them is out
+        # polled, not notified: an update, a question or a new server ends an outage. An outage between two polls is too
+        # short to make vectors for. The agents share one index: it needs vectors as soon as the qmd of one of them is
+        # out
         if all(qmd.is_healthy for qmd in qmds):
             healthy_at = now
-        # whoever waits for vectors is told soon that none will come, unless an owner has asked for them
+        # a waiting client learns soon that no vectors will come, unless an owner requested them
         embedding_loop.pause(now - healthy_at < failure_seconds)
         await asyncio.sleep(poll_seconds)
 
 
 class Workspace:
-    """The parts of one workspace. `agents` are those that share its index; the first one's settings hold."""
+    """The parts of one workspace. `agents` share its index; the settings of the first one apply."""
 
     def __init__(
-        self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, around: Surroundings
+        self, *, agents: Sequence[Agent], embedding: Embedding, reranking: Reranking | None, resources: DaemonResources
     ) -> None:
         self.name = agents[0].id
-        self._shared = workspace_resources(agents, embedding, reranking, around)
+        self._shared = workspace_resources(agents, embedding, reranking, resources)
         self._own = {agent.id: agent_resources(agent, self._shared) for agent in agents}
         self.memories = [agent_memory(agent, self._shared, self._own[agent.id]) for agent in agents]
         self.index = self._shared.index
         self.embedding = embedding
         self.forgetting_indexes = self._shared.forgetting_indexes
         self.qmds = {agent: own.qmd for agent, own in self._own.items() if own.qmd is not None}
-        # while qmd is thought to answer, nobody needs the vectors of the builtin index
+        # while qmd is assumed to answer, the vectors of the builtin index are not needed
         self.index.embedding_loop.pause(bool(self.qmds))
 
     @property
@@ -221,21 +222,22 @@ class Workspace:
         return self._shared.conversations
 
     def watched_parts(self) -> list[LivingPart]:
-        """Name whoever follows the notes, and whoever writes an index."""
-        follows = LivingPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS)
-        writes = LivingPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS)
-        kept = [
-            LivingPart(f"writer of conversations {agent}", each.database.pulse, WRITER_SECONDS)
-            for agent, each in self.conversations.items()
+        """Return the indexer and the writers of the indexes, to be watched for hangs."""
+        return [
+            LivingPart(f"indexer {self.name}", self.index.indexer.pulse, SCANNER_SECONDS),
+            LivingPart(f"writer of index {self.name}", self.index.database.pulse, WRITER_SECONDS),
+            *(
+                LivingPart(f"writer of conversations {agent}", conversations.database.pulse, WRITER_SECONDS)
+                for agent, conversations in self.conversations.items()
+            ),
         ]
-        return [follows, writes, *kept]
 
     def essential_loops(self) -> list[NamedLoop]:
-        """Name the loops without which nothing that is told of the notes is true."""
+        """Return the loops without which answers about the notes are wrong."""
         return [(f"keeper {self.name}", self.index.keeper.run), (f"indexer {self.name}", self.index.indexer.run)]
 
     def optional_loops(self) -> list[NamedLoop]:
-        """Name the loops without which there is less to tell."""
+        """Return the loops without which answers are only less complete."""
         loops: list[NamedLoop] = [
             (f"embedding {self.name}", self.index.embedding_loop.run),
             (f"interval {self.name}", self._shared.schedule.run),
@@ -254,32 +256,32 @@ class Workspace:
         if self._shared.machines is not None:
             loops.append((f"machines {self.name}", self._shared.machines.run))
         loops += self._shared.capture.loops(self.name)
-        loops += [(f"ended sessions {one.agent.id}", one.turns.sessions.run) for one in self.memories]
-        loops += [(f"late messages {one.agent.id}", one.turns.late.run) for one in self.memories]
-        teams = [one.team for one in self.memories if one.team is not None]
-        loops += [(f"team {one.agent}", one.sharing.run) for one in teams]
-        loops += [(f"news of team {one.agent}", one.sharing.listen) for one in teams]
+        loops += [(f"ended sessions {memory.agent.id}", memory.turns.sessions.run) for memory in self.memories]
+        loops += [(f"late messages {memory.agent.id}", memory.turns.late.run) for memory in self.memories]
+        teams = [memory.team for memory in self.memories if memory.team is not None]
+        loops += [(f"team {team.agent}", team.sharing.run) for team in teams]
+        loops += [(f"news of team {team.agent}", team.sharing.listen) for team in teams]
         return loops + [loop for agent in self._own for loop in self._own_loops(agent)]
 
     def _own_loops(self, agent: str) -> list[NamedLoop]:
         own = self._own[agent]
         loops: list[NamedLoop] = []
         if own.qmd is not None:
-            loops.append((f"qmd upkeep {agent}", partial(self._run_knowing, agent, own.qmd.qmd.maintenance.run)))
+            loops.append((f"qmd upkeep {agent}", partial(self._run_reader, agent, own.qmd.qmd.maintenance.run)))
             loops.append((f"qmd server {agent}", own.qmd.qmd.server.run))
         if own.taking is not None:
-            loops.append((f"transcripts {agent}", partial(self._run_knowing, agent, own.taking.run)))
-        loops.append((f"forgetting {agent}", own.kept.forgetting.run))
+            loops.append((f"transcripts {agent}", partial(self._run_reader, agent, own.taking.run)))
+        loops.append((f"forgetting {agent}", own.stored.forgetting.run))
         return loops + own.conversations.loops()
 
-    async def _run_knowing(self, agent: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Run a loop that reads transcripts, with what is not to be remembered known before if that can be."""
+    async def _run_reader(self, agent: str, run: Callable[[], Awaitable[None]]) -> None:
+        """Load the marks of withheld conversations if possible, then run a loop that reads transcripts."""
         with contextlib.suppress(StoreError):
             await self.conversations[agent].withheld.load()
         await run()
 
     async def close(self) -> None:
-        """Close the files of its indexes."""
-        for each in self.conversations.values():
-            await each.database.close()
+        """Close the index files."""
+        for conversations in self.conversations.values():
+            await conversations.database.close()
         await self.index.database.close()

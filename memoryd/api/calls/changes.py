@@ -1,4 +1,4 @@
-"""What is written into a workspace: `/v1/forget`, `/v1/lines` and `/v1/verify`, `/v1/changes`, `/v1/undo`, `/v1/core`.
+"""Changes to a workspace: `/v1/forget`, `/v1/lines`, `/v1/verify`, `/v1/changes`, `/v1/undo`, `/v1/core`, `/v1/team`.
 
 The core is the small file that every session sees. `/v1/team` shares memories with a team, and takes them back.
 """
@@ -12,10 +12,9 @@ from memoryd.agents.conversations.showing import StoredConversations
 from memoryd.agents.retained.retaining import AgentCore
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import FORGETTING, Served, call
-from memoryd.api.models import MeantText, NamedText, Request, SessionKeyText, Whole
+from memoryd.api.models import JsonInteger, NamedText, Request, SessionRequest, TargetText
 from memoryd.domain.access import Admitted, Who
 from memoryd.domain.documents import RelativePath
-from memoryd.domain.memories.book import Memory
 from memoryd.domain.text.sanitizing import KeepVersion
 from memoryd.errors import InvalidRequest
 from memoryd.memory.forgetting.planning import NOWHERE, ForgetReport
@@ -40,14 +39,14 @@ from memoryd.wire import CHANGES_MAX, CORE_CHARS_MAX, MEMORY_CHARS_MAX, POSITION
 
 
 class ForgetRequest(Request):
-    """A memory, or lines of a note, to be taken out of everything."""
+    """A memory, or lines of a note, to be removed everywhere."""
 
     target: Annotated[str, Field(min_length=1, max_length=4096)]
-    """An id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that the memory says."""
+    """An id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words of the memory."""
     dry_run: bool = False
-    """Say only what would go."""
+    """Only report what would be removed."""
     undoable: bool = False
-    """Hold the lines in the ledger for 24 hours, out of every answer, so that `undo` brings them back."""
+    """Hold the lines in the ledger for 24 hours, hidden from every answer, so that `undo` can restore them."""
 
 
 VerifiedCitation = Annotated[
@@ -56,7 +55,7 @@ VerifiedCitation = Annotated[
 
 
 async def forget(request: ForgetRequest, admitted: AdmittedByBody, memories: Memories) -> ForgetReply:
-    """Take a memory out of notes, indexes, turns and the ledger, for the owner alone; say what cannot be reached."""
+    """Remove a memory from notes, indexes, turns and the ledger, for the owner only; report what cannot be reached."""
     forgetting = memories.retained(admitted).forgetting
     if request.dry_run:
         return _forget_reply(await forgetting.would_forget(request.target))
@@ -64,7 +63,7 @@ async def forget(request: ForgetRequest, admitted: AdmittedByBody, memories: Mem
 
 
 async def verify(citation: VerifiedCitation, admitted: AdmittedByQuery, memories: Memories) -> VerifyReply:
-    """Tell whether cited lines still stand, moved, were edited or are gone."""
+    """Return whether cited lines are unchanged, moved, edited or deleted."""
     return await memories.retained(admitted).verifying.verify(citation, admitted)
 
 
@@ -72,7 +71,15 @@ def _forget_reply(report: ForgetReport) -> ForgetReply:
     plan, purged = report.plan, report.purged
     return ForgetReply(
         forgotten=report.is_forgotten,
-        memories=[_forgotten_memory(memory, has_text=not report.is_forgotten) for memory in plan.memories],
+        memories=[
+            ForgottenMemoryReply(
+                id=memory.id,
+                content=None if report.is_forgotten else memory.text,
+                scope=memory.scope or None,
+                citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
+            )
+            for memory in plan.memories
+        ],
         lines=list(map(str, plan.citations)),
         turns=list(report.turns or plan.elsewhere.turns),
         files=report.files,
@@ -86,100 +93,93 @@ def _forget_reply(report: ForgetReport) -> ForgetReply:
     )
 
 
-def _forgotten_memory(memory: Memory, *, has_text: bool) -> ForgottenMemoryReply:
-    return ForgottenMemoryReply(
-        id=memory.id,
-        content=memory.text if has_text else None,
-        scope=memory.scope or None,
-        citations=[f"{line.path}#L{line.start_line}" for line in memory.sources if line.start_line != NOWHERE],
-    )
-
-
-WholeLines = Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
+FullLines = Annotated[str, Field(max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
 
 
 class LinesReplaceRequest(Request):
-    """Lines of a note, and what they are to say."""
+    """Lines of a note, and their new text."""
 
     citation: NamedText
-    """Where they are: `memory/2026-11-20.md#L3`, `memory/2026-11-20.md#L3-L4`."""
-    old: WholeLines
-    """What they say, whole lines: where they say anything else by now, nothing is written."""
-    new: WholeLines
-    """What they are to say; may be more or fewer lines."""
+    """Their place: `memory/2026-11-20.md#L3`, `memory/2026-11-20.md#L3-L4`."""
+    old: FullLines
+    """Their current text, as complete lines; if it differs from the file, nothing is written."""
+    new: FullLines
+    """Their new text; may have more or fewer lines."""
 
 
 async def replace_lines(
     request: LinesReplaceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> LinesReplacedReply:
-    """Put other lines in the place of lines of a note, for the owner alone; that can be undone."""
+    """Replace lines of a note, for the owner only; this can be undone."""
     changes = memories.retained(admitted).changes
     return await changes.replace_lines(request.citation, request.old, request.new)
 
 
-class UndoRequest(Request):
-    """What is to be taken back: a change or a run."""
+class UndoRequest(SessionRequest):
+    """A change or a run to be undone."""
 
-    id: Annotated[Whole, Field(ge=1, le=POSITION_MAX)] | None = None
-    """The number of a change; null: a run is meant."""
+    id: Annotated[JsonInteger, Field(ge=1, le=POSITION_MAX)] | None = None
+    """The number of the change; null: undo a run."""
     run: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """What names all changes of one act; null: a change is meant."""
+    """The name of the run, which several changes share; null: undo a change."""
     dry_run: bool = False
-    """Whether to say only what would be taken back."""
-    session_key: SessionKeyText = None
-    """The session that asks; null: no session."""
+    """Whether to only report what would be undone."""
 
 
 class ConflictSettleRequest(Request):
-    """A conflict, and which version of it is to be kept."""
+    """A conflict, and the version of the note to keep."""
 
     path: NamedText
-    """The copy, or the note between whose lines git left both versions, as `GET /v1/conflicts` names it."""
+    """The copy, or the note in which git left both versions of lines, as `GET /v1/conflicts` names it."""
     keep: Annotated[KeepVersion, Field(strict=False)]
     """The `original`, the `copy`, or the lines of `both`."""
 
 
 async def conflicts(admitted: AdmittedByQuery, memories: Memories) -> ConflictsReply:
-    """List the notes of which there are two versions at once, and how these differ."""
+    """List the notes that exist in two versions, and how these differ."""
     return await memories.retained(admitted).changes.conflicts()
 
 
 async def settle_conflict(
     request: ConflictSettleRequest, admitted: AdmittedByBody, memories: Memories
 ) -> ConflictSettledReply:
-    """Keep one of two versions of a note, or the lines of both, for the owner alone; that can be undone."""
+    """Keep one of two versions of a note, or the lines of both, for the owner only; this can be undone."""
     path = RelativePath(request.path.removeprefix("./"))
     return await memories.retained(admitted).changes.settle_conflict(path, request.keep)
 
 
 QA = "qa"
-"""Given as a writer: the sessions of questions and answers."""
-Since = Annotated[str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")]
-By = Annotated[
+"""The value of `by` for the sessions of questions and answers."""
+ChangesSince = Annotated[
+    str, Field(max_length=64, description="only changes of this date or later: `2026-11-18`, `7d`")
+]
+WriterFilter = Annotated[
     str,
-    Field(max_length=80, description="only those of a writer, of any `agent`, of `agent:ID`, or the sessions of `qa`"),
+    Field(
+        max_length=80, description="only changes by this writer, by any `agent`, by `agent:ID`, or the sessions of `qa`"
+    ),
 ]
-OfPath = Annotated[str, Field(max_length=1024, description="only those of this file")]
-OfRun = Annotated[str, Field(max_length=200, description="only those of this run")]
-WithLines = Annotated[bool, Field(description="whether to tell which lines differ; false: no text of a note")]
-BeforeChange = Annotated[
-    int, Field(ge=1, le=POSITION_MAX, description="only those of smaller numbers: how a list goes on; none of `qa`")
+PathFilter = Annotated[str, Field(max_length=1024, description="only changes of this file")]
+RunFilter = Annotated[str, Field(max_length=200, description="only changes of this run")]
+WithLines = Annotated[bool, Field(description="whether to include the changed lines; false: no text of a note")]
+BeforeNumber = Annotated[
+    int, Field(ge=1, le=POSITION_MAX, description="only changes with smaller numbers, to continue a list; not for `qa`")
 ]
-MostChanges = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="how many at most")]
+ChangeLimit = Annotated[int, Field(ge=1, le=CHANGES_MAX, description="maximum number")]
 
 
 async def changes(
     admitted: AdmittedByQuery,
     memories: Memories,
-    since: Since = "",
-    by: By = "",
-    path: OfPath = "",
-    run: OfRun = "",
-    limit: MostChanges = 50,
+    since: ChangesSince = "",
+    by: WriterFilter = "",
+    path: PathFilter = "",
+    run: RunFilter = "",
+    limit: ChangeLimit = 50,
     lines: WithLines = True,
-    before: BeforeChange = POSITION_MAX,
+    before: BeforeNumber = POSITION_MAX,
 ) -> ChangesReply:
-    """List what was written into the workspace, the newest first."""
+    """List the changes that were written to the workspace, the newest first."""
     if by == QA:
         if before != POSITION_MAX:
             raise InvalidRequest("before: sessions have no numbers", hint="leave out before, and narrow by since")
@@ -192,12 +192,12 @@ async def changes(
 
 
 async def undo(request: UndoRequest, admitted: AdmittedByBody, memories: Memories) -> UndoReply:
-    """Take back a change, or all of one run, where their lines still stand."""
+    """Undo a change, or all changes of one run, as far as their lines are unchanged."""
     return await memories.retained(admitted).changes.undo(request.id, request.run, is_dry_run=request.dry_run)
 
 
 async def _written_sessions(conversations: StoredConversations, since: float, path: str) -> list[WrittenSessionReply]:
-    """Return the sessions of questions and answers, the one that was written last first."""
+    """Return the sessions of questions and answers, the last written first."""
     return [
         WrittenSessionReply(
             session=entry["id"], at=at, turns=entry["turns"] or 0, undo=f"sessions forget {entry['id']}"
@@ -209,61 +209,60 @@ async def _written_sessions(conversations: StoredConversations, since: float, pa
 
 
 CoreText = Annotated[str, Field(max_length=CORE_CHARS_MAX)]
-SeenHash = Annotated[str, Field(max_length=64)]
+ExpectedHash = Annotated[str, Field(max_length=64)]
 
 
-class CoreRequest(Request):
-    """The parts that every edit has."""
+class CoreRequest(SessionRequest):
+    """The fields that every edit of the core file has."""
 
-    expected: SeenHash | None = None
-    """The beginning of the hash of the file that was seen, eight signs at least: else nothing is written."""
-    session_key: SessionKeyText = None
-    """The session that asks; null: no session."""
+    expected: ExpectedHash | None = None
+    """The beginning of the hash of the file as seen by the caller, at least eight characters; if it differs, nothing is
+    written."""
 
 
 class CoreAppendRequest(CoreRequest):
-    """Lines for the end of the core file."""
+    """Lines to append to the core file."""
 
     text: CoreText
     """The lines."""
 
 
 class CoreReplaceRequest(CoreRequest):
-    """A text of the core file, and what is to stand in its place."""
+    """A text of the core file, and its replacement."""
 
     old: CoreText
-    """What stands there once."""
+    """A text that occurs in the file exactly once."""
     new: CoreText
-    """What is to stand there; empty: nothing."""
+    """Its replacement; empty: nothing."""
 
 
 class CoreInsertRequest(CoreRequest):
-    """Lines for a place in the core file."""
+    """Lines to insert into the core file."""
 
     text: CoreText
     """The lines."""
     after: CoreText
-    """The line below which they go, such as a heading; it stands there once."""
+    """The line below which they are inserted, such as a heading; it occurs exactly once."""
 
 
 async def show(admitted: AdmittedByQuery, memories: Memories) -> CoreReply:
-    """Show the core file, and `SOUL.md` beside it."""
+    """Return the core file, and `SOUL.md` beside it."""
     return await memories.retained(admitted).core.show()
 
 
 async def append(request: CoreAppendRequest, admitted: AdmittedByBody, memories: Memories) -> CoreEditReply:
-    """Add lines at the end of the core file."""
+    """Append lines to the core file."""
     return await _editable_core(admitted, memories).append(request.text, expected=request.expected or "")
 
 
 async def replace(request: CoreReplaceRequest, admitted: AdmittedByBody, memories: Memories) -> CoreEditReply:
-    """Put a text in the place of one that stands in the core file once."""
+    """Replace a text that occurs in the core file exactly once."""
     core = _editable_core(admitted, memories)
     return await core.replace(request.old, request.new, expected=request.expected or "")
 
 
 async def insert(request: CoreInsertRequest, admitted: AdmittedByBody, memories: Memories) -> CoreEditReply:
-    """Add lines below a line of the core file."""
+    """Insert lines below a line of the core file."""
     core = _editable_core(admitted, memories)
     return await core.insert(request.text, after=request.after, expected=request.expected or "")
 
@@ -275,38 +274,38 @@ def _editable_core(admitted: Admitted, memories: Memories) -> AgentCore:
 
 
 EXCHANGE = timedelta(minutes=4)
-"""Of an exchange: a fetch and a push of a minute each, some of them again."""
+"""The deadline of an exchange: a fetch and a push of a minute each, some of them repeated."""
 
 
 class TeamMemoryRequest(Request):
-    """One memory, to be shared or taken back."""
+    """One memory to be shared or taken back."""
 
-    target: MeantText
-    """Its id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that it says."""
+    target: TargetText
+    """Its id or the beginning of one, a citation such as `memory/2026-11-20.md#L12`, or words that it contains."""
     dry_run: bool = False
-    """Say only what would be shared, as whose, and who would read it; or what would be taken back."""
+    """Only report what would be shared, with which author and readers; or what would be taken back."""
 
 
 class TeamSyncRequest(Request):
-    """The team whose memory is to be brought up to date."""
+    """The team to exchange with."""
 
 
 async def promote(request: TeamMemoryRequest, admitted: AdmittedByBody, memories: Memories) -> TeamPromoteReply:
-    """Share a memory with the team, for the owner alone.
+    """Share a memory with the team, for the owner only.
 
-    It is written into the repository at once, and sent if that answers soon, else later. What has another scope than
-    the workspace's or this agent's own, what looks like a secret and what is a colleague's is refused.
+    It is written to the repository at once, and sent now if the remote answers soon, else later. A memory is refused
+    if its scope is not that of the workspace or this agent, if it looks like a secret, or if it is a colleague's.
     """
     return await memories.team(admitted).promote(request.target, admitted, is_dry_run=request.dry_run)
 
 
 async def revoke(request: TeamMemoryRequest, admitted: AdmittedByBody, memories: Memories) -> TeamRevokeReply:
-    """Take a memory of one's own back from the team, for the owner alone, and say what cannot be reached."""
+    """Take one's own memory back from the team, for the owner only, and report what cannot be reached."""
     return await memories.team(admitted).revoke(request.target, admitted, is_dry_run=request.dry_run)
 
 
 async def exchange(request: TeamSyncRequest, admitted: AdmittedByBody, memories: Memories) -> TeamReply:
-    """Bring in what others shared, and send what waits; the reply tells whether the other side was reached."""
+    """Receive what others shared, and send what waits; the reply says whether the remote was reached."""
     return await memories.team(admitted).sync()
 
 

@@ -1,4 +1,4 @@
-"""`/v1/entities`: what memories are about, under which names, and who is who."""
+"""`/v1/entities`: the entities that memories are about, their aliases, and merging them."""
 
 from typing import Annotated
 
@@ -15,28 +15,30 @@ EntityText = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 
 
 class EntityMergeRequest(Request):
-    """Which name is to be an alias of which entity."""
+    """A name that becomes an alias of an entity."""
 
     name: EntityText
     """The name that becomes an alias."""
     into: EntityText
-    """The entity that it is another name of."""
+    """The entity that gets the alias."""
     dry_run: bool = False
-    """Only say what would be written."""
+    """Only report what would be written."""
 
 
 class EntitySplitRequest(Request):
-    """Which alias is to be taken out."""
+    """An alias to be removed."""
 
     alias: EntityText
-    """The alias; lines that write it are about an entity of their own again."""
+    """The alias; lines with this name are about a separate entity again."""
     dry_run: bool = False
-    """Only say what would be written."""
+    """Only report what would be written."""
 
 
 QueryEntity = Annotated[str, Field(max_length=512, description="name of the entity, or an alias, percent-encoded")]
-EntityPart = Annotated[str, Field(max_length=MAX_NAME, description="only those with this in one of their names")]
-EntitySlugText = Annotated[str, Field(max_length=512, description="only those behind the one of this slug")]
+EntityPart = Annotated[
+    str, Field(max_length=MAX_NAME, description="only entities with this text in one of their names")
+]
+EntitySlugText = Annotated[str, Field(max_length=512, description="only entities after the one with this slug")]
 
 
 async def listing(
@@ -46,14 +48,14 @@ async def listing(
     after: EntitySlugText = "",
     limit: ListLimit = 50,
 ) -> EntitiesReply:
-    """List what the memories that reach the caller are about, and the pages of entities."""
+    """List the entities that the visible memories are about, and the pages of entities."""
     return await memories.retained(admitted).entities.all(admitted, limit, query=query, after=after)
 
 
 async def show(
     entity: QueryEntity, admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 50
 ) -> EntityShowReply:
-    """Tell what is known of an entity: its memories, the newest first, opinions, page and aliases."""
+    """Return what is known about an entity: its memories, the newest first, opinions, page and aliases."""
     return await memories.retained(admitted).entities.one(admitted, entity, limit)
 
 
@@ -64,25 +66,25 @@ async def links(
     limit: ListLimit = 50,
     after: EntitySlugText = "",
 ) -> EntityLinksReply:
-    """Tell which entities memories name with one, and which of these with each other."""
+    """Return the entities that memories name together with this one, and which of these are linked with each other."""
     return await memories.retained(admitted).entities.links(admitted, entity, limit, after=after)
 
 
 async def merge(request: EntityMergeRequest, admitted: AdmittedByBody, memories: Memories) -> EntityChangeReply:
-    """Make a name an alias of an entity, by the front matter of its page, for the owner alone."""
-    room = memories.retained(admitted).entities
-    return await room.merge(request.name, request.into, is_dry=request.dry_run)
+    """Make a name an alias of an entity, in the front matter of its page; for the owner only."""
+    entities = memories.retained(admitted).entities
+    return await entities.merge(request.name, request.into, is_dry=request.dry_run)
 
 
 async def split(request: EntitySplitRequest, admitted: AdmittedByBody, memories: Memories) -> EntityChangeReply:
-    """Take an alias out of the page of its entity, for the owner alone."""
-    room = memories.retained(admitted).entities
-    return await room.split(request.alias, is_dry=request.dry_run)
+    """Remove an alias from the page of its entity; for the owner only."""
+    entities = memories.retained(admitted).entities
+    return await entities.split(request.alias, is_dry=request.dry_run)
 
 
 CALLS = (
     call("GET", "/entities", Who.SESSION, listing),
-    # before that of an entity, whose name may have slashes
+    # before the route of an entity, whose name may contain slashes
     call("GET", "/entities/{entity}/links", Who.SESSION, links),
     call("GET", "/entities/{entity}", Who.SESSION, show),
     call("POST", "/entities/merge", Who.OWNER, merge),

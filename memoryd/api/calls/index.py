@@ -1,4 +1,4 @@
-"""The index and the daemon at work: `/v1/events`, `/v1/files/{path}`, `/v1/reload`, `/v1/sync` and `/v1/reindex`.
+"""The running index and daemon: `/v1/events`, `/v1/files/{path}`, `/v1/reload`, `/v1/sync` and `/v1/reindex`.
 
 `/v1/page` opens the page for a browser.
 """
@@ -14,8 +14,8 @@ from pydantic import Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memoryd.agents.events import Happening, Subscription
-from memoryd.api.access import AdmittedByQuery, AllServices, Asking, Memories, Waited, wait_left
+from memoryd.agents.events import PublishedEvent, Subscription
+from memoryd.api.access import AdmittedByQuery, AllServices, Memories, RequestCaller, Waited, wait_left
 from memoryd.api.call import LONGEST_WAIT, AtReload, Served, call
 from memoryd.api.models import Request, WaitMs
 from memoryd.domain.access import Who
@@ -27,25 +27,25 @@ from memoryd.wire import LINES_MAX, POSITION_MAX, SyncGoal
 
 
 class SyncRequest(Request):
-    """`indexed` waits until all that was on disk is searchable by words, `embedded` also by vector."""
+    """`indexed` waits until everything that was on disk is searchable by words, `embedded` also by vector."""
 
     wait: SyncGoal = "indexed"
     """What to wait for: `none`, `indexed` (found by words) or `embedded` (by meaning, too)."""
     timeout_ms: WaitMs = None
-    """How long to wait at most, in milliseconds; null: 30 seconds."""
+    """The maximum wait in milliseconds; null: 30 seconds."""
 
 
 class ReindexRequest(Request):
     """`force` reads and cuts every file anew, `embeddings` makes every vector anew."""
 
     force: bool = False
-    """Read and cut every file anew, also those that have not changed."""
+    """Read and cut every file anew, even if it has not changed."""
     embeddings: bool = False
     """Make every vector anew."""
 
 
 class EventStream(Response):
-    """A reply that lasts until no event can come any more, or until the client leaves and the guard cancels it."""
+    """A reply that lasts until the last event, or until the client leaves and the guard cancels it."""
 
     media_type = "text/event-stream"
 
@@ -56,7 +56,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with aclosing(self._chunks) as chunks:
-            # who makes them subscribes first: one stream too many is then an error reply, not a broken stream
+            # the generator subscribes first: one stream too many then becomes an error reply, not a broken stream
             chunk: bytes | None = await anext(chunks, b"")
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             while chunk is not None:
@@ -65,40 +65,40 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _happenings(
-    events: AbstractContextManager[Subscription], keep_alive: timedelta
-) -> AsyncGenerator[bytes, None]:
+async def _stream(events: AbstractContextManager[Subscription], keep_alive: timedelta) -> AsyncGenerator[bytes, None]:
     with events as subscription:
         yield b": connected\n\n"
         while True:
             try:
                 async with asyncio.timeout(keep_alive.total_seconds()):
-                    happening = await subscription.next()
+                    event = await subscription.next()
             except TimeoutError:
                 yield b": keep-alive\n\n"
                 continue
-            if happening is None:
+            if event is None:
                 return
-            yield encoded_event(happening)
+            yield encode_event(event)
 
 
-def encoded_event(happening: Happening) -> bytes:
-    """Return an event as the stream carries it; its data gains `dropped` if any were."""
-    data = {**happening.data, "dropped": happening.dropped} if happening.dropped else dict(happening.data)
-    return f"event: {happening.event}\ndata: {json.dumps(data)}\n\n".encode()
+def encode_event(event: PublishedEvent) -> bytes:
+    """Return an event in the format of the stream; `dropped` is added to its data if events were dropped."""
+    data = {**event.data, "dropped": event.dropped} if event.dropped else dict(event.data)
+    return f"event: {event.event}\ndata: {json.dumps(data)}\n\n".encode()
 
 
 async def events(admitted: AdmittedByQuery, memories: Memories, services: AllServices) -> EventStream:
     """Follow indexing, embedding, model and degradation events as they happen.
 
-    Without an agent and a session key they are those of all agents.
+    Without an agent and a session key, follow those of all agents.
     """
-    return EventStream(_happenings(memories.follow(admitted), services.keep_alive))
+    return EventStream(_stream(memories.follow(admitted), services.keep_alive))
 
 
-DocumentPath = Annotated[str, Field(description="the document, as search names it or cites its lines, percent-encoded")]
+DocumentPath = Annotated[
+    str, Field(description="the path of the document, or a citation of its lines, percent-encoded")
+]
 FromLine = Annotated[int, Field(alias="from", ge=1, le=POSITION_MAX, description="the first line, from 1")]
-LineCount = Annotated[int, Field(ge=1, le=LINES_MAX, description="how many lines at most")]
+LineCount = Annotated[int, Field(ge=1, le=LINES_MAX, description="maximum number of lines")]
 FromColumn = Annotated[int, Field(ge=1, le=POSITION_MAX, description="the first character of that line, from 1")]
 
 
@@ -110,59 +110,59 @@ async def get_file(
     lines: LineCount = DEFAULT_LINES,
     column: FromColumn = 1,
 ) -> FileReply:
-    """Read lines of a document or conversation, by its path or a citation; only what is indexed can be read."""
+    """Read lines of a document or conversation, by its path or a citation. Only indexed documents can be read."""
     return await memories.read(admitted, path, LineRange(from_, lines, column))
 
 
-IsDry = Annotated[bool, Field(alias="dryRun", description="`true`: only say what a reload would do")]
+IsDry = Annotated[bool, Field(alias="dryRun", description="`true`: only report what a reload would do")]
 
 
 async def reload(services: AllServices, is_dry: IsDry = False) -> ReloadReply:
-    """Load the configuration anew, and bring to bear what changed; calls wait meanwhile, and none is refused.
+    """Load the configuration anew and apply what changed; other calls wait until then, and none is refused.
 
-    A file that cannot be taken changes nothing: the reply says why.
+    An invalid file changes nothing; the reply says why.
     """
     reload = services.check_at_reload if is_dry else services.reload
     if reload is None:
-        raise NotNow("there is nothing to be read again")
+        raise NotNow("there is no configuration file to read again")
     return await reload()
 
 
 class PageRequest(Request):
-    """Whose memory the page is to show first, and for how long it is to be open."""
+    """The agent whose memory the page shows first, and how long the page stays open."""
 
     keep: bool = False
-    """Until the daemon ends; else it closes when nothing was asked for half an hour."""
+    """Keep it open until the daemon exits; else it closes after half an hour without a request."""
 
 
-async def page(request: PageRequest, caller: Asking, services: AllServices) -> PageReply:
-    """Open the page for a browser on this machine, and return a link that lets in once within a minute.
+async def page(request: PageRequest, caller: RequestCaller, services: AllServices) -> PageReply:
+    """Open the page for a browser on this machine, and return a link that is valid once, within a minute.
 
-    The loopback port is opened for the page alone where it is off.
+    If the loopback port is off, it is opened only for the page.
     """
     if services.open_page is None:
         raise NotNow("there is no page here")
     return await services.open_page(caller.agent_of(request.agent), request.keep)
 
 
-async def sync(request: SyncRequest, caller: Asking, memories: Memories, waited: Waited) -> SyncReply:
-    """Scan now; with `wait`, answer when what was on disk before the call is searchable.
+async def sync(request: SyncRequest, caller: RequestCaller, memories: Memories, waited: Waited) -> SyncReply:
+    """Scan now; with `wait`, answer when everything that was on disk before the call is searchable.
 
-    Vectors that are made only when asked for are made when the owner asks: an agent must not spend what its
+    Vectors that are made only on request are made if the owner makes the call: an agent must not spend what its
     owner holds back.
     """
     agent, limit = caller.agent_of(request.agent), wait_left(request.timeout_ms, waited)
     return await memories.sync(agent, request.wait, limit, is_asking=caller.binding.is_owners)
 
 
-async def reindex(request: ReindexRequest, caller: Asking, memories: Memories) -> ReindexReply:
-    """Look at every file again, or make every vector again, in the background."""
+async def reindex(request: ReindexRequest, caller: RequestCaller, memories: Memories) -> ReindexReply:
+    """Read every file again, or make every vector again, in the background."""
     agent = caller.agent_of(request.agent)
     return await memories.reindex(agent, force=request.force, embeddings=request.embeddings)
 
 
 RELOADING = timedelta(minutes=14)
-"""A reload waits for calls in flight, also for a run of reflect."""
+"""A reload waits for calls in flight, including a run of reflect."""
 
 CALLS = (
     call("GET", "/files/{path}", Who.SESSION, get_file),

@@ -1,11 +1,11 @@
-"""`/v1/memories`: memories one by one, by their ids; and `/v1/disagreements`: which of them contradict each other."""
+"""`/v1/memories`: single memories, by their ids; and `/v1/disagreements`: memories that contradict each other."""
 
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from memoryd.agents.retained.recall import RecallOptions, kinds_of
-from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories, RequestCaller
 from memoryd.api.call import call
 from memoryd.api.calls.search import health_reply
 from memoryd.api.models import KindText, LabelText, ListLimit, Request, ResultLimit, Share
@@ -31,17 +31,22 @@ from memoryd.replies.memories import (
 )
 from memoryd.wire import MEMORY_CHARS_MAX, POSITION_MAX, TAGS_MAX
 
-SNAKE = ConfigDict(alias_generator=None)
 StatementText = Annotated[str, Field(min_length=1, max_length=MEMORY_CHARS_MAX, pattern=r"\S")]
 SessionKeyOfMemory = Annotated[
-    Annotated[str, Field(max_length=512)] | None, Field(description="the session that asks; null: no session")
+    Annotated[str, Field(max_length=512)] | None, Field(description="the session of the caller; null: no session")
 ]
 
 
-class MemorySearchRequest(Request):
-    """A question to memories alone."""
+class MemoryRequest(Request):
+    """A request on memories, with keys in snake case except for that of the session."""
 
-    model_config = SNAKE
+    model_config = ConfigDict(alias_generator=None)
+
+    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+
+
+class MemorySearchRequest(MemoryRequest):
+    """A question that is answered by memories only."""
 
     query: Annotated[str, Field(min_length=1)]
     """The question."""
@@ -50,63 +55,55 @@ class MemorySearchRequest(Request):
     kind: KindText | None = None
     """Only memories of this network or kind."""
     top_k: ResultLimit | None = None
-    """How many at most; null: as `memory.recall.k` has it."""
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+    """The maximum number of memories; null: `memory.recall.k`."""
 
 
-class MemoryAddRequest(Request):
-    """A memory that is to be stated."""
-
-    model_config = SNAKE
+class MemoryAddRequest(MemoryRequest):
+    """A memory to be written."""
 
     text: StatementText
-    """What it says: plain text, or a bullet such as `W @Peter: …`."""
+    """The statement: plain text, or a bullet such as `W @Peter: …`."""
     kind: KindText | None = None
     """The kind of plain text, a letter or a word; null: `note`."""
     importance: Share | None = None
-    """How important it is, 0 to 1; null: as the kind has it."""
+    """Its importance, 0 to 1; null: the default of the kind."""
     scope: LabelText | None = None
-    """Whom it is for: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, of a session that
+    """Its scope: `workspace`, `agent:ID`, `agent:ID:CHANNEL`, `global`; null: every agent here, or for a session that
     shares the workspace its own agent."""
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]] | None, Field(max_length=TAGS_MAX)] = None
     """Labels, one word each."""
     pinned: bool = False
-    """Whether it is to be pinned."""
+    """Whether to pin it."""
     by_agent: bool = Field(default=False, alias="byAgent")
-    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
-    that agent at most."""
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+    """Whether a model states it, not the owner, on any socket: its author is then the agent, and its scope at most that
+    agent."""
 
 
-class MemoryEditRequest(Request):
-    """Who asks for an edit."""
-
-    model_config = SNAKE
-
-    session_key: SessionKeyOfMemory = Field(default=None, alias="sessionKey")
+class MemoryEditRequest(MemoryRequest):
+    """The sender of an edit."""
 
 
 class MemoryImportanceRequest(MemoryEditRequest):
-    """Another importance."""
+    """A new importance."""
 
     importance: Share
-    """How important the memory is, 0 to 1."""
+    """The importance of the memory, 0 to 1."""
 
 
 class MemoryReplaceRequest(MemoryEditRequest):
-    """What a memory is replaced by."""
+    """The replacement of a memory."""
 
     text: StatementText
-    """What holds now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
-    are those of the memory."""
+    """What is true now: plain text, or a bullet such as `W @Peter: …`. Kind, entities and scope that it does not name
+    are taken from the memory."""
     in_place: bool = Field(default=False, alias="inPlace")
-    """Whether its lines say it where they stand; else a new line in today's log says it, and the older ones are marked
-    as superseded."""
+    """Whether to change the lines in place; else a new line is written to today's log, and the old ones are marked as
+    superseded."""
     by_agent: bool = Field(default=False, alias="byAgent")
-    """Whether a model says it and not the owner, whoever's socket it asks by: what its owner said stays."""
+    """Whether a model states it, not the owner, on any socket: what the owner stated is not replaced."""
 
 
-MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight signs")]
+MemoryName = Annotated[str, Field(max_length=64, description="id of the memory, or its first eight characters")]
 ScopeFilter = Annotated[
     str, Field(max_length=200, description="`workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`")
 ]
@@ -114,15 +111,17 @@ KindFilter = Annotated[str, Field(max_length=20, description="network or kind")]
 TierFilter = Annotated[Tier | None, Field(description="tier")]
 PinnedFilter = Annotated[bool | None, Field(description="whether it is pinned")]
 TagFilter = Annotated[str, Field(max_length=100, description="a tag")]
-EntityFilter = Annotated[str, Field(max_length=200, description="name of whom or what it is about")]
-AuthorFilter = Annotated[Provenance | None, Field(description="who said it")]
-SinceFilter = Annotated[str, Field(max_length=64, description="only of this day or later: `30d`, `2026-10-01`")]
-UntilFilter = Annotated[str, Field(max_length=64, description="only of this day or earlier, likewise")]
-ListAfter = Annotated[str, Field(max_length=80, description="where the list goes on: `next` of the reply before")]
-WordsFilter = Annotated[str, Field(max_length=4096, description="words that all stand in it")]
-ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="how many to leave out before")]
-DecayDays = Annotated[str, Field(alias="in", max_length=16, description="in how long, such as `90d` or `12w`")]
-DryRun = Annotated[bool, Field(alias="dryRun", description="say only what would go")]
+EntityFilter = Annotated[str, Field(max_length=200, description="name of an entity that it is about")]
+AuthorFilter = Annotated[Provenance | None, Field(description="its author")]
+SinceFilter = Annotated[
+    str, Field(max_length=64, description="only memories of this day or later: `30d`, `2026-10-01`")
+]
+UntilFilter = Annotated[str, Field(max_length=64, description="only memories of this day or earlier, likewise")]
+ListAfter = Annotated[str, Field(max_length=80, description="where to continue the list: `next` of the previous reply")]
+WordsFilter = Annotated[str, Field(max_length=4096, description="words that it must contain, all of them")]
+ListOffset = Annotated[int, Field(ge=0, le=POSITION_MAX, description="number of memories to skip")]
+DecayDays = Annotated[str, Field(alias="in", max_length=16, description="the time until then, such as `90d` or `12w`")]
+DryRun = Annotated[bool, Field(alias="dryRun", description="only report what would be deleted")]
 
 
 async def listing(
@@ -142,7 +141,7 @@ async def listing(
     offset: ListOffset = 0,
     after: ListAfter = "",
 ) -> MemoryListReply:
-    """List memories within reach, the newest first."""
+    """List the visible memories, the newest first."""
     filters = DocumentFilters(
         scope=scope,
         kinds=kinds_of(kind),
@@ -160,7 +159,7 @@ async def listing(
 
 
 async def add(request: MemoryAddRequest, admitted: AdmittedByBody, memories: Memories) -> MemoryAddReply:
-    """State a memory in today's log; the same again is not written twice."""
+    """Write a memory to today's log; the same statement is not written twice."""
     return await memories.retained(admitted).document_edits.add(
         request.text,
         kind=kind_of(request.kind),
@@ -174,9 +173,9 @@ async def add(request: MemoryAddRequest, admitted: AdmittedByBody, memories: Mem
 
 
 async def search(
-    request: MemorySearchRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories
+    request: MemorySearchRequest, admitted: AdmittedByBody, caller: RequestCaller, memories: Memories
 ) -> MemorySearchReply:
-    """Find memories that answer, best first, as recall ranks them."""
+    """Find memories that answer a question, the best first, ranked as by recall."""
     documents, recalled = await memories.retained(admitted).documents.search(
         request.query,
         scope=request.scope or "",
@@ -195,24 +194,24 @@ async def search(
 
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> MemoryStatsReply:
-    """Count the memories within reach."""
+    """Count the visible memories."""
     return await memories.retained(admitted).documents.stats(admitted)
 
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryReply:
-    """Tell a memory by its id."""
+    """Return a memory by its id."""
     return MemoryReply(memory=await memories.retained(admitted).documents.get(memory, admitted))
 
 
 async def why(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> MemoryWhyReply:
-    """Say why a memory stands where it does: every term of its relevance."""
+    """Explain the rank of a memory: every term of its relevance."""
     return await memories.retained(admitted).documents.why(memory, admitted)
 
 
 async def decay(
     admitted: AdmittedByQuery, memories: Memories, within: DecayDays = "90d", limit: ListLimit = 50
 ) -> MemoryDecayReply:
-    """Say how memories will stand in some days if nobody touches them; nothing is changed."""
+    """Predict the tiers of memories in some days if they are not used until then; nothing is changed."""
     try:
         days = days_of(within)
     except ValueError as exc:
@@ -223,37 +222,37 @@ async def decay(
 async def delete(
     memory: MemoryName, admitted: AdmittedByQuery, memories: Memories, dry_run: DryRun = False
 ) -> MemoryDeleteReply:
-    """Take out all lines that state a memory; that can be undone."""
+    """Delete all lines that state a memory; this can be undone."""
     return await memories.retained(admitted).document_edits.delete(memory, admitted, is_dry_run=dry_run)
 
 
 async def pin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
-    """Pin a memory: it never decays, and stands at the beginning of sessions."""
+    """Pin a memory: it never decays, and is included at the start of sessions."""
     return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=True)
 
 
 async def unpin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
-    """Take the pin of a memory away."""
+    """Unpin a memory."""
     return await memories.retained(admitted).document_edits.set_pin(memory, admitted, is_pinned=False)
 
 
 async def importance(
     memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryEditReply:
-    """Write how important a memory is."""
+    """Set the importance of a memory."""
     return await memories.retained(admitted).document_edits.set_importance(memory, request.importance, admitted)
 
 
 async def replace(
     memory: MemoryName, request: MemoryReplaceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> MemoryReplaceReply:
-    """Say what holds now in the place of a memory, which is marked as superseded; that can be undone."""
+    """Replace a memory by what is true now, and mark it as superseded; this can be undone."""
     retained = memories.retained(admitted)
-    # by its id alone, though words may be meant elsewhere
+    # by its id only, though other calls also accept words
     old = (await retained.documents.memory(memory, admitted)).id
     reply, is_written = await retained.document_edits.replace(
         old,
@@ -274,20 +273,18 @@ async def replace(
 
 
 class SettleRequest(Request):
-    """What is to hold of two memories that disagree."""
+    """The decision about two memories that disagree."""
 
     keep: Annotated[str, Field(max_length=64)]
-    """The `name` of one, such as `newer`: that one supersedes the other; `both`: they stand beside each other."""
+    """The `name` of one of them, such as `newer`: it supersedes the other; `both`: both stay valid."""
 
 
-PairName = Annotated[
-    str, Field(max_length=64, description="the disagreement, by its id or that of one of its memories")
-]
-BehindPair = Annotated[str, Field(max_length=64, description="only those behind the pair of this name")]
+PairName = Annotated[str, Field(max_length=64, description="id of the disagreement, or of one of its memories")]
+AfterPair = Annotated[str, Field(max_length=64, description="only disagreements after the one with this name")]
 
 
 async def disagreements(
-    admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: BehindPair = ""
+    admitted: AdmittedByQuery, memories: Memories, limit: ListLimit = 100, after: AfterPair = ""
 ) -> DisagreementsReply:
     """List memories that may contradict each other."""
     return await memories.retained(admitted).document_edits.disagreements(admitted, limit, after)
@@ -296,12 +293,12 @@ async def disagreements(
 async def settle(
     disagreement: PairName, request: SettleRequest, admitted: AdmittedByBody, memories: Memories
 ) -> SettledReply:
-    """Write which of two memories holds, or that both do."""
+    """Write which of two memories is valid, or that both are."""
     return await memories.retained(admitted).document_edits.settle(disagreement, request.keep, admitted)
 
 
 def kind_of(name: str | None) -> Kind | None:
-    """Return the kind that a request names, None if it names none; raises InvalidRequest for what is no kind."""
+    """Return the kind that a request names, or None. Raises InvalidRequest for an unknown kind."""
     if name is None:
         return None
     kind = kind_named(name)

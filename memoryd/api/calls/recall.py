@@ -1,6 +1,6 @@
 """`POST /v1/recall` and `POST /v1/turns`: memories, passages and pages of entities for a question or a message.
 
-All three share one shape. `/v1/turns` is the one call that an agent makes for each message.
+All three have one common shape. `/v1/turns` is the only call that an agent needs for each message.
 """
 
 import time
@@ -12,12 +12,13 @@ from pydantic import Field
 
 from memoryd.agents.retained.recall import BundleOptions, RecallOptions, bundle_reply
 from memoryd.agents.turns.log import NewMessage
-from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Asking, Memories
+from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories, RequestCaller
 from memoryd.api.call import call
-from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, rounded
+from memoryd.api.calls.search import DIGITS, floors_explanation, health_reply, lines_reply, round_score
 from memoryd.api.models import (
     AnswerText,
     Encode,
+    JsonInteger,
     LabelText,
     NamedText,
     Request,
@@ -25,7 +26,7 @@ from memoryd.api.models import (
     RequestPart,
     ResultLimit,
     SessionKeyText,
-    Whole,
+    SessionRequest,
     fallback_reply,
     milliseconds,
     present,
@@ -38,6 +39,7 @@ from memoryd.domain.memories.kinds import TEAM, is_belief
 from memoryd.domain.memories.reflect.opinions import Label, LineEvidence, base_of
 from memoryd.domain.memories.times.spans import DaySpan
 from memoryd.domain.memories.uses import Judgement
+from memoryd.domain.ranking.calibration import Thresholds
 from memoryd.domain.ranking.filters import date_in_name
 from memoryd.domain.sessions.turns import MessageEvent, MessageEventType, MessageRole
 from memoryd.memory.book import OpinionWithEvidence
@@ -66,24 +68,24 @@ from memoryd.wire import TOLD_MAX
 
 MAX_RECALLED = 12
 TOLD_NUMBER_MAX = 2**53
-Budget = Annotated[Whole, Field(ge=0, le=100_000)] | None
+Budget = Annotated[JsonInteger, Field(ge=0, le=100_000)] | None
 Etag = LabelText | None
 Day = Annotated[str, Field(max_length=64)]
 
 
-class RecallRequest(Request):
-    """A question; what is absent comes from the configuration."""
+class RecallRequest(SessionRequest):
+    """A question. Absent values are taken from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
     """The question; 4096 bytes at most."""
     k: ResultLimit | None = None
-    """How many memories and passages at most; null: as configured (`memory.recall.k`)."""
+    """The maximum number of memories and passages; null: as configured (`memory.recall.k`)."""
     since: Day | None = None
     """Only what happened on this day or later, by event time, else record time: `30d`, `2026-10-01` or ISO 8601."""
     until: Day | None = None
     """Only what happened on this day or earlier, likewise."""
     as_of: Day | None = None
-    """What was true on this day, by record and event time; versions are told as they were then."""
+    """What was true on this day, by record and event time; memories are returned in their versions of that day."""
     known_by: Day | None = None
     """What was known on this day, by record time."""
     entity: LabelText | None = None
@@ -93,29 +95,29 @@ class RecallRequest(Request):
     scope: LabelText | None = None
     """Only memories of this scope: `workspace`, `team`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     budget: Budget = None
-    """Tokens of a bundle at most, estimated; null: as configured (`memory.recall.budget`)."""
+    """The maximum number of tokens of a bundle, estimated; null: as configured (`memory.recall.budget`)."""
     format: Literal["items", "bundle"] = "items"
-    """`bundle`: also as text for a prompt."""
+    """`bundle`: also return a text for a prompt."""
     encode: Encode = Encoding.TEXT
-    """How a bundle is written: as delimited text, or in the message shape of an API, for its request."""
+    """The encoding of a bundle: delimited text, or the message shape of an API, for its request."""
     if_none_match: Etag = None
-    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same."""
+    """The `etag` of the stable block that the client has: the block is left out of the bundle while it is unchanged."""
     deadline_ms: RequestDeadline = None
-    """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
+    """Milliseconds until the answer is returned with the results so far; null: `query.deadlineMs`."""
     touch: bool = True
-    """Count what is told as used, which keeps it near at hand; false: only look."""
+    """Count returned memories as used, which keeps them from decaying; false: only read."""
     explain: bool = False
-    """Tell why each item was chosen, and what was cut and why."""
-    session_key: SessionKeyText = None
-    """The session that asks, such as `agent:main:main`; null: no session."""
+    """Explain why each item was chosen, and what was left out and why."""
 
 
 FILTERS = {"k", "since", "until", "as_of", "known_by", "entity", "kind", "scope"}
-"""Fields of a request that are options of a recall by the same names."""
+"""Fields of a request that are recall options with the same names."""
 
 
-async def recall(request: RecallRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> RecallReply:
-    """Recall what answers, each item with its citation, and on demand as a bundle for a prompt."""
+async def recall(
+    request: RecallRequest, admitted: AdmittedByBody, caller: RequestCaller, memories: Memories
+) -> RecallReply:
+    """Recall what answers a question, each item with its citation, and on request as a bundle for a prompt."""
     options = RecallOptions(
         **request.model_dump(include=FILTERS, exclude_none=True),
         deadline=milliseconds(request.deadline_ms),
@@ -127,32 +129,32 @@ async def recall(request: RecallRequest, admitted: AdmittedByBody, caller: Askin
     if request.format == "bundle":
         bundle = BundleOptions(budget=request.budget, if_none_match=request.if_none_match or "")
     recalled = await memories.retained(admitted).recall.recall(request.query, options, admitted, bundle)
-    return encoded(recalled, request.encode)
+    return recall_reply(recalled, request.encode)
 
 
-def encoded(found: Recalled, encoding: Encoding) -> RecallReply:
+def recall_reply(recalled: Recalled, encoding: Encoding) -> RecallReply:
     """Return the reply; scores are rounded."""
+    result = recalled.found
     reply = present(
         RecallReply,
         results=[
-            *map(page_reply, found.entities),
-            *(item_reply(item, found) for item in found.items),
+            *map(page_reply, recalled.entities),
+            *(item_reply(item, recalled) for item in recalled.items),
         ],
-        leftOut=[item_reply(item, found) for item in found.left_out] if found.is_explained else None,
-        verdict=found.verdict.value,
-        reason=found.reason,
-        citations="on" if found.has_citations else "off",
-        backend=found.found.engine.name,
-        fallback=fallback_reply(found.found.fallback),
-        health=health_reply(found),
-        tookMs=round(found.took_ms, 2),
-        explain=_explanation(found) if found.is_explained else None,
+        leftOut=[item_reply(item, recalled) for item in recalled.left_out] if recalled.is_explained else None,
+        verdict=recalled.verdict.value,
+        reason=recalled.reason,
+        citations="on" if recalled.has_citations else "off",
+        backend=result.engine.name,
+        fallback=fallback_reply(result.fallback),
+        health=health_reply(recalled),
+        tookMs=round(recalled.took_ms, 2),
+        explain=_explanation(result.floors) if recalled.is_explained else None,
     )
-    return reply if found.bundle is None else {**reply, **bundle_reply(found.bundle, encoding)}
+    return reply if recalled.bundle is None else {**reply, **bundle_reply(recalled.bundle, encoding)}
 
 
-def _explanation(found: Recalled) -> RecallExplanation:
-    floors = found.found.floors
+def _explanation(floors: Thresholds | None) -> RecallExplanation:
     return RecallExplanation(
         terms=[] if floors is None else list(floors.idf.weights),
         floors=None if floors is None else floors_explanation(floors),
@@ -166,15 +168,15 @@ def page_reply(page: RecalledEntity) -> RecallItemReply:
     )
 
 
-def item_reply(item: RecalledItem, found: Recalled) -> RecallItemReply:
+def item_reply(item: RecalledItem, recalled: Recalled) -> RecallItemReply:
     """Return the reply for a memory or a passage."""
-    reply = _memory(item, found) if isinstance(item, RecalledMemory) else _passage(item)
-    return {**reply, "explain": _explained(item)} if found.is_explained else reply
+    reply = _memory(item, recalled) if isinstance(item, RecalledMemory) else _passage(item)
+    return {**reply, "explain": _item_explanation(item)} if recalled.is_explained else reply
 
 
-def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
+def _memory(item: RecalledMemory, recalled: Recalled) -> RecallItemReply:
     lead, line = item.lead, item.lead.source.line
-    opinion = found.opinions.get(item.memory.id)
+    opinion = recalled.opinions.get(item.memory.id)
     return present(
         RecallItemReply,
         **{
@@ -189,12 +191,12 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
             "source": str(lead.source.citation),
             "citation": str(cite(lead.source)),
             "sources": list(map(_source, item.sources)),
-            "scope": f"{TEAM}:{found.team}" if line.attributes.scope == TEAM else line.attributes.scope or None,
+            "scope": f"{TEAM}:{recalled.team}" if line.attributes.scope == TEAM else line.attributes.scope or None,
             "pinned": line.attributes.is_pinned or None,
             "person": person_of(lead.source.path) or None,
             "flags": list(lead.source.flags) or None,
             "confidence": _confidence(item, opinion),
-            "evidence": _evidence(opinion, found.stated.get(item.memory.id, ()))
+            "evidence": _evidence(opinion, recalled.stated.get(item.memory.id, ()))
             if is_belief(item.memory.kind)
             else None,
             "supersedes": list(item.supersedes) or None,
@@ -212,6 +214,7 @@ def _memory(item: RecalledMemory, found: Recalled) -> RecallItemReply:
 
 def _passage(item: RecalledPassage) -> RecallItemReply:
     hit = item.hit
+    scores = {"lexical": hit.bm25, "vector": hit.cosine}
     return present(
         RecallItemReply,
         **{
@@ -228,15 +231,10 @@ def _passage(item: RecalledPassage) -> RecallItemReply:
             "citation": str(hit.citation),
             "score": round(item.placed.score, DIGITS),
             "verdict": item.placed.verdict.value,
-            "arms": _arms(item),
+            "arms": [*(arm for arm, score in scores.items() if score is not None), *item.placed.lifts],
             "state": "verified",
         },
     )
-
-
-def _arms(item: RecalledPassage) -> list[str]:
-    scores = {"lexical": item.hit.bm25, "vector": item.hit.cosine}
-    return [*(arm for arm, score in scores.items() if score is not None), *item.placed.lifts]
 
 
 def _confidence(item: RecalledMemory, opinion: OpinionWithEvidence | None) -> float | None:
@@ -246,14 +244,14 @@ def _confidence(item: RecalledMemory, opinion: OpinionWithEvidence | None) -> fl
 
 
 def _evidence(opinion: OpinionWithEvidence | None, stated: Sequence[LineEvidence]) -> OpinionEvidenceReply:
-    """Return the evidence that was counted, and the evidence that lines state beside it."""
+    """Return the evidence that was counted, and further evidence that lines state."""
     counted = () if opinion is None else opinion.evidence
-    known = {one["id"] for one in counted}
-    found = [*counted, *(_stated_evidence(one) for one in stated if one.memory.id not in known)]
+    known = {evidence["id"] for evidence in counted}
+    replies = [*counted, *(_stated_evidence(evidence) for evidence in stated if evidence.memory.id not in known)]
     return OpinionEvidenceReply(
         {
-            "for": [one for one in found if one["label"] == Label.REINFORCE],
-            "against": [one for one in found if one["label"] != Label.REINFORCE],
+            "for": [evidence for evidence in replies if evidence["label"] == Label.REINFORCE],
+            "against": [evidence for evidence in replies if evidence["label"] != Label.REINFORCE],
         }
     )
 
@@ -278,7 +276,7 @@ def _source(checked: CheckedSource) -> MemorySourceReply:
 
 
 def _day(source: MemorySource) -> str | None:
-    """Return the day on which a line was written; None for a page without a date, whose first scan tells nothing."""
+    """Return the day on which a line was written; None for an undated page, whose first scan does not show it."""
     return None if date_in_name(source.path) is None else source.day.isoformat()
 
 
@@ -291,7 +289,7 @@ def _span(span: DaySpan | None) -> EventTimeReply | None:
     )
 
 
-def _explained(item: RecalledItem) -> RecallItemExplanation:
+def _item_explanation(item: RecalledItem) -> RecallItemExplanation:
     evidence = item.evidence
     return RecallItemExplanation(
         baseScore=round(item.placed.base_score, DIGITS),
@@ -299,59 +297,61 @@ def _explained(item: RecalledItem) -> RecallItemExplanation:
         relevance=round(item.placed.relevance, DIGITS),
         wordsRank=evidence.ranks.words,
         vectorRank=evidence.ranks.vector,
-        cosine=rounded(evidence.cosine),
+        cosine=round_score(evidence.cosine),
         terms=list(evidence.terms),
         because=item.because,
     )
 
 
 class TurnEventRequest(RequestPart):
-    """Something that happened in a conversation."""
+    """An event of a conversation."""
 
     type: Literal["failure", "tool_failed", "end", "compact"]
-    """`failure`: the agent got stuck; `tool_failed`: a tool failed, and what is known of that is wanted, lessons first,
-    once for the same failure; `end`: the conversation is over; `compact`: the agent shortens what it holds."""
+    """`failure`: the agent got stuck; `tool_failed`: a tool failed, and what is known about that is requested, lessons
+    first, once for the same failure; `end`: the conversation is over; `compact`: the agent shortens its context."""
     text: AnswerText = ""
     """What happened, in words."""
     tool: LabelText = ""
-    """The tool that it happened with."""
+    """The tool that was used."""
     input: AnswerText = ""
-    """What a tool was given that failed, such as a command line."""
+    """The input of a failed tool, such as a command line."""
 
 
 class TurnRequest(Request):
-    """A message of a conversation, and what is wanted for it; what is absent comes from the configuration."""
+    """A message of a conversation. Absent values are taken from the configuration."""
 
     session_key: SessionKeyText = None
-    """The session that it belongs to, such as `agent:main:main`; null: none, and it is not kept."""
+    """The session of the message, such as `agent:main:main`; null: none, and the message is not stored."""
     role: Literal["user", "assistant", "tool", "system"]
-    """Who said it."""
+    """The author of the message."""
     text: AnswerText = ""
-    """What was said; may be empty where there is an `event`."""
+    """The text of the message; may be empty if there is an `event`."""
     channel: Annotated[str, Field(max_length=100)] | None = None
-    """`cron`, `heartbeat` or `system`, where the session key does not say so: nothing is recalled for these."""
+    """`cron`, `heartbeat` or `system`, if the session key does not say so: nothing is recalled for these."""
     at: Annotated[str, Field(max_length=64)] | None = None
-    """When it was said, ISO 8601, in the owner's time zone unless it names one; null: now."""
+    """The time of the message, ISO 8601, in the owner's time zone unless it has one; null: now."""
     event: TurnEventRequest | None = None
-    """What happened; null: nothing but that it was said."""
+    """An event; null: the message itself is all that happened."""
     budget: Budget = None
-    """Tokens of the bundle at most, estimated; null: as configured (`agents.defaults.memory.retrieval.maxTokens`)."""
+    """The maximum number of tokens of the bundle, estimated; null: `agents.defaults.memory.retrieval.maxTokens`."""
     encode: Encode = Encoding.TEXT
-    """How the bundle is written: as delimited text, or in the message shape of an API, for its request."""
+    """The encoding of the bundle: delimited text, or the message shape of an API, for its request."""
     if_none_match: Etag = None
-    """The `etag` of the stable block that the asker has: it is left out of the bundle while it is the same. `*`: it is
-    left out unless the session is owed it, since nobody read its start or the agent has compacted what it held."""
-    k: Annotated[Whole, Field(ge=1, le=MAX_RECALLED)] | None = None
-    """How many memories and passages are recalled; null: as configured (`agents.defaults.memory.recall_final_k`)."""
+    """The `etag` of the stable block that the client has: the block is left out of the bundle while it is unchanged.
+    `*`: it is included only if the session lacks it, since the reply to its start was not read or the agent has
+    compacted
+    its context."""
+    k: Annotated[JsonInteger, Field(ge=1, le=MAX_RECALLED)] | None = None
+    """The number of memories and passages to recall; null: `agents.defaults.memory.recall_final_k`."""
     deadline_ms: RequestDeadline = None
-    """Milliseconds until what is recalled must be there; null: `query.deadlineMs`."""
+    """Milliseconds until the recalled items must be there; null: `query.deadlineMs`."""
     unread: bool = False
-    """Nobody reads the reply, nor that to the message before if this is the same one: what they were to tell is told
+    """This reply is not read, nor the reply to the previous message if that is the same one: their content is returned
     with the next message of the session."""
 
 
-async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, memories: Memories) -> TurnReply:
-    """Carry out the command that a message is, keep it, and answer with what is recalled and what was said before."""
+async def take(request: TurnRequest, admitted: AdmittedByBody, caller: RequestCaller, memories: Memories) -> TurnReply:
+    """Run the command that a message contains, store it, and return what is recalled and the previous turns."""
     began = time.monotonic()
     event = None
     if (happened := request.event) is not None:
@@ -378,19 +378,19 @@ async def take(request: TurnRequest, admitted: AdmittedByBody, caller: Asking, m
 
 
 class ToldJudgement(Request):
-    """What the owner thinks of a part of what was told for a question."""
+    """The owner's judgement of an item that was shown for a question."""
 
-    number: Annotated[Whole, Field(ge=1, le=TOLD_NUMBER_MAX)]
-    """The turn, as the list numbers it."""
+    number: Annotated[JsonInteger, Field(ge=1, le=TOLD_NUMBER_MAX)]
+    """The number of the turn in the list."""
     name: NamedText
-    """The part, by its name there."""
+    """The name of the item in the list."""
     judgement: Annotated[Judgement, Field(strict=False)] | None
-    """`noise`: it has nothing to do with the question; `wrong`: it is not so; null takes that back."""
+    """`noise`: it is unrelated to the question; `wrong`: it is not true; null takes the judgement back."""
 
 
 ToldSession = Annotated[str, Field(max_length=512, description="only turns of this session, by its name")]
-ToldBefore = Annotated[int, Field(ge=0, le=TOLD_NUMBER_MAX, description="only turns before this number; 0: the last")]
-ToldLimit = Annotated[int, Field(ge=1, le=TOLD_MAX, description="how many at most")]
+ToldBefore = Annotated[int, Field(ge=0, le=TOLD_NUMBER_MAX, description="only turns before this number; 0: the latest")]
+ToldLimit = Annotated[int, Field(ge=1, le=TOLD_MAX, description="maximum number")]
 
 
 async def told(
@@ -400,12 +400,12 @@ async def told(
     before: ToldBefore = 0,
     limit: ToldLimit = 20,
 ) -> ToldReply:
-    """List what the agent was told for each question that is kept, the latest first."""
+    """List what the agent was shown for each stored question, the latest first."""
     return await memories.told(admitted).some(admitted, limit, session=session, before=before)
 
 
 async def judge(request: ToldJudgement, admitted: AdmittedByBody, memories: Memories) -> ToldJudgedReply:
-    """Keep what the owner thinks of a part of what was told; nothing else is changed by it."""
+    """Store the owner's judgement of a shown item; nothing else is changed by it."""
     return await memories.told(admitted).judge(request.number, request.name, request.judgement)
 
 

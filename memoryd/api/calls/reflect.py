@@ -1,4 +1,4 @@
-"""`/v1/reflect`, `/v1/proposals` and `/v1/opinions`: what runs make of the memories, and what waits for the owner."""
+"""`/v1/reflect`, `/v1/proposals` and `/v1/opinions`: runs of reflect, their proposals to the owner, and opinions."""
 
 from datetime import timedelta, tzinfo
 from typing import Annotated
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from memoryd.api.access import AdmittedByBody, AdmittedByQuery, Memories
 from memoryd.api.call import call
-from memoryd.api.models import ListLimit, Request, SessionKeyText
+from memoryd.api.models import ListLimit, Request, SessionRequest
 from memoryd.domain.access import Who
 from memoryd.domain.clock import rfc3339
 from memoryd.domain.memories.reflect.proposals import Proposal, ProposalId, ProposalState
@@ -28,25 +28,25 @@ class ReflectRequest(Request):
     """A run of reflect over the workspace of an agent."""
 
     since: Annotated[str, Field(max_length=64)] | None = None
-    """How far back it looks for what to propose: `7d`, a date, or an ISO 8601 time; null: `memory.reflect.since`."""
+    """How far back to look for proposals: `7d`, a date, or an ISO 8601 time; null: `memory.reflect.since`."""
     dry_run: bool = False
-    """`true`: say what it would do, and write nothing."""
+    """`true`: report what would be done, and write nothing."""
     allow_loss: bool = False
-    """`true`: pages may lose what they told, since it is gone on purpose."""
+    """`true`: pages may lose content, since it was deleted on purpose."""
 
 
 class ProposalDecision(Request):
     """A decision about a proposal."""
 
 
-ProposalName = Annotated[str, Field(max_length=64, description="the proposal, by its id or the beginning of it")]
-StateParameter = Annotated[ProposalState | None, Field(description="only those in this state; all if absent")]
-ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="how many at most")]
-BehindProposal = Annotated[str, Field(max_length=64, description="only those behind the one of this id")]
+ProposalName = Annotated[str, Field(max_length=64, description="id of the proposal, or the beginning of it")]
+StateParameter = Annotated[ProposalState | None, Field(description="only proposals in this state; all if absent")]
+ProposalLimit = Annotated[int, Field(ge=1, le=PROPOSALS_MAX, description="maximum number")]
+AfterProposal = Annotated[str, Field(max_length=64, description="only proposals after the one with this id")]
 
 
 async def reflect(request: ReflectRequest, admitted: AdmittedByBody, memories: Memories) -> ReflectReply:
-    """Bring pages and opinions up to date, and propose what a person has to decide."""
+    """Update pages and opinions, and propose changes that a person has to decide."""
     use = memories.retained(admitted).reflect
     return await use.run(request.since, is_dry=request.dry_run, allows_loss=request.allow_loss)
 
@@ -56,18 +56,18 @@ async def proposals(
     memories: Memories,
     state: StateParameter = None,
     limit: ProposalLimit = 100,
-    after: BehindProposal = "",
+    after: AfterProposal = "",
 ) -> ProposalsReply:
-    """List changes that wait for the owner, or that were decided."""
+    """List the changes that wait for the owner, or were decided."""
     use = memories.retained(admitted).reflect
-    # of all states: the one to go on behind may be decided by now
+    # all states: the proposal after which the list continues may be decided by now
     rows = await use.reflecting.queue.all()
     places = {row.id: place for place, row in enumerate(rows)}
-    wanted = [row for row in rows if state in (None, row.state)]
-    rest = [row for row in wanted if places[row.id] > places.get(ProposalId(after), -1)]
+    selected = [row for row in rows if state in (None, row.state)]
+    rest = [row for row in selected if places[row.id] > places.get(ProposalId(after), -1)]
     return ProposalsReply(
         proposals=[_proposal_reply(row, use.zone) for row in rest[:limit]],
-        total=len(wanted),
+        total=len(selected),
         next=rest[limit - 1].id if len(rest) > limit else None,
     )
 
@@ -81,7 +81,7 @@ async def proposal(proposal: ProposalName, admitted: AdmittedByQuery, memories: 
 async def accept(
     proposal: ProposalName, request: ProposalDecision, admitted: AdmittedByBody, memories: Memories
 ) -> DecidedProposalReply:
-    """Write what a proposal says, where its lines still stand unmistakably."""
+    """Write the change of a proposal, if its lines can still be identified."""
     use = memories.retained(admitted).reflect
     return _decided_reply(await use.reflecting.queue.accept(proposal), use.zone)
 
@@ -89,7 +89,7 @@ async def accept(
 async def reject(
     proposal: ProposalName, request: ProposalDecision, admitted: AdmittedByBody, memories: Memories
 ) -> DecidedProposalReply:
-    """Take a proposal out of the queue; the same lines are not proposed again."""
+    """Reject a proposal; the same lines are not proposed again."""
     use = memories.retained(admitted).reflect
     return _decided_reply(await use.reflecting.queue.reject(proposal), use.zone)
 
@@ -114,36 +114,35 @@ def _decided_reply(decided: DecidedProposal, zone: tzinfo | None) -> DecidedProp
     return DecidedProposalReply(**proposal, change=decided.change, note=decided.note)
 
 
-class OpinionReplayRequest(Request):
-    """Whose opinions are to be computed anew."""
-
-    session_key: SessionKeyText = None
-    """The session that asks, such as `agent:main:main`; null: no session."""
+class OpinionReplayRequest(SessionRequest):
+    """The agent whose opinions are recomputed."""
 
 
-OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or its first signs")]
-EntityName = Annotated[str | None, Field(max_length=200, description="only opinions about this entity, or its alias")]
+OpinionName = Annotated[str, Field(max_length=64, description="id of the opinion, or the beginning of it")]
+EntityName = Annotated[
+    str | None, Field(max_length=200, description="only opinions about this entity, by its name or an alias")
+]
 
 
 async def listing(
     admitted: AdmittedByQuery, memories: Memories, entity: EntityName = None, limit: ListLimit = 50
 ) -> OpinionsReply:
-    """List the opinions that reach the caller, the firmest first."""
+    """List the visible opinions, the most confident first."""
     return await memories.retained(admitted).opinions.all(admitted, entity, limit)
 
 
 async def why(opinion: OpinionName, admitted: AdmittedByQuery, memories: Memories) -> OpinionWhyReply:
-    """Say why an opinion is held: each step with its evidence, and what it made of the confidence."""
+    """Explain an opinion: each step with its evidence and its effect on the confidence."""
     return await memories.retained(admitted).opinions.one(admitted, opinion)
 
 
 async def replay(request: OpinionReplayRequest, admitted: AdmittedByBody, memories: Memories) -> OpinionReplayReply:
-    """Compute all confidences anew from lines and ledger, and compare them, bit for bit; nothing is changed."""
+    """Recompute all confidences from lines and ledger, and compare them bit for bit; nothing is changed."""
     return await memories.retained(admitted).opinions.replay(admitted)
 
 
 REFLECTING = timedelta(minutes=10, seconds=10)
-"""Thousands of pages may be written, and a model may be asked about some of them."""
+"""Long enough to write thousands of pages and query a model for some of them."""
 
 CALLS = (
     call("GET", "/opinions", Who.SESSION, listing),

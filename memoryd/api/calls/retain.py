@@ -1,6 +1,6 @@
-"""Memories stated and handed over: `/v1/retain`, `/v1/capture`, export, import, and the paths of rsclaw's HTTP API.
+"""Writing and transferring memories: `/v1/retain`, `/v1/capture`, export, import, and the paths of rsclaw's HTTP API.
 
-rsclaw's `/api/v1/memory` is answered on the loopback port alone; its `docs` are memories.
+rsclaw's `/api/v1/memory` is served only on the loopback port; its `docs` are memories.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from memoryd.api.models import (
     KindText,
     LabelText,
     ListLimit,
-    MeantText,
     QuestionText,
     Request,
     RequestPart,
-    SessionKeyText,
+    SessionRequest,
     Share,
+    TargetText,
 )
 from memoryd.domain.access import Who
 from memoryd.domain.documents import Citation, RelativePath
@@ -60,18 +60,21 @@ from memoryd.wire import ENTITIES_MAX, ENTITY_CHARS_MAX, LISTED_MAX, MEMORIES_CH
 
 
 class CaptureRequest(Request):
-    """A message of its owner."""
+    """A message of the owner."""
 
     text: QuestionText
-    """What is said."""
+    """The text of the message."""
     answer: AnswerText | None = None
-    """What the assistant said before it, which it may correct."""
+    """The previous message of the assistant, which this one may correct."""
     dry_run: bool = False
-    """Whether nothing is written, and it is said only what would be kept."""
+    """Whether to only report what would be stored, and write nothing."""
 
 
 async def capture(request: CaptureRequest, admitted: AdmittedByBody, memories: Memories) -> CaptureReply:
-    """Say what capture keeps of a message, by which form, and why not the rest; without `dryRun` keep it."""
+    """Return what capture stores of a message, by which form, and why not the rest.
+
+    With `dryRun` nothing is written.
+    """
     retained = memories.retained(admitted)
     answer = request.answer or ""
     outcome = await retained.capture.take(request.text, answer_before=answer, is_dry=request.dry_run)
@@ -80,7 +83,7 @@ async def capture(request: CaptureRequest, admitted: AdmittedByBody, memories: M
 
 def _capture_reply(outcome: CaptureResult, *, is_dry: bool) -> CaptureReply:
     verdict, retention = outcome.verdict, outcome.retention
-    kept = [
+    captured = [
         CapturedReply(
             kind=item.kind,
             text=item.text,
@@ -99,48 +102,46 @@ def _capture_reply(outcome: CaptureResult, *, is_dry: bool) -> CaptureReply:
         dryRun=is_dry,
         gate=verdict.gate,
         decidedBy=verdict.decided_by,
-        kept=kept,
-        dropped=[DroppedReply(text=one.text, reason=one.reason, form=one.form) for one in verdict.dropped],
-        citations=[str(Citation(path, one.start_line, one.end_line, short_id(one.line.id))) for one in placed],
+        kept=captured,
+        dropped=[DroppedReply(text=item.text, reason=item.reason, form=item.form) for item in verdict.dropped],
+        citations=[str(Citation(path, row.start_line, row.end_line, short_id(row.line.id))) for row in placed],
         change=(retention.change.id or None) if retention else None,
     )
 
 
-class RetainRequest(Request):
-    """What is to be retained: a bullet such as `W @Peter: …`, or plain text."""
+class RetainRequest(SessionRequest):
+    """A statement to retain: a bullet such as `W @Peter: …`, or plain text."""
 
     text: Annotated[str, Field(min_length=1, max_length=MEMORIES_CHARS_MAX, pattern=r"\S")]
-    """The memory, 4,000 characters at most; line breaks in it make no further ones."""
+    """The memory, 4,000 characters at most; line breaks in it do not separate memories."""
     each: bool = False
-    """Whether every bullet of the text is a memory of its own, 100 at most; all are written at once."""
+    """Whether every bullet of the text is a separate memory, 100 at most; all are written at once."""
     kind: KindText | None = None
     """The kind of plain text, a letter or a word; null: world, or with `remember` note."""
     importance: Share | None = None
-    """How important it is, 0 to 1; null: as the kind has it, or with `remember` 0.8."""
+    """Its importance, 0 to 1; null: the default of the kind, or with `remember` 0.8."""
     remember: bool = False
-    """Whether it was asked to be remembered, as by `/remember`."""
+    """Whether the user asked to remember it, as by `/remember`."""
     scope: LabelText | None = None
-    """Whom it is for: `agent:ID`, `agent:ID:CHANNEL`, by the owner alone `global`; null: every agent here."""
+    """Its scope: `agent:ID`, `agent:ID:CHANNEL`, for the owner only `global`; null: every agent here."""
     entities: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=ENTITY_CHARS_MAX)]] | None, Field(max_length=ENTITIES_MAX)
     ] = None
-    """What it is about, beside those that the text names."""
+    """The entities that it is about, in addition to those in the text."""
     at: Annotated[str, Field(max_length=32)] | None = None
-    """When it was so: `2026-11-18`, `2026-11`, or two of them with `..` between; null: as the text says."""
-    replaces: MeantText | None = None
-    """The memory whose place it takes: its id, a citation, or words that it says; null: none."""
+    """The time of the event: `2026-11-18`, `2026-11`, or two of them with `..` between; null: as the text says."""
+    replaces: TargetText | None = None
+    """The memory to replace: its id, a citation, or words that it contains; null: none."""
     in_place: bool = False
-    """With `replaces`: whether the lines of that memory say it where they stand, instead of a new one."""
+    """With `replaces`: whether to change the lines of that memory in place, instead of writing a new line."""
     by_agent: bool = False
-    """Whether a model states it and not the owner, whoever's socket it asks by: it is noted as from the agent, for
-    that agent at most."""
-    session_key: SessionKeyText = None
-    """The session that asks, such as `agent:main:main`; null: no session."""
+    """Whether a model states it, not the owner, on any socket: its author is then the agent, and its scope at most that
+    agent."""
 
 
 async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Memories) -> RetainReply:
-    """State a memory in today's log, also in the place of another; the same again is not written twice."""
-    said = MemoryDraft(
+    """Write a memory to today's log, or replace another one; the same statement is not written twice."""
+    draft = MemoryDraft(
         text=request.text,
         kind=kind_of(request.kind),
         default_kind=Kind.NOTE if request.remember else Kind.WORLD,
@@ -153,13 +154,13 @@ async def retain(request: RetainRequest, admitted: AdmittedByBody, memories: Mem
     retained = memories.retained(admitted)
     if request.replaces is None:
         if request.in_place:
-            raise InvalidRequest("inPlace: it is not said in the place of what", hint="give `replaces`")
+            raise InvalidRequest("inPlace: the memory to replace is missing", hint="give `replaces`")
         stater = replace(admitted, is_owner=admitted.is_owner and not request.by_agent)
-        return await retained.retaining.retain(said, stater, each=request.each)
+        return await retained.retaining.retain(draft, stater, each=request.each)
     if request.each:
-        raise InvalidRequest("replaces: one memory takes the place of one", hint="leave `each` out")
+        raise InvalidRequest("replaces: only one memory can replace another", hint="leave `each` out")
     reply, _ = await retained.document_edits.replace(
-        request.replaces, said, admitted, is_in_place=request.in_place, by_agent=request.by_agent
+        request.replaces, draft, admitted, is_in_place=request.in_place, by_agent=request.by_agent
     )
     return reply
 
@@ -168,77 +169,77 @@ TEXT_MAX = 16_384
 NOTE_MAX = 262_144
 DAYS_MAX = 3_660
 IMPORTING = timedelta(minutes=2)
-"""A memory of so many days has so many logs written."""
+"""Long enough to write the logs of many days."""
 Ids = Annotated[list[Annotated[str, Field(max_length=8)]], Field(max_length=64)]
 RUN = expression(r"^[0-9a-f]{32}$")
-After = Annotated[str, Field(max_length=100, description="`next` of the page before")]
+After = Annotated[str, Field(max_length=100, description="`next` of the previous page")]
 
 
 class ImportedMemory(RequestPart):
-    """A memory that is to be stated, as an export has it."""
+    """A memory to be written, in the format of an export."""
 
     text: Annotated[str, Field(min_length=1, max_length=TEXT_MAX)]
-    """What it says."""
+    """The statement."""
     kind: KindText = "note"
     """Its kind."""
     entities: Annotated[list[Annotated[str, Field(max_length=ENTITY_CHARS_MAX)]], Field(max_length=ENTITIES_MAX)] = (
         Field(default_factory=list)
     )
-    """Whom or what it is about."""
+    """The entities that it is about."""
     importance: Share | None = None
-    """How important it is; null: as its kind has it."""
+    """Its importance; null: the default of its kind."""
     confidence: Share | None = None
-    """How sure it is, of an opinion; null: it is not said."""
+    """The confidence of an opinion; null: not stated."""
     pinned: bool = False
     """Whether it is pinned."""
     scope: LabelText | None = None
-    """Whom it is for; null: every agent of the workspace."""
+    """Its scope; null: every agent of the workspace."""
     at: Annotated[str, Field(max_length=32)] | None = None
-    """When it was so; null: as the text says."""
+    """The time of the event; null: as the text says."""
     said_by: Annotated[str, Field(max_length=16)] | None = None
-    """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
+    """Its author: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
     tags: Annotated[list[LabelText], Field(max_length=64)] = Field(default_factory=list)
     """Its tags."""
     supports: Ids = Field(default_factory=list)
-    """The ids of opinions that it speaks for."""
+    """The ids of the opinions that it supports."""
     contradicts: Ids = Field(default_factory=list)
-    """Those that it speaks against."""
+    """The ids of the opinions that it contradicts."""
     supersedes: Ids = Field(default_factory=list)
-    """Those that it takes the place of."""
+    """The ids of the memories that it replaces."""
     superseded: Ids = Field(default_factory=list)
-    """Those that its line says took its place."""
+    """The ids of the memories that replaced it, according to its line."""
     beside: Ids = Field(default_factory=list)
-    """Those beside which it holds, whatever it looks like."""
+    """The ids of memories that stay valid beside it, even if they seem to contradict it."""
     days: Annotated[list[Annotated[date, Field(strict=False)]], Field(max_length=DAYS_MAX)] = Field(
         default_factory=list
     )
-    """The days on which it was said; none: today."""
+    """The days on which it was stated; empty: today."""
     id: Annotated[str, Field(max_length=64)] | None = None
-    """Not read: it follows from what the memory says."""
+    """Not read: it is derived from the statement."""
     sources: Annotated[list[str], Field(max_length=10_000)] = Field(default_factory=list)
     """Not read."""
 
 
 class ImportedNote(RequestPart):
-    """A note of another program that is to stand below `memory/imported/` as it is."""
+    """A note of another program, to be written unchanged below `memory/imported/`."""
 
     path: Annotated[str, Field(max_length=1_000)]
-    """Where: `memory/imported/obsidian/Pears.md`."""
+    """Its path: `memory/imported/obsidian/Pears.md`."""
     text: Annotated[str, Field(min_length=1, max_length=NOTE_MAX)]
-    """All of it."""
+    """The complete text."""
 
 
 class ImportRequest(Request):
-    """Memories that are to be stated on the days on which they were said, and notes that are to be written."""
+    """Memories to be written to the logs of their days, and notes to be written."""
 
     memories: Annotated[list[ImportedMemory], Field(max_length=LISTED_MAX)] = Field(default_factory=list)
     """The memories, 1,000 at most."""
     notes: Annotated[list[ImportedNote], Field(max_length=LISTED_MAX)] = Field(default_factory=list)
     """The notes, 1,000 at most."""
     run: Annotated[str, Field(pattern=RUN.pattern)]
-    """What all changes of one import are undone by: 32 hexadecimal digits, by chance."""
+    """The run that all changes of one import belong to, for undo: 32 random hexadecimal digits."""
     dry_run: bool = False
-    """Whether only to say what would be taken."""
+    """Whether to only report what would be taken."""
     with_secrets: bool = False
     """Whether to take what looks like a secret."""
 
@@ -246,23 +247,23 @@ class ImportRequest(Request):
 async def export(
     admitted: AdmittedByQuery, memories: Memories, after: After = "", limit: ListLimit = 500, scope: ScopeFilter = ""
 ) -> ExportReply:
-    """Hand out memories within reach, a page at a time; those that come meanwhile may be among them."""
+    """Export the visible memories, a page at a time; memories that are added during the export may be included."""
     page = await memories.retained(admitted).transfer.page(after, limit, scope, admitted)
-    return ExportReply(memories=list(map(exported, page.memories)), next=page.cursor or None, total=page.total)
+    return ExportReply(memories=list(map(export_memory, page.memories)), next=page.cursor or None, total=page.total)
 
 
 async def take(request: ImportRequest, admitted: AdmittedByBody, memories: Memories) -> ImportReply:
-    """State memories in the logs of their days, and write notes; the same again is not written twice."""
-    lines = await asyncio.to_thread(lambda: list(map(imported, request.memories)))
+    """Write memories to the logs of their days, and notes; the same statement is not written twice."""
+    lines = await asyncio.to_thread(lambda: list(map(import_line, request.memories)))
     transfer = memories.retained(admitted).transfer
     options = TakeOptions(run=request.run, is_dry_run=request.dry_run, takes_secrets=request.with_secrets)
     taken = await transfer.take(lines, [memory.days for memory in request.memories], options)
-    notes = await transfer.take_notes([(RelativePath(one.path), one.text) for one in request.notes], options)
+    notes = await transfer.take_notes([(RelativePath(note.path), note.text) for note in request.notes], options)
     return ImportReply(memories=taken["memories"], notes=notes["notes"], changes=[*taken["changes"], *notes["changes"]])
 
 
-def exported(memory: Memory) -> TransferredMemoryReply:
-    """Return a memory as a file has it."""
+def export_memory(memory: Memory) -> TransferredMemoryReply:
+    """Return a memory in the format of an export."""
     line, attributes = memory.line, memory.line.attributes
     return TransferredMemoryReply(
         id=memory.id,
@@ -286,32 +287,32 @@ def exported(memory: Memory) -> TransferredMemoryReply:
     )
 
 
-def imported(one: ImportedMemory) -> RetainedLine | str:
-    """Return the line that states a memory of a file, or why no line can."""
-    if (kind := kind_named(one.kind)) is None:
-        return f"there is no kind {one.kind!r}"
+def import_line(memory: ImportedMemory) -> RetainedLine | str:
+    """Return the line that states an exported memory, or the reason why no line can."""
+    if (kind := kind_named(memory.kind)) is None:
+        return f"there is no kind {memory.kind!r}"
     try:
         attributes = Attributes(
-            confidence=one.confidence,
-            importance=one.importance,
-            at=one.at or "",
-            scope=one.scope or "",
-            supports=tuple(map(ShortId, one.supports)),
-            contradicts=tuple(map(ShortId, one.contradicts)),
-            supersedes=tuple(map(ShortId, one.supersedes)),
-            superseded=tuple(map(ShortId, one.superseded)),
-            beside=tuple(map(ShortId, one.beside)),
-            provenance=Provenance(one.said_by) if one.said_by else None,
-            tags=tuple(one.tags),
-            is_pinned=one.pinned,
+            confidence=memory.confidence,
+            importance=memory.importance,
+            at=memory.at or "",
+            scope=memory.scope or "",
+            supports=tuple(map(ShortId, memory.supports)),
+            contradicts=tuple(map(ShortId, memory.contradicts)),
+            supersedes=tuple(map(ShortId, memory.supersedes)),
+            superseded=tuple(map(ShortId, memory.superseded)),
+            beside=tuple(map(ShortId, memory.beside)),
+            provenance=Provenance(memory.said_by) if memory.said_by else None,
+            tags=tuple(memory.tags),
+            is_pinned=memory.pinned,
         )
-        return RetainedLine(kind, visible_text(one.text), tuple(one.entities), attributes)
+        return RetainedLine(kind, visible_text(memory.text), tuple(memory.entities), attributes)
     except ValueError as exc:
         return str(exc)
 
 
 class DocStatsReply(TypedDict):
-    """How many memories there are."""
+    """The numbers of memories."""
 
     total: int
     """All of them."""
@@ -322,11 +323,11 @@ class DocStatsReply(TypedDict):
     by_scope: dict[str, int]
     """By scope."""
     pinned: int
-    """How many are pinned."""
+    """The number of pinned memories."""
 
 
 class DocsReply(TypedDict):
-    """Memories: those that answer, best first, or all, the newest first."""
+    """Memories: those that answer a question, the best first, or all, the newest first."""
 
     docs: list[MemoryDocumentReply]
     """The memories."""
@@ -343,20 +344,20 @@ class DocEditReply(DocReply):
     """A memory after an edit."""
 
     changed: bool
-    """Whether a line was written; false: it was so already."""
+    """Whether a line was written; false: nothing had to be changed."""
 
 
 class DocDeleteReply(TypedDict):
-    """A memory whose lines were taken out; that can be undone."""
+    """A memory whose lines were deleted; this can be undone."""
 
     id: str
     """Its id."""
     deleted: bool
-    """Whether it was."""
+    """Whether it was deleted."""
 
 
-QueryWords = Annotated[str, Field(description="a question; without one all are listed")]
-DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="how many at most")]
+QueryWords = Annotated[str, Field(description="a question; without it all memories are listed")]
+DocsLimit = Annotated[int, Field(ge=1, le=RESULTS_MAX, description="maximum number")]
 
 
 async def stats(admitted: AdmittedByQuery, memories: Memories) -> DocStatsReply:
@@ -372,17 +373,17 @@ async def listing(
     kind: KindFilter = "",
     limit: DocsLimit = 20,
 ) -> DocsReply:
-    """Find memories that answer, best first; without a question list them, the newest first."""
-    room, kinds = memories.retained(admitted).documents, kinds_of(kind)
+    """Find memories that answer a question, the best first; without a question list them, the newest first."""
+    documents, kinds = memories.retained(admitted).documents, kinds_of(kind)
     if q.strip():
-        documents, _ = await room.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
-        return DocsReply(docs=documents)
-    page = await room.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
+        docs, _ = await documents.search(q, scope=scope, kind=kind, top_k=limit, admitted=admitted)
+        return DocsReply(docs=docs)
+    page = await documents.listing(DocumentFilters(scope=scope, kinds=kinds, limit=limit), admitted)
     return DocsReply(docs=page["memories"])
 
 
 async def get(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocReply:
-    """Tell a memory by its id."""
+    """Return a memory by its id."""
     return DocReply(doc=(await memories_calls.get(memory, admitted, memories))["memory"])
 
 
@@ -396,19 +397,19 @@ async def pin(
 async def unpin(
     memory: MemoryName, request: MemoryEditRequest, admitted: AdmittedByBody, memories: Memories
 ) -> DocEditReply:
-    """Take the pin of a memory away."""
+    """Unpin a memory."""
     return _edit_reply(await memories_calls.unpin(memory, request, admitted, memories))
 
 
 async def importance(
     memory: MemoryName, request: MemoryImportanceRequest, admitted: AdmittedByBody, memories: Memories
 ) -> DocEditReply:
-    """Write how important a memory is."""
+    """Set the importance of a memory."""
     return _edit_reply(await memories_calls.importance(memory, request, admitted, memories))
 
 
 async def delete(memory: MemoryName, admitted: AdmittedByQuery, memories: Memories) -> DocDeleteReply:
-    """Take out all lines that state a memory; that can be undone."""
+    """Delete all lines that state a memory; this can be undone."""
     return msgspec.convert(await memories_calls.delete(memory, admitted, memories), DocDeleteReply)
 
 
@@ -421,7 +422,7 @@ CALLS = (
     call("POST", "/retain", Who.SESSION, retain),
     call("GET", "/memories/export", Who.OWNER, export),
     call("POST", "/memories/import", Who.OWNER, take, deadline=IMPORTING),
-    # as rsclaw has them, for programs that were written for it
+    # the paths of rsclaw's API, for programs that were written for it
     *(
         Row(method, f"/api/v1/memory/{path}", Who.OWNER, handler, served=Served.PORT)
         for method, path, handler in (

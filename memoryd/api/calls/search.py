@@ -1,4 +1,4 @@
-"""`POST /v1/search`: a question to cited hits, and how they came about."""
+"""`POST /v1/search`: a search that returns cited hits, and on request an explanation of them."""
 
 from typing import Annotated, Literal
 
@@ -8,10 +8,9 @@ from memoryd.agents.search import SearchOptions
 from memoryd.api.access import AdmittedByBody, Memories
 from memoryd.api.call import call
 from memoryd.api.models import (
-    Request,
     RequestDeadline,
     ResultLimit,
-    SessionKeyText,
+    SessionRequest,
     Share,
     fallback_reply,
     milliseconds,
@@ -36,34 +35,32 @@ from memoryd.replies.search import (
     SearchReply,
 )
 from memoryd.search.answer import Answer, SearchAnswer
-from memoryd.search.hits import Hit, HitFocus, HitLines, citation_of
+from memoryd.search.hits import Hit, HitLines, citation_of
 
 DIGITS = 4
 
 
-class SearchRequest(Request):
-    """A question; what is absent comes from the configuration."""
+class SearchRequest(SessionRequest):
+    """A question. Absent values are taken from the configuration."""
 
     query: Annotated[str, Field(min_length=1)]
-    """The question, in which filters may stand; 4096 bytes at most."""
+    """The question, which may contain filters; 4096 bytes at most."""
     max_results: ResultLimit | None = None
-    """How many hits at most; null: as configured (`query.maxResults`)."""
+    """The maximum number of hits; null: as configured (`query.maxResults`)."""
     min_score: Share | None = None
-    """Hits that score less and hold no word of the question are left out; null: `query.minScore`."""
-    session_key: SessionKeyText = None
-    """The session that asks, such as `agent:main:main`; null: no session."""
+    """Hits with a lower score that contain no word of the question are left out; null: `query.minScore`."""
     sources: Annotated[list[Literal["memory", "sessions"]], Field(max_length=2)] | None = None
-    """What is asked, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
+    """What to search, notes (`memory`) or conversations (`sessions`); null or empty: `memorySearch.sources`."""
     since: Annotated[str, Field(max_length=64)] | None = None
-    """Only notes of this time or later: `30d`, `2026-10-01` or ISO 8601; null: no matter how old."""
+    """Only notes of this time or later: `30d`, `2026-10-01` or ISO 8601; null: of any age."""
     until: Annotated[str, Field(max_length=64)] | None = None
-    """Only notes of this time or earlier: `30d`, `2026-10-01` or ISO 8601; null: no matter how new."""
+    """Only notes of this time or earlier: `30d`, `2026-10-01` or ISO 8601; null: of any age."""
     paths: Annotated[list[Annotated[str, Field(max_length=1024)]], Field(max_length=64)] | None = None
     """Only these documents, each a glob, a file or a folder; null or empty: all."""
     deadline_ms: RequestDeadline = None
-    """Milliseconds until the answer comes with what there is; null: `query.deadlineMs`."""
+    """Milliseconds until the answer is returned with the results so far; null: `query.deadlineMs`."""
     explain: bool = False
-    """Tell how each score came about, and the nearest misses."""
+    """Explain each score, and return the nearest misses."""
 
 
 async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Memories) -> SearchReply:
@@ -78,21 +75,21 @@ async def search(request: SearchRequest, admitted: AdmittedByBody, memories: Mem
         until=request.until or "",
         is_explained=request.explain,
     )
-    return encoded(await memories.search(admitted, request.query, options))
+    return search_reply(await memories.search(admitted, request.query, options))
 
 
-def encoded(answer: SearchAnswer) -> SearchReply:
+def search_reply(answer: SearchAnswer) -> SearchReply:
     """Return the reply; scores are rounded."""
-    found = answer.found
+    result = answer.found
     return present(
         SearchReply,
-        results=[_hit(hit, answer) for hit in found.hits],
-        misses=[_hit(hit, answer) for hit in found.misses] if answer.is_explained else None,
-        backend=found.engine.name,
+        results=[_hit(hit, answer) for hit in result.hits],
+        misses=[_hit(hit, answer) for hit in result.misses] if answer.is_explained else None,
+        backend=result.engine.name,
         provider=answer.provider,
         model=answer.model,
         mode=answer.mode,
-        fallback=fallback_reply(found.fallback),
+        fallback=fallback_reply(result.fallback),
         verdict=answer.verdict.value,
         reason=answer.reason,
         citations="on" if answer.has_citations else "off",
@@ -103,7 +100,7 @@ def encoded(answer: SearchAnswer) -> SearchReply:
 
 
 def health_reply(answer: Answer) -> SearchHealth:
-    """Return the parts that took part in an answer."""
+    """Return the state of each part of an answer."""
     arms = answer.found.arms.items()
     return SearchHealth(
         complete=answer.is_complete,
@@ -121,8 +118,8 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
         startLine=hit.chunk.start_line,
         endLine=hit.chunk.end_line,
         score=round(hit.score, DIGITS),
-        vectorScore=rounded(hit.cosine),
-        textScore=rounded(hit.text_score),
+        vectorScore=round_score(hit.cosine),
+        textScore=round_score(hit.text_score),
         verdict=(hit.verdict or Verdict.NONE).value,
         snippet=hit.snippet.text,
         snippetStartLine=hit.snippet.start_line,
@@ -140,29 +137,28 @@ def _hit(hit: Hit, answer: Answer) -> HitReply:
 
 
 def hit_explanation(hit: Hit, floors: Thresholds | None) -> HitExplanation:
-    """Return the rank of a hit in each arm, what changed it, and the thresholds of its evidence."""
+    """Return the rank of a hit in each arm, the corrections of its score, and the thresholds of its evidence."""
+    focus = hit.snippet.focus
     rise = None if hit.cosine is None or floors is None else standout(hit.cosine, floors.noise)
     return HitExplanation(
         baseScore=round(hit.base_score, DIGITS),
         mergedRank=hit.ranks.merged,
         rerankRank=hit.ranks.reading,
-        rerankScore=rounded(hit.relevance),
+        rerankScore=round_score(hit.relevance),
         wordsRank=hit.ranks.words,
-        bm25=rounded(hit.bm25),
+        bm25=round_score(hit.bm25),
         vectorRank=hit.ranks.vector,
-        cosine=rounded(hit.cosine),
-        standout=rounded(rise),
+        cosine=round_score(hit.cosine),
+        standout=round_score(rise),
         terms=list(hit.terms),
         decay=round(hit.decay.factor, DIGITS),
         ageDays=hit.decay.age_days,
         copies=[str(citation_of(copy)) for copy in hit.copies],
-        focus=None if hit.snippet.focus is None else _focus(hit.snippet.focus),
+        focus=None
+        if focus is None
+        else FocusExplanation(terms=list(focus.terms), passage=None if focus.near is None else lines_reply(focus.near)),
         because=hit.because,
     )
-
-
-def _focus(focus: HitFocus) -> FocusExplanation:
-    return FocusExplanation(terms=list(focus.terms), passage=None if focus.near is None else lines_reply(focus.near))
 
 
 def lines_reply(lines: HitLines) -> LinesReply:
@@ -200,17 +196,17 @@ def floors_explanation(floors: Thresholds) -> FloorsExplanation:
     return FloorsExplanation(
         share=round(floors.share, DIGITS),
         weights={term: round(weight, DIGITS) for term, weight in floors.idf.weights.items()},
-        deviations=rounded(floors.deviations),
-        vectorFloor=rounded(floors.vector_floor) if has_vectors else None,
-        clearFloor=rounded(floors.clear_floor) if has_vectors else None,
-        noiseMean=rounded(floors.noise.mean) if has_vectors else None,
-        noiseDeviation=rounded(floors.noise.deviation) if has_vectors else None,
+        deviations=round_score(floors.deviations),
+        vectorFloor=round_score(floors.vector_floor) if has_vectors else None,
+        clearFloor=round_score(floors.clear_floor) if has_vectors else None,
+        noiseMean=round_score(floors.noise.mean) if has_vectors else None,
+        noiseDeviation=round_score(floors.noise.deviation) if has_vectors else None,
         vectors=floors.vectors,
     )
 
 
-def rounded(value: float | None) -> float | None:
-    """Return a score as replies have it; None stays None."""
+def round_score(value: float | None) -> float | None:
+    """Return a score rounded for a reply; None stays None."""
     return None if value is None else round(value, DIGITS)
 
 

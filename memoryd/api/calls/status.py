@@ -1,11 +1,11 @@
-"""`GET /v1/health` and `GET /v1/status`: what is served, how fresh it is, and what is degraded and why."""
+"""`GET /v1/health` and `GET /v1/status`: the daemon and its agents, how current they are, and what is degraded."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 from memoryd.agents.status.figures import skipped_replies
 from memoryd.agents.status.status import AgentState, MemoryStatus
-from memoryd.api.access import AllServices, Asking, Caller, DaemonState, Memories
+from memoryd.api.access import AllServices, Caller, DaemonState, Memories, RequestCaller
 from memoryd.api.call import AtReload, call
 from memoryd.api.metrics import process_usage
 from memoryd.api.models import fallback_reply
@@ -40,18 +40,18 @@ from memoryd.replies.status import (
 
 
 async def get_health(memories: Memories) -> HealthReply:
-    """Say that the daemon answers, and whether its first scan is done."""
+    """Return that the daemon answers, and whether its first scan is done."""
     return HealthReply(ok=True, ready=memories.is_ready)
 
 
-async def get_status(caller: Asking, services: AllServices) -> StatusReply:
-    """Describe the daemon and every agent; on an agent's socket that agent alone."""
+async def get_status(caller: RequestCaller, services: AllServices) -> StatusReply:
+    """Describe the daemon and every agent; on an agent's socket only that agent."""
     agents = await services.memories.status(caller.binding.agent)
-    return encoded(services.daemon(), agents, caller)
+    return status_reply(services.daemon(), agents, caller)
 
 
-def encoded(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
-    """Return the reply; what is told of configuration, connections and sockets is the owner's."""
+def status_reply(daemon: DaemonState, agents: list[MemoryStatus], caller: Caller) -> StatusReply:
+    """Return the reply. Configuration, connections and sockets are included only for the owner."""
     is_owner = caller.binding.is_owners
     return StatusReply(
         version=daemon.version,
@@ -72,12 +72,12 @@ def _process(state: DaemonState) -> ProcessReply:
     return ProcessReply(
         heartbeats=[
             HeartbeatReply(
-                name=one.name,
-                state=one.state,
-                ageSeconds=round(one.silent_seconds, 1),
-                limitSeconds=one.limit_seconds,
+                name=heartbeat.name,
+                state=heartbeat.state,
+                ageSeconds=round(heartbeat.silent_seconds, 1),
+                limitSeconds=heartbeat.limit_seconds,
             )
-            for one in state.heartbeats
+            for heartbeat in state.heartbeats
         ],
         load=state.load,
         log=state.log,
@@ -85,22 +85,22 @@ def _process(state: DaemonState) -> ProcessReply:
 
 
 def _without_file(config: ConfigReply) -> ConfigReply:
-    """Return what others than the owner are told of a configuration: when it was loaded."""
+    """Return the part of a configuration that others than the owner may see: when it was loaded."""
     return {**config, "source": None, "notices": [], "needsRestart": [], "problems": [], "failedAt": None}
 
 
 def _agent(status: MemoryStatus) -> AgentStatus:
     state, figures = status.state, status.figures
-    sync, held, outside = state.sync, figures.held, state.outside
+    sync, stored, outside = state.sync, figures.stored, state.outside
     return AgentStatus(
         id=state.id,
         workspace=str(state.workspace),
         backend=state.backend,
         provider=state.provider,
         model=state.model,
-        files=held.files,
-        chunks=held.chunks,
-        passages=held.passages,
+        files=stored.files,
+        chunks=stored.chunks,
+        passages=stored.passages,
         memories=MemoryCountsReply(
             memories=figures.memories.memories, lines=figures.memories.lines, pages=figures.memories.pages
         ),
@@ -116,12 +116,12 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         watcher=state.watcher,
         vector=_vector(state),
         fts=FtsReply(available=True),
-        cache=CacheReply(entries=held.vectors, maxEntries=state.settings.cache.kept),
+        cache=CacheReply(entries=stored.vectors, maxEntries=state.settings.cache.kept),
         embedding=_embedding(state, status.remote),
         embedder=_embedder(state.embedder, status.workers.get("embedder")),
         reranker=state.reranker,
         llm=state.text,
-        database=DatabaseReply(path=str(state.index_path), bytes=held.bytes),
+        database=DatabaseReply(path=str(state.index_path), bytes=stored.bytes),
         ledger=status.ledger,
         qmd=None if state.qmd is None else _qmd(state.qmd),
         qa=status.qa,
@@ -130,8 +130,8 @@ def _agent(status: MemoryStatus) -> AgentStatus:
         fallback=fallback_reply(state.fallback),
         degraded=status.degraded,
         roots=[
-            RootReply(path=str(one.root.path), state=one.state, files=one.files, reason=one.reason or None)
-            for one in state.roots
+            RootReply(path=str(root.root.path), state=root.state, files=root.files, reason=root.reason or None)
+            for root in state.roots
         ],
         skipped=skipped_replies(status.all_skipped),
         skippedCount=len(status.all_skipped),
@@ -177,7 +177,7 @@ def _embedder(state: PhaseRecord, worker: WorkerKeeper[Any] | None) -> EmbedderR
 
 def _qmd(state: QmdState) -> QmdReply:
     program, maintenance = state.program, state.maintenance
-    taken = None if state.pid is None else process_usage(state.pid)
+    usage = None if state.pid is None else process_usage(state.pid)
     return QmdReply(
         command=list(program.command) if program else None,
         version=program.version if program else None,
@@ -185,7 +185,7 @@ def _qmd(state: QmdState) -> QmdReply:
         home=str(state.home),
         server=state.server,
         pid=state.pid,
-        rssBytes=0 if taken is None else taken.rss_bytes,
+        rssBytes=0 if usage is None else usage.rss_bytes,
         restarts=state.restarts,
         reason=maintenance.trouble,
         hint=maintenance.hint or None,
@@ -196,7 +196,7 @@ def _qmd(state: QmdState) -> QmdReply:
         exportedSessions=state.exported,
         exportReason=state.export_trouble or None,
         collections=[
-            QmdCollectionReply(name=one.name, path=one.root, pattern=one.pattern) for one in maintenance.collections
+            QmdCollectionReply(name=item.name, path=item.root, pattern=item.pattern) for item in maintenance.collections
         ],
     )
 

@@ -5,7 +5,7 @@ from types import ModuleType
 
 _SUPERVISORS = "uvicorn.supervisors"
 if _SUPERVISORS not in sys.modules:
-    # what restarts and multiplies a uvicorn that was started by itself takes multiprocessing and watchfiles: 1 MiB
+    # the supervisors of a stand-alone uvicorn would import multiprocessing and watchfiles, which take 1 MiB
     _unused = sys.modules[_SUPERVISORS] = ModuleType(_SUPERVISORS)
     vars(_unused).update(ChangeReload=None, Multiprocess=None)
     import uvicorn as uvicorn

@@ -1,6 +1,6 @@
 """The layer that reads a request's body: bounded in size and time, decoded once, and strictly (RFC 8259).
 
-The value is put into the ASGI scope, from where the routes hand it to their handlers; nothing parses it twice.
+The value is stored in the ASGI scope, from which the routes pass it to their handlers; it is not parsed twice.
 """
 
 import asyncio
@@ -16,20 +16,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.errors import InvalidRequest, SlowRequest, TooLarge
 
 METHODS = frozenset({"POST", "PUT", "PATCH"})
-"""The methods whose body counts; that of any other is read and ignored."""
+"""The methods whose body is decoded; that of any other method is read and ignored."""
 DECODED = "memoryd.body"
 """The key of the ASGI scope for the decoded body."""
 FIELDS_MAX = 500
-"""Of a form."""
+"""The maximum number of fields of a form."""
 INTEGER_MAX = 2**63 - 1
 
 
 class Body(Struct, frozen=True, eq=False):
-    """Gives `app` the whole body in one message; a request without one has `{}`.
+    """Passes the complete body to `app` in one message; a request without a body has `{}`.
 
-    Raises TooLarge, SlowRequest and InvalidRequest; the app is not called if the client leaves before the end. With
-    `is_strict` a body must say that it is `application/json`, for a page in a browser can send one that says nothing.
-    With `is_form` it is the fields of a form instead.
+    Raises TooLarge, SlowRequest and InvalidRequest. The app is not called if the client leaves before the end. With
+    `is_strict` the content type must be `application/json`, since a web page can send a body without a content type.
+    With `is_form` the body is decoded as the fields of a form.
     """
 
     app: ASGIApp
@@ -46,7 +46,7 @@ class Body(Struct, frozen=True, eq=False):
         if scope["method"] in METHODS:
             scope[DECODED] = self._decode(scope, body)
             others = [(name, value) for name, value in scope["headers"] if name != b"content-type"]
-            # also for another kind of JSON, and without a body
+            # also for other JSON types, and without a body
             scope["headers"] = [*others, (b"content-type", b"application/json")]
             body = body or b"{}"
         await self.app(scope, replay({"type": "http.request", "body": body, "more_body": False}, receive), send)
@@ -89,7 +89,7 @@ class Body(Struct, frozen=True, eq=False):
 
 
 def replay(message: Message, receive: Receive) -> Receive:
-    """Return a function that gives `message` first, and then the messages that `receive` gives."""
+    """Return a function that returns `message` first, and then the messages of `receive`."""
     messages = iter([message])
 
     async def next_message() -> Message:
@@ -101,22 +101,22 @@ def replay(message: Message, receive: Receive) -> Receive:
 def _check_media_type(content_type: bytes, *, is_strict: bool) -> None:
     media_type = content_type.split(b";")[0].strip().lower()
     is_like_json = not is_strict and (not media_type or media_type.endswith(b"+json"))
-    # any other type is refused: a foreign web page can send text/plain unasked
+    # any other type is refused: a foreign web page can send text/plain without permission
     if media_type != b"application/json" and not is_like_json:
-        kind = media_type[:80].decode("latin-1") or "of no kind that is named"
+        kind = media_type[:80].decode("latin-1") or "of an unnamed type"
         raise InvalidRequest(f"the body is {kind}, not JSON", hint="send the header `Content-Type: application/json`")
 
 
 def header_of(scope: Scope, name: bytes) -> bytes:
-    """Return the value of the first header of that name, in lower case, or nothing."""
+    """Return the value of the first header with this lower-case name, or an empty value."""
     return next((value for key, value in scope["headers"] if key == name), b"")
 
 
 def decode(body: bytes, *, max_depth: int = 32) -> Any:
-    """Return the value of `body`, which must be UTF-8 JSON that is safe to hand on; else raise InvalidRequest.
+    """Return the value of `body`, which must be UTF-8 JSON that is safe to use; else raise InvalidRequest.
 
-    Refused: a byte order mark, lone surrogates, NaN and infinities (also written as 1e999), integers beyond 64 bits,
-    more than `max_depth` levels. Of duplicate keys the last one counts. Time is linear in the body.
+    Refused are a byte order mark, lone surrogates, NaN and infinities (also written as 1e999), integers beyond 64 bits,
+    and more than `max_depth` levels. Of duplicate keys the last one is used. The time is linear in the body.
     """
     try:
         value = from_json(body, allow_inf_nan=False, cache_strings="none")
@@ -127,7 +127,7 @@ def decode(body: bytes, *, max_depth: int = 32) -> Any:
 
 
 def decode_form(body: bytes) -> dict[str, list[str]]:
-    """Return all values of each field of a form, with line feeds as they were before a browser sent them.
+    """Return all values of each field of a form, with the line feeds that browsers replace restored.
 
     Raises InvalidRequest.
     """
@@ -136,12 +136,12 @@ def decode_form(body: bytes) -> dict[str, list[str]]:
         for name, value in parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX):
             fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
     except ValueError as exc:
-        raise InvalidRequest("that is no form", hint="send the form of a page") from exc
+        raise InvalidRequest("the body is not a form", hint="send the form of a page") from exc
     return fields
 
 
 def _check(value: Any, max_depth: int) -> None:
-    """Check a value level by level, not by recursion, which a client could make too deep."""
+    """Check a value level by level; a recursion could be made too deep by a client."""
     level, depth = [value], 0
     while level:
         below: list[Any] = []

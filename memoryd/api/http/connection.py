@@ -1,7 +1,7 @@
-"""One client connection: uvicorn's HTTP/1.1 protocol, plus who the peer is, how many there may be, and time-outs.
+"""One client connection: uvicorn's HTTP/1.1 protocol, plus the identity of the peer, connection limits, and time-outs.
 
-uvicorn trusts whoever connects and waits without end for a header, for a reader and for a half-closed client; a
-daemon that must answer its other clients cannot.
+uvicorn trusts every client and waits without limit for a header, for a slow reader and for a half-closed client. A
+daemon that must answer its other clients cannot do that.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ FULL_HINT = "ask again in a moment; clients that keep connections open take the 
 _READ_AHEAD_BYTES = 64 * 1024
 _SLICE_BYTES = 16 * 1024
 REFUSED_SECONDS = 1.0
-"""How long whoever is refused may take to read so."""
+"""Seconds that a refused client has to read the reply."""
 _POLL_HANGUP = getattr(select, "POLLHUP", 0)
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """How many connections there may be, and how long each may keep us waiting."""
+    """The maximum number of connections, and the time-outs of each."""
 
     total: int = 128
     per_process: int = 96
@@ -49,7 +49,7 @@ class ConnectionLimits(Struct, frozen=True):
 
 
 class Connections(Struct):
-    """The open connections and how many were turned away; one per server, shared by its listeners."""
+    """The open connections and the numbers of refused ones; one object per server, shared by its listeners."""
 
     limits: ConnectionLimits
     by_process: Counter[int] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class Connections(Struct):
             return "too many connections"
         if self.by_process[peer.pid] >= self.limits.per_process:
             return "too many connections of this process"
-        # the kernel hands out the lowest free number, so a high one means that files can hardly be opened any more
+        # the kernel assigns the lowest free number, so a high one means that descriptors are nearly exhausted
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return OUT_OF_FILES if fd >= files - files // _RESERVED_FILES_SHARE else ""
 
@@ -93,7 +93,7 @@ class Timer(Struct, eq=False):
     _handle: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Start it unless it runs."""
+        """Start it unless it is running."""
         if self._handle is None:
             self._handle = asyncio.get_running_loop().call_later(self.after.total_seconds(), self._fire)
 
@@ -108,21 +108,24 @@ class Timer(Struct, eq=False):
 
 
 class _Replies:
-    """The way out for replies: a head that tells a length waits for the body, so that the client is woken once."""
+    """The writer of replies.
+
+    It holds back a head with a content length until the body, so that the client wakes once.
+    """
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self._head = b""
 
     def write(self, data: bytes) -> None:
-        """Write what is no such head, and the head before it."""
+        """Write data after a held head, or hold a head that has a content length."""
         if not self._head and data.startswith(b"HTTP/1.") and b"\r\ncontent-length:" in data:
             self._head = data
         else:
             self.flush(data)
 
     def flush(self, data: bytes = b"") -> None:
-        """Write what waits, and this."""
+        """Write the held head, followed by `data`."""
         head, self._head = self._head, b""
         if head or data:
             self._transport.write(head + data)
@@ -131,34 +134,37 @@ class _Replies:
         return self._transport.is_closing()
 
     def close(self) -> None:
-        """Close the connection behind all that was written."""
+        """Close the connection after all written data is sent."""
         self.flush()
         self._transport.close()
 
 
 class Exchange:
-    """One request and its answer, as far as the connection sees it."""
+    """One request and its answer, as seen by the connection."""
 
     def __init__(self) -> None:
         self._actions: list[Callable[[], None]] = []
         self._is_over = False
 
     def on_over(self, action: Callable[[], None]) -> None:
-        """Have this done when the client has all of the answer, or has left; at once where it is so."""
+        """Call `action` when the client has the complete answer or has left; at once if that has happened."""
         if self._is_over:
             action()
         else:
             self._actions.append(action)
 
     def end(self) -> None:
-        """Say that it is over."""
+        """Mark the exchange as over, and run its actions."""
         self._is_over, actions, self._actions = True, self._actions, []
         for action in actions:
             action()
 
 
 class Connection(H11Protocol):
-    """What one client of ours may do; `peer_of` and `exchange_of` find its `Peer` and `Exchange` in an ASGI scope."""
+    """The protocol of one client connection.
+
+    `peer_of` and `exchange_of` return its `Peer` and `Exchange` for a scope.
+    """
 
     def __init__(
         self, config: Config, server_state: ServerState, *, listener: Doorway, connections: Connections
@@ -198,7 +204,7 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._peer is None:
-            # refused: read, and for nothing
+            # a refused connection: its data is read and discarded
             return
         # in slices, because h11 bounds a header only while it is incomplete
         for start in range(0, len(data), _SLICE_BYTES):
@@ -211,12 +217,12 @@ class Connection(H11Protocol):
     def handle_events(self) -> None:
         waiting, _ = self.conn.trailing_data
         if not waiting:
-            # behind an answer there is mostly no other request
+            # usually no other request follows an answered one
             return
         before = self.cycle
         super().handle_events()
         if self.cycle is not before:
-            # before the app comes to run
+            # before the app runs
             self._exchange = self.cycle.scope["state"]["exchange"] = Exchange()
             self.cycle.transport = cast(asyncio.Transport, self._replies)
         if self._is_answering():
@@ -245,9 +251,11 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a request that is not HTTP in our error form, and hang up."""
+        """Answer a request that is not valid HTTP with our error reply, and close the connection."""
         if self._is_answering():
-            self._end_exchange()
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self._exchange.end()
             if self.cycle.response_started:
                 self.transport.close()
                 return
@@ -266,12 +274,12 @@ class Connection(H11Protocol):
         self._peer = peer
         self._all.add(peer)
         self.app_state = {"peer": peer}
-        # every byte that waits for the client counts, also those of a reply that is complete
+        # every byte that waits for the client counts, including those of a complete reply
         self.transport.set_write_buffer_limits(high=0)
         self._header_timer.start()
 
     def _read_ahead(self) -> None:
-        """Go on reading while a pipelined request waits, since only a read shows that the client has left."""
+        """Continue reading while a pipelined request waits, since only a read shows that the client has left."""
         if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) < _READ_AHEAD_BYTES:
             self.flow.resume_reading()
 
@@ -283,17 +291,13 @@ class Connection(H11Protocol):
         if not reply or reason == OUT_OF_FILES:
             self.transport.close()
             return
-        # a close would take the answer away from a client whose request was not read; it hangs up when it has it
+        # a close would discard the answer for a client whose request was not read; the client closes when it has the
+        # answer
         self.transport.write_eof()
         asyncio.get_running_loop().call_later(REFUSED_SECONDS, self.transport.close)
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
-
-    def _end_exchange(self) -> None:
-        self.cycle.disconnected = True
-        self.cycle.message_event.set()
-        self._exchange.end()
 
     def _give_up(self) -> None:
         self._all.refused["timed out"] += 1
@@ -301,7 +305,7 @@ class Connection(H11Protocol):
 
 
 def peer_of(scope: Mapping[str, Any]) -> Peer:
-    """Return who sent the request of this ASGI scope."""
+    """Return the peer that sent the request of this ASGI scope."""
     return cast(Peer, scope["state"]["peer"])
 
 
@@ -311,7 +315,7 @@ def exchange_of(scope: Mapping[str, Any]) -> Exchange:
 
 
 def _is_hung_up(transport: asyncio.Transport) -> bool:
-    """Tell whether the client closed its socket entirely, so that no answer can reach it."""
+    """Return whether the client closed its socket completely, so that no answer can reach it."""
     poll = select.poll()
     poll.register(transport.get_extra_info("socket").fileno(), 0)
     return any(event & _POLL_HANGUP for _, event in poll.poll(0))

@@ -1,6 +1,6 @@
-"""The layer that counts requests: by the route that answered, the method and the class of the code, and how long.
+"""The layer that counts requests by route, method and class of the status code, and measures their duration.
 
-It costs a request some microseconds. No text of a client is kept: a path that no route has is `unmatched`.
+It costs each request some microseconds. No text of a client is stored: a path without a route is `unmatched`.
 """
 
 import time
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memoryd.domain.counters import Durations
 
 EXCHANGE = "memoryd.exchange"
-"""The key of the ASGI scope for a dictionary that all layers share, into which the route writes its pattern."""
+"""The ASGI scope key of a dictionary shared by all layers, into which the router writes the pattern of the route."""
 _ROUTE = "route"
 UNMATCHED = "unmatched"
 ABANDONED = "abandoned"
@@ -28,18 +28,18 @@ class RequestCounts:
         self.codes: Counter[tuple[str, str, str]] = Counter()
         """By route, method and class of the code: `2xx` or the like, or `abandoned`."""
         self.seconds: defaultdict[tuple[str, str], Durations] = defaultdict(Durations)
-        """Until the answer began, by route and method."""
+        """The time until the answer began, by route and method."""
         self.in_flight = 0
 
     def note(self, route: str, method: str, code: str, seconds: float) -> None:
-        """Count one."""
+        """Count one request."""
         known = method if method in _METHODS else "other"
         self.codes[route, known, code] += 1
         self.seconds[route, known].add(seconds)
 
 
 def count_requests(app: ASGIApp, counts: RequestCounts) -> ASGIApp:
-    """Count the answers of `app`. An answer counts when it begins: a client that has read it finds it counted."""
+    """Count the answers of `app`. An answer counts when it begins, so a client that has read it sees it counted."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         begun, is_counted = time.perf_counter(), False
@@ -67,11 +67,11 @@ def count_requests(app: ASGIApp, counts: RequestCounts) -> ASGIApp:
 
 
 def note_route(scope: Mapping[str, Any], pattern: str) -> None:
-    """Note the route that answers a request, where requests are counted."""
+    """Record the route that answers a request, if requests are counted."""
     scope.get(EXCHANGE, {})[_ROUTE] = pattern
 
 
 def route_of(scope: Mapping[str, Any]) -> str:
-    """Return the route that answers a request, `unmatched` before one does."""
+    """Return the route that answers a request, or `unmatched` if none does yet."""
     route: str = scope.get(EXCHANGE, {}).get(_ROUTE, UNMATCHED)
     return route

@@ -1,7 +1,7 @@
-"""What every request passes before a route sees it: pure ASGI layers, so that the framework sees checked bytes only.
+"""The layers that every request passes before a route: pure ASGI, so that the framework sees only checked bytes.
 
-Outermost first: counting, error replies, on a port the token, load, body, deadline. A request too many is refused at
-once, with an error that says when to ask again; those for the daemon's state and its repair are always answered.
+From the outside: counting, error replies, the token (on a port), load, body, deadline. A request above the load limit
+is refused at once, with an error that says when to try again; requests for status and repair are always answered.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from memoryd.wire import API
 
 ALWAYS = frozenset({f"{API}/health", f"{API}/status", f"{API}/reload", "/metrics"})
 STREAMS = frozenset({f"{API}/events", "/web/events"})
-"""Streams wait for events without end, and are bounded as connections."""
+"""Streams wait for events without end, and are limited as connections."""
 DRAINED = 8
-"""A refused body is read up to so many times the limit, for clients that send all before they read."""
+"""A refused body is read up to this multiple of the limit, for clients that send everything before they read."""
 
 
 def limit_time(app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, timedelta]) -> ASGIApp:
     """Cancel `app` at its deadline, which `deadlines` gives for single paths, and raise DeadlineExceeded.
 
-    Expects the whole body in the first message. A streamed answer has no deadline once it has begun.
+    Expects the complete body in the first message. A streamed answer has no deadline once it has begun.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,7 +48,7 @@ def limit_time(app: ASGIApp, *, default: timedelta, deadlines: Mapping[str, time
 
 
 class _Exchange:
-    """One request on its way through the app; `clock` stops when the answer begins, and strikes at `end`."""
+    """One request passing through the app. `clock` stops when the answer begins, and expires at `end`."""
 
     def __init__(self, body: Message, send: Send, clock: asyncio.Timeout) -> None:
         self._messages = [body]
@@ -56,7 +56,7 @@ class _Exchange:
         self._clock = clock
         self._has_left = asyncio.Event()
         self._is_over = False
-        """Whether the app has sent all of its answer, or has ended."""
+        """Whether the app has sent its complete answer, or has ended."""
         self.is_abandoned = False
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
@@ -67,9 +67,10 @@ class _Exchange:
             self._is_over = True
 
     def end(self) -> None:
-        """Take the news that nobody wants more of the answer: the client has left, or has all of it."""
+        """Handle the end of the exchange: the client has left, or has the complete answer."""
         self._has_left.set()
-        # of a complete answer the app may finish, but an answer to HEAD is complete while its event stream still runs
+        # after a complete answer the app may finish, but an answer to HEAD is complete while its event stream still
+        # runs
         if not self._is_over and not self._clock.expired():
             self.is_abandoned = True
             self._clock.reschedule(asyncio.get_running_loop().time())
@@ -89,7 +90,7 @@ class _Exchange:
 
 
 def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta) -> ASGIApp:
-    """Answer for `app` where it raises; an answer that breaks off half-way can only be logged and cut."""
+    """Send an error reply if `app` raises; an answer that fails half-way can only be logged and cut off."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_head = scope["method"] == "HEAD"
@@ -100,11 +101,11 @@ def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta
         try:
             await app(inner, request, reply)
         except asyncio.CancelledError:
-            # only the end of the daemon cancels a request as a whole; its client should know that it may ask again
+            # only a shutdown of the daemon cancels an entire request; its client should know that it may try again
             await reply.fail(ShuttingDown("the daemon is stopping", hint="ask again in a moment"))
             raise
         except Exception as exc:
-            # the app answers what its handlers raise; this is of a layer, or of an answer that broke off
+            # the app answers the errors of its handlers; this error is from a layer, or from an answer that broke off
             if reply.is_complete:
                 return
             if reply.is_started or not isinstance(exc, RequestError | NotNow):
@@ -112,8 +113,8 @@ def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta
             if reply.is_started:
                 raise
             # the end of the answer closes the connection, and a client that still sends would lose the answer: the
-            # last message, of no bytes, waits until the body has come
-            await reply.fail(problem_of(exc), closes=not request.is_whole, ends=False)
+            # last, empty message waits until the body has arrived
+            await reply.fail(problem_of(exc), closes=not request.is_complete, ends=False)
             await request.drain(drained_bytes)
             await reply.end()
 
@@ -121,30 +122,30 @@ def reply_to_errors(app: ASGIApp, *, drained_bytes: int, body_timeout: timedelta
 
 
 class _Request:
-    """The way from the client; knows whether all of the body has come, and can read on for nothing."""
+    """The receive side of a request. It knows whether the complete body has arrived, and can discard the rest of it."""
 
     def __init__(self, scope: Scope, receive: Receive, *, timeout: timedelta) -> None:
         self._receive = receive
         self._ends_at = asyncio.get_running_loop().time() + timeout.total_seconds()
-        # a client that waits for our consent sends nothing after a refusal
+        # a client that waits for `100 Continue` sends nothing after a refusal
         self._is_coming = header_of(scope, b"expect").lower() != b"100-continue"
-        self.is_whole = False
+        self.is_complete = False
 
     async def __call__(self) -> Message:
         message = await self._receive()
-        self.is_whole = not message.get("more_body", False)
+        self.is_complete = not message.get("more_body", False)
         return message
 
     async def drain(self, most: int) -> None:
-        """Read `most` bytes of what is still to come of a body, in the time that a body may take."""
+        """Read and discard up to `most` bytes of the rest of the body, within the time limit of a body."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(self._ends_at):
-                while self._is_coming and not self.is_whole and most > 0:
+                while self._is_coming and not self.is_complete and most > 0:
                     most -= len((await self()).get("body", b""))
 
 
 class _Reply:
-    """The way to the client; knows whether an answer has begun, and can still say that it failed."""
+    """The send side of a request. It knows whether an answer has begun, and can still send an error."""
 
     def __init__(self, send: Send, *, is_head: bool) -> None:
         self._send = send
@@ -153,7 +154,7 @@ class _Reply:
         self.is_complete = False
 
     async def __call__(self, message: Message) -> None:
-        """Pass a message of the app on, without the body if nobody wants it."""
+        """Pass a message of the app on, without the body for a HEAD request."""
         if self.is_complete:
             return
         if message["type"] == "http.response.start":
@@ -167,9 +168,9 @@ class _Reply:
         await self._send(message)
 
     async def fail(self, problem: MemorydError, *, closes: bool = True, ends: bool = True) -> None:
-        """Send `problem` unless an answer has begun; the connection `closes` where its input may be half read.
+        """Send `problem` unless an answer has begun. `closes` the connection, whose input may be only partly read.
 
-        Without `ends` the client has all of it, and the server waits for `end`.
+        Without `ends` the client gets the complete reply, but the server waits for `end`.
         """
         if self.is_started:
             return
@@ -194,17 +195,17 @@ class _Reply:
 
 
 class Admission:
-    """How many requests may be at work, on sockets and port together; `most` may be changed at any time."""
+    """The limit of concurrent requests, on sockets and port together; `most` may be changed at any time."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.at_work = 0
         self.refused = 0
-        """Since the start."""
+        """The number of refused requests since the start."""
 
 
 def limit_load(app: ASGIApp, admission: Admission) -> ASGIApp:
-    """Let `app` answer while there is room; else raise Overloaded, before any of the body is read."""
+    """Let `app` answer below the load limit; else raise Overloaded, before any of the body is read."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in ALWAYS or scope["path"] in STREAMS:
@@ -226,7 +227,7 @@ def limit_load(app: ASGIApp, admission: Admission) -> ASGIApp:
 
 
 class GuardLimits(Struct, frozen=True):
-    """Bounds on one request; `deadlines` gives single paths more time, and a streamed answer has no deadline."""
+    """Limits of one request. `deadlines` gives single paths more time; a streamed answer has no deadline."""
 
     body_bytes: int = 1024 * 1024
     json_depth: int = 32
@@ -244,10 +245,11 @@ def guard_app(
     *,
     is_form: bool = False,
 ) -> ASGIApp:
-    """Wrap `app` in the layers; a request that breaks a limit gets its error reply from them.
+    """Wrap `app` in the layers; a request that breaks a limit gets an error reply from them.
 
-    Without a `door` all that the access policy admits may ask; without `counts` no requests are counted, and without
-    `admission` as many are at work as there are connections. With `is_form` bodies are forms, else JSON.
+    Without a `door`, everyone admitted by the access policy may make requests. Without `counts` no requests are
+    counted, and without `admission` only the number of connections is limited. With `is_form` bodies are forms, else
+    JSON.
     """
     limits = limits or GuardLimits()
     layers: ASGIApp = limit_time(app, default=limits.deadline, deadlines=limits.deadlines)
@@ -262,7 +264,7 @@ def guard_app(
     if admission is not None:
         layers = limit_load(layers, admission)
     if door is not None:
-        # outside of the load limit: a request without the token takes no room
+        # outside of the load limit: a request without the token does not count as load
         layers = door(layers)
     layers = reply_to_errors(layers, drained_bytes=limits.body_bytes * DRAINED, body_timeout=limits.body_timeout)
     if counts is not None:

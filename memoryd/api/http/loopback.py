@@ -1,7 +1,8 @@
-"""The optional port on loopback, and the layer before everything on it: host, origin and token.
+"""The optional loopback port, and the layer in front of it that checks host, origin and token.
 
-On the Unix socket the kernel says who asks. Here any program and any page of any user may ask, so each request brings
-the token; one that does not learns nothing else. A port that cannot be opened never ends the daemon.
+On the Unix socket the kernel identifies the client. The port can be reached by any program of any user and by any web
+page, so each request needs the token, and without it learns nothing else. A failure to open the port never ends the
+daemon.
 """
 
 import asyncio
@@ -28,29 +29,29 @@ from memoryd.replies.daemon import PortReply
 log = structlog.get_logger(__name__)
 
 NO_PROCESS = -1
-"""The pid of a client of the port: the kernel does not say."""
+"""The pid of a client of the port, which the kernel does not report."""
 HOLD_SECONDS = 0.5
-"""How long a token that is one wrong one too many waits for its answer."""
+"""Seconds that the answer to a token is delayed after too many wrong tokens."""
 _TOKEN_HINT = "send the header `Authorization: Bearer TOKEN`; memoryctl http token prints it"
 
 
 class LoopbackListener(Struct, eq=False):
-    """A bound port. A client that has the token is the owner; nothing else is known of it."""
+    """A bound port. A client with the token is the owner; nothing else is known about it."""
 
     sock: socket.socket
     address: str
     name: str = PORT
 
     def is_still_bound(self) -> bool:
-        """Return True: a port has no path that could be taken away."""
+        """Return True: a port has no path that could be removed."""
         return True
 
-    def bound_anew(self) -> "LoopbackListener":
+    def rebind(self) -> "LoopbackListener":
         """Return itself."""
         return self
 
     def peer(self, connected: socket.socket) -> Peer:
-        """Return who connected: the owner, which the token is still to prove."""
+        """Return the peer: the owner, which the token still has to prove."""
         return Peer(uid=os.geteuid(), pid=NO_PROCESS, socket=self.name)
 
     def close(self) -> None:
@@ -68,7 +69,7 @@ class Door(Struct, frozen=True, kw_only=True):
 
 
 class LoopbackAuth(Struct, frozen=True, eq=False):
-    """Lets requests through to `app` that have the token; raises Denied, Unauthorized, TooManyTries."""
+    """Passes requests with the token to `app`; raises Denied, Unauthorized, TooManyTries."""
 
     app: ASGIApp
     door: Door
@@ -79,7 +80,7 @@ class LoopbackAuth(Struct, frozen=True, eq=False):
         await self._check_token(headers)
 
         async def send_while_known(message: Message) -> None:
-            # a stream goes on for hours, and its token may have been taken back meanwhile
+            # a stream runs for hours, and its token may have been revoked since
             if message.get("more_body") and not await self._is_known(bearer_token(headers)):
                 message = {**message, "body": b"", "more_body": False}
             await send(message)
@@ -97,7 +98,7 @@ class LoopbackAuth(Struct, frozen=True, eq=False):
 
     async def _check_token(self, headers: HeaderPairs) -> None:
         token = bearer_token(headers)
-        # checked even after many wrong ones: else any program on the machine could lock the owner out
+        # checked even after many wrong tokens: otherwise any program on the machine could lock the owner out
         if await self._is_known(token):
             return
         if not token:
@@ -113,9 +114,9 @@ class LoopbackAuth(Struct, frozen=True, eq=False):
         raise Unauthorized("the token is wrong", hint=_TOKEN_HINT)
 
     async def _is_known(self, token: bytes) -> bool:
-        """Tell whether this is the token now; no token is, while the file cannot be trusted."""
+        """Return whether this is the current token; False while the file cannot be trusted."""
         try:
-            # read each time, so that a new one holds at once and an old one no more
+            # read each time, so that a new token is valid at once and an old one is not
             known = await asyncio.to_thread(self.door.token.read)
         except MemorydError:
             return False
@@ -129,8 +130,9 @@ class LoopbackAuth(Struct, frozen=True, eq=False):
 
 
 class LoopbackPort:
-    """Serves `app`, which keeps `door`, on one address. `retry` is how often a port that cannot be opened is tried,
-    and how often the token file is looked at.
+    """Serves `app`, which `door` protects, on one address.
+
+    `retry` is the interval of attempts to open the port, and of checks of the token file.
     """
 
     def __init__(
@@ -152,7 +154,7 @@ class LoopbackPort:
         self._trouble = ""
 
     def state(self) -> PortReply:
-        """Return how it is now."""
+        """Return the current state."""
         server = self._server
         return PortReply(
             address=address_of(*self._where),
@@ -164,7 +166,10 @@ class LoopbackPort:
         )
 
     async def run(self) -> None:
-        """Open the port, as often as it takes, and serve until cancelled; that ends with the requests in flight."""
+        """Open the port, retrying on failure, and serve until cancelled.
+
+        Cancelling waits for the requests in flight.
+        """
         listener = await self._open()
         self._server = Server(app=self._app, listeners=[listener], limits=self._limits)
         log.info("loopback port", address=listener.address)
@@ -174,7 +179,7 @@ class LoopbackPort:
             self._server = None
 
     async def run_token(self) -> None:
-        """See now and then that the token file can be used, and make it again where it is missing, until cancelled."""
+        """Check the token file at intervals, and create it again if it is missing, until cancelled."""
         while True:
             if self._server is not None:
                 self._note(await self._why_no_token())
@@ -194,7 +199,7 @@ class LoopbackPort:
             await asyncio.sleep(self._retry)
 
     async def _why_no_token(self) -> str:
-        """Say why the token file cannot be used; empty if it can, or could be made."""
+        """Return why the token file cannot be used; empty if it can, or could be created."""
         try:
             await asyncio.to_thread(self._door.token.ensure)
         except MemorydError as exc:
@@ -210,12 +215,12 @@ class LoopbackPort:
 _REASONS = {
     errno.EADDRINUSE: "another program listens there; end it, or set http.port to another one",
     errno.EADDRNOTAVAIL: 'this machine has no such address; set http.host to the other one, "127.0.0.1" or "::1"',
-    errno.EACCES: "ports below 1024 are not for everybody; set http.port to another one",
+    errno.EACCES: "ports below 1024 need special rights; set http.port to another one",
 }
 
 
 def bind_loopback(host: str, port: int) -> LoopbackListener:
-    """Bind and listen on an address of loopback, `127.0.0.1` or `::1`; raises NotNow where that cannot be."""
+    """Bind and listen on a loopback address, `127.0.0.1` or `::1`. Raises NotNow on failure."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     shown = address_of(host, port)
     try:
@@ -224,7 +229,7 @@ def bind_loopback(host: str, port: int) -> LoopbackListener:
         raise NotNow(f"{shown} cannot be listened on: {exc.strerror}") from exc
     try:
         sock.setblocking(False)
-        # a port that we closed a moment ago is free; one with a listener stays taken
+        # a port that we closed a moment ago can be bound; one with a listener cannot
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
         sock.listen(BACKLOG)
@@ -235,5 +240,5 @@ def bind_loopback(host: str, port: int) -> LoopbackListener:
 
 
 def address_of(host: str, port: int) -> str:
-    """Return an address as a URL writes it."""
+    """Return an address in the notation of URLs."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,4 +1,4 @@
-"""The layer that holds calls while a reload exchanges the parts that they use, so that none is refused or cut off."""
+"""The layer that holds calls while a reload replaces the parts that they use, so that none is refused or cut off."""
 
 import asyncio
 import contextlib
@@ -15,16 +15,16 @@ from memoryd.api.http.counting import UNMATCHED, route_of
 from memoryd.errors import NotNow, ShuttingDown
 
 WAITED = "memoryd.waited"
-"""The key of the ASGI scope of a call that is made again for how long it has waited so far, as a timedelta."""
+"""The ASGI scope key for the time that a repeated call has waited so far, as a timedelta."""
 TRIES = 10
 SHOWN = 3
-"""How many late calls a failed closing names."""
+"""The number of late calls that the error of a failed closing names."""
 
 
 class ClosingLimits(Struct, frozen=True, kw_only=True):
     """How long a closing waits for `long` calls and for all others before it holds new calls, and then while it does.
 
-    Where calls that began meanwhile take longer than `hold`, all calls are let through, and the closing begins anew.
+    If calls that began in between take longer than `hold`, all calls are let through, and the closing begins anew.
     """
 
     long: timedelta
@@ -38,11 +38,11 @@ class _Call(Struct, frozen=True, eq=False):
     scope: Scope
     is_long: bool = False
     is_wait: bool = False
-    """Whether a closing breaks it off instead of waiting for its end."""
+    """Whether a closing cancels it instead of waiting for its end."""
     begun: float = field(default_factory=time.monotonic)
 
     def describe(self) -> str:
-        """Name it by its route, since a path may be that of a note."""
+        """Return the route and the age of the call; not the path, which may be that of a note."""
         route = route_of(self.scope)
         name = "a call" if route == UNMATCHED else f"{self.scope['method']} {route}"
         return f"{name}, at work for {time.monotonic() - self.begun:.0f} s"
@@ -51,8 +51,8 @@ class _Call(Struct, frozen=True, eq=False):
 class ReloadGate:
     """Lets calls through to `app`, and holds new ones while it is `closed`.
 
-    `at_reload` says by path what happens to calls that are not simply held and waited for; a closing waits longer for
-    calls of `long_paths`.
+    `at_reload` gives the behaviour of calls by path; the default is `AtReload.WAITS`. A closing waits longer for calls
+    of `long_paths`.
     """
 
     def __init__(self, app: ASGIApp, at_reload: Mapping[str, AtReload], long_paths: Container[str]) -> None:
@@ -70,7 +70,7 @@ class ReloadGate:
 
     @property
     def waits_for(self) -> str:
-        """The oldest call that a closing waits for; empty if it waits for none."""
+        """The oldest call that a closing waits for; empty without one."""
         return next(self._late(), "")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,16 +86,16 @@ class ReloadGate:
             return await self._app(scope, receive, send)
 
     def end(self) -> None:
-        """Hold no call any more: one that is held, or would be, is answered that the daemon is stopping."""
+        """Stop holding calls: held and new calls get the error that the daemon is stopping."""
         self._is_ended = True
         self._freed.set()
 
     @contextlib.asynccontextmanager
     async def closed(self, limits: ClosingLimits) -> AsyncIterator[None]:
-        """Hold new calls during the block, which begins when none is in flight.
+        """Hold new calls during the block, which begins when no call is in flight.
 
-        It first waits for those in flight and holds no call meanwhile; then it holds calls and waits for those that
-        began since. Raises NotNow, with all calls let through, if they do not end; ShuttingDown at the end.
+        It first waits for the calls in flight without holding any; then it holds calls and waits for those that began
+        in between. Raises NotNow, after letting all calls through, if they do not end, and ShuttingDown at a shutdown.
         """
         await self._shut_in_time(limits)
         try:
@@ -118,8 +118,11 @@ class ReloadGate:
                 break
 
     async def _shut(self, hold: timedelta) -> None:
-        """Hold new calls until none is in flight; raises NotNow, with all calls let through, if that takes longer."""
-        # no other task runs between the last check and this line, so no call begins meanwhile
+        """Hold new calls until none is in flight.
+
+        Raises NotNow, after letting all calls through, if that takes longer.
+        """
+        # no other task runs between the last check and this line, so no call begins in between
         self._is_closed = True
         self._freed.clear()
         for wait in self._waits:
@@ -134,9 +137,9 @@ class ReloadGate:
         self._is_closed = False
         self._freed.set()
 
-    async def _wait_for(self, is_meant: Callable[[_Call], bool], limit: timedelta) -> None:
-        """Wait until those of the calls in flight now have ended that are meant."""
-        self._awaited = frozenset(filter(is_meant, self._inside))
+    async def _wait_for(self, is_included: Callable[[_Call], bool], limit: timedelta) -> None:
+        """Wait until the included calls that are in flight now have ended. Raises NotNow after `limit`."""
+        self._awaited = frozenset(filter(is_included, self._inside))
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 while not self._awaited.isdisjoint(self._inside):
@@ -153,7 +156,7 @@ class ReloadGate:
         yield from (call.describe() for call in sorted(late, key=lambda call: call.begun)[:SHOWN])
 
     async def _wait_while_closed(self) -> None:
-        # the gate may have closed again before a call that was let through came to run
+        # the gate may close again before a call that was let through runs
         while self._is_closed:
             await self._freed.wait()
             if self._is_ended:
@@ -169,7 +172,7 @@ class ReloadGate:
             self._has_ended.set()
 
     async def _call_again(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Make a call until it is answered; a closing breaks it off while it waits."""
+        """Repeat a call until it is answered; a closing cancels it while it waits."""
         began, body = time.monotonic(), await receive()
         while not await self._is_answered(scope, replay(body, receive), send, began):
             await self._wait_while_closed()
@@ -190,11 +193,11 @@ class ReloadGate:
         return True
 
     def _answering(self, send: Send, wait: asyncio.Timeout) -> Send:
-        """Return `send` for an answer that is no more broken off, and so not given twice, once it has begun."""
+        """Return a `send` that disables cancelling once the answer has begun, so that it is not sent twice."""
 
         async def answer(message: Message) -> None:
             if wait.expired():
-                # let the pending break-off come through before anything is sent
+                # let the pending cancellation take effect before anything is sent
                 await asyncio.sleep(0)
             elif wait in self._waits:
                 self._waits.discard(wait)

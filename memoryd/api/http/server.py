@@ -20,14 +20,15 @@ from memoryd.retry import happens
 log = structlog.get_logger(__name__)
 
 _CANCEL_SECONDS = 1.0
-"""How long cancelled requests get to say that we are shutting down."""
+"""Seconds that cancelled requests get to reply that the daemon is shutting down."""
 
 
 class Server:
-    """Answers on `listeners` while `run` runs; it owns them, and closes them at the end.
+    """Answers on `listeners` while `run` runs; it owns the listeners, and closes them at the end.
 
-    `grace` is how long requests in flight may take after the stop; `check_every` is how often a removed socket is
-    looked for and bound anew. `on_stopping` is called first at a stop: it must end the streams that never end.
+    `grace` is the time that requests in flight get after the stop. `check_every` is the interval in which removed
+    sockets are detected and bound again. `on_stopping` is called first at a stop: it must end the streams that never
+    end.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Server:
         self.connections = Connections(limits)
         self.started = asyncio.Event()
         self.unreachable: dict[str, str] = {}
-        """Socket name → why its path does not lead here, for `status`."""
+        """Socket name → the reason why its path does not lead here, for `status`."""
         self._config = _uvicorn_config(app, limits)
         self._state = ServerState()
         self._waiting = list(listeners)
@@ -63,15 +64,15 @@ class Server:
         self._stop.set()
 
     async def run(self) -> None:
-        """Listen, answer and keep the sockets bound, until stopped; the end takes `grace` plus a second at most."""
+        """Listen, answer and keep the sockets bound, until stopped; the end takes at most `grace` plus a second."""
         try:
             while self._waiting:
                 await self._serve(self._waiting[0])
                 self._waiting.pop(0)
-            await self._bind_lost_sockets()
+            await self._rebind_removed_sockets()
             self.started.set()
             while not await happens(self._stop.wait(), self._check_every.total_seconds()):
-                await self._bind_lost_sockets()
+                await self._rebind_removed_sockets()
         finally:
             await self._shut_down()
 
@@ -80,41 +81,40 @@ class Server:
             Connection, self._config, self._state, listener=listener, connections=self.connections
         )
         loop = asyncio.get_running_loop()
-        # not create_unix_server: from 3.13 on that unlinks the path at its end, an inherited one too
+        # not create_unix_server: since 3.13 it unlinks the path when closed, even an inherited one
         server = await loop.create_server(factory, sock=listener.sock, backlog=BACKLOG, start_serving=False)
-        # known before it listens: whoever is cancelled while it begins closes it
+        # recorded before it listens: a cancellation during the start still closes it
         self._serving[listener] = server
         await server.start_serving()
 
-    async def _bind_lost_sockets(self) -> None:
+    async def _rebind_removed_sockets(self) -> None:
         for listener in list(self._serving):
             if not listener.is_still_bound():
-                await self._bind_anew(listener)
+                await self._rebind(listener)
 
-    async def _bind_anew(self, lost: Doorway) -> None:
-        """Bind a socket of our own at a path that was lost, also for an inherited one, which nothing leads to now."""
+    async def _rebind(self, removed: Doorway) -> None:
+        """Bind a socket of our own at a removed path; also for an inherited socket, which no path leads to now."""
         try:
-            fresh = lost.bound_anew()
+            fresh = removed.rebind()
         except MemorydError as exc:
-            if self.unreachable.get(lost.name) != str(exc):
-                log.warning("socket lost", path=lost.address, reason=str(exc))
-            self.unreachable[lost.name] = str(exc)
+            if self.unreachable.get(removed.name) != str(exc):
+                log.warning("socket lost", path=removed.address, reason=str(exc))
+            self.unreachable[removed.name] = str(exc)
             return
         await self._serve(fresh)
-        self._drop(lost)
-        self.unreachable.pop(lost.name, None)
-        log.warning("socket was removed and is bound again", path=lost.address)
+        self._drop(removed)
+        self.unreachable.pop(removed.name, None)
+        log.warning("socket was removed and is bound again", path=removed.address)
 
     def _drop(self, listener: Doorway) -> None:
-        self._serving.pop(listener).close()
+        if (server := self._serving.pop(listener, None)) is not None:
+            server.close()
         listener.close()
 
     async def _shut_down(self) -> None:
         self._on_stopping()
         for listener in self.listeners:
-            if listener in self._serving:
-                self._serving.pop(listener).close()
-            listener.close()
+            self._drop(listener)
         self._waiting.clear()
         for connection in list(self._state.connections):
             connection.shutdown()
@@ -153,7 +153,7 @@ def _uvicorn_config(app: ASGIApp, limits: ConnectionLimits) -> Config:
         interface="asgi3",
         loop="none",
         log_config=None,
-        # our layers count, answer or log with its route what uvicorn would log at lower levels
+        # our own layers count, answer or log with the route what uvicorn would log at lower levels
         log_level=logging.CRITICAL,
         access_log=False,
         proxy_headers=False,

@@ -1,8 +1,8 @@
-"""Listening Unix sockets that we bind ourselves.
+"""Listening Unix sockets that are bound here instead of by asyncio.
 
-asyncio's `start_unix_server(path)` unlinks and steals a live socket without an error and creates with the umask's
-mode; here the directory is checked first, a socket is 0600 from the instant it exists, and only a dead socket of
-ours is ever removed. All of it happens under the daemon's lock.
+asyncio's `start_unix_server(path)` unlinks and replaces a live socket without an error, and creates the file with the
+mode of the umask. Here the directory is checked first, a socket has mode 0600 from the moment it exists, and only a
+dead socket of ours is ever removed. All of it happens under the daemon's lock.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ from memoryd.files.token_file import why_not_ours
 log = structlog.get_logger(__name__)
 
 OWNER = "owner"
-"""Name of the socket that belongs to the person who runs the daemon."""
+"""The name of the socket of the person who runs the daemon."""
 
 PORT = "http"
-"""Name of the loopback port, on which the owner asks who has the token."""
+"""The name of the loopback port, on which a client with the token is the owner."""
 
 PAGE = "page"
-"""Name of the page on that port, at which the owner asks in person."""
+"""The name of the page on that port, where the owner makes requests in person."""
 
 BACKLOG = 128
 _FIRST_PASSED_FD = 3
@@ -43,7 +43,7 @@ _FileId = tuple[int, int]
 
 
 class Peer(Struct, frozen=True):
-    """Who is at the other end: the kernel's word for uid and pid (0: another pid namespace), and the socket's name."""
+    """The client of a connection: uid and pid as reported by the kernel (pid 0: another namespace), and the socket."""
 
     uid: int
     pid: int
@@ -51,7 +51,7 @@ class Peer(Struct, frozen=True):
 
 
 class Doorway(Protocol):
-    """Where clients connect: a Unix socket, or a port."""
+    """A listener for client connections: a Unix socket, or a port."""
 
     @property
     def sock(self) -> socket.socket: ...
@@ -64,7 +64,7 @@ class Doorway(Protocol):
 
     def is_still_bound(self) -> bool: ...
 
-    def bound_anew(self) -> "Doorway": ...
+    def rebind(self) -> "Doorway": ...
 
     def peer(self, connected: socket.socket) -> Peer: ...
 
@@ -73,7 +73,7 @@ class Doorway(Protocol):
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """A listening socket; `is_inherited` says that a service manager bound it and will unlink it."""
+    """A listening socket. With `is_inherited` a service manager bound it and will unlink it."""
 
     sock: socket.socket
     path: Path
@@ -82,25 +82,25 @@ class Listener:
     file_id: _FileId | None = field(default=None, repr=False)
 
     def is_still_bound(self) -> bool:
-        """Return False once the path no longer leads here: removed, or replaced by something else."""
+        """Return False once the path no longer leads to this socket: removed, or replaced by something else."""
         return self.file_id is not None and _file_id(self.path) == self.file_id
 
     @property
     def address(self) -> str:
-        """Where it listens, for people."""
+        """The path of the socket, for people."""
         return str(self.path)
 
-    def bound_anew(self) -> "Listener":
-        """Bind a socket of our own at the same path; raises as `bind_listener` does."""
+    def rebind(self) -> "Listener":
+        """Bind a socket of our own at the same path. Raises as `bind_listener` does."""
         return bind_listener(self.path, name=self.name)
 
     def peer(self, connected: socket.socket) -> Peer:
-        """Return who connected, by the kernel's word."""
+        """Return the peer as the kernel reports it."""
         uid, pid = credentials(connected)
         return Peer(uid=uid, pid=pid, socket=self.name)
 
     def close(self) -> None:
-        """Stop listening; the path goes first, so that a client sees no daemon rather than a refusal."""
+        """Stop listening; the path is removed first, so that a client sees no daemon rather than a refusal."""
         if not self.is_inherited and self.is_still_bound():
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
@@ -111,8 +111,8 @@ def bind_listener(path: Path, *, name: str = OWNER) -> Listener:
     """Bind and listen at `path`, mode 0600; call it only while holding the daemon's lock.
 
     Creates the directory (0700) if it is missing. Raises ConfigError for a path too long for the kernel,
-    NotPermitted for a directory or file that is not ours alone (nothing is deleted), AlreadyRunning if somebody
-    answers there, StoreUnavailable if the file cannot be made.
+    NotPermitted for a directory or file that is not ours alone (nothing is deleted), AlreadyRunning if a process
+    listens there, StoreUnavailable if the file cannot be created.
     """
     check_length(path)
     try:
@@ -126,7 +126,7 @@ def bind_listener(path: Path, *, name: str = OWNER) -> Listener:
 
 
 def take_inherited(environ: MutableMapping[str, str]) -> list[Listener]:
-    """Adopt the sockets of a service manager (sd_listen_fds(3)) and take the variables out, so that no child sees them.
+    """Adopt the sockets of a service manager (sd_listen_fds(3)), and remove its variables so that no child sees them.
 
     Descriptors that are not listening Unix stream sockets are closed with a warning.
     """
@@ -142,13 +142,13 @@ def take_inherited(environ: MutableMapping[str, str]) -> list[Listener]:
 
 
 def private_directory(directory: Path) -> None:
-    """Make `directory` (0700, parents too) or check that it is a real directory, ours, and closed to others.
+    """Create `directory` (0700, parents too) or check that it is a real directory, ours, and closed to others.
 
-    Raises NotPermitted, and leaves everything as it stands, otherwise.
+    Raises NotPermitted otherwise, and changes nothing.
     """
     make_directories(directory)
-    problem = _why_not_private(directory.lstat())
-    if problem:
+    status = directory.lstat()
+    if problem := why_not_ours(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory":
         raise NotPermitted(
             f"the socket's directory {directory} {problem}",
             hint=f"give the socket a directory of its own: mkdir -m 700 …, or chmod 700 {shlex.quote(str(directory))}",
@@ -156,7 +156,7 @@ def private_directory(directory: Path) -> None:
 
 
 def make_directories(directory: Path) -> None:
-    """Make `directory` and what is missing above it, all 0700; what exists stays as it is."""
+    """Create `directory` and its missing parents, all 0700; existing ones are not changed."""
     missing = [part for part in (directory, *directory.parents) if not os.path.lexists(part)]
     for part in reversed(missing):
         with contextlib.suppress(FileExistsError):
@@ -172,7 +172,7 @@ def check_length(path: Path) -> None:
 
 
 def credentials(sock: socket.socket) -> tuple[int, int]:
-    """Return uid and pid of the process that connected, as the kernel noted them; pid 0 if it is not seen from here."""
+    """Return uid and pid of the connected process as the kernel recorded them; pid 0 if it is in another namespace."""
     if sys.platform == "darwin":
         # <sys/un.h>: SOL_LOCAL 0, LOCAL_PEERCRED 1 (struct xucred: version, uid, …), LOCAL_PEERPID 2
         uid = struct.unpack("=II", sock.getsockopt(0, 1, 76)[:8])[1]
@@ -181,27 +181,23 @@ def credentials(sock: socket.socket) -> tuple[int, int]:
     return uid, pid
 
 
-def _why_not_private(status: os.stat_result) -> str:
-    return why_not_ours(status) if stat.S_ISDIR(status.st_mode) else "is not a real directory"
-
-
 def _remove_dead_socket(path: Path) -> None:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return
-    if not stat.S_ISSOCK(found.st_mode):
+    if not stat.S_ISSOCK(status.st_mode):
         raise NotPermitted(f"{path} is in the way: it is not a socket", hint="move it away; nothing was deleted")
-    if found.st_uid != os.geteuid():
-        raise NotPermitted(f"the socket {path} belongs to uid {found.st_uid}", hint="nothing was deleted")
+    if status.st_uid != os.geteuid():
+        raise NotPermitted(f"the socket {path} belongs to uid {status.st_uid}", hint="nothing was deleted")
     if _answers(path):
-        raise AlreadyRunning(f"somebody already listens on {path}", hint="stop it, or set MEMORYD_SOCKET")
+        raise AlreadyRunning(f"another process already listens on {path}", hint="stop it, or set MEMORYD_SOCKET")
     path.unlink()
     log.info("dead socket removed", path=str(path))
 
 
 def _answers(path: Path) -> bool:
-    """Tell whether anybody listens; only a plain refusal means no: a full backlog or a foreign mode is somebody."""
+    """Return whether a process listens; only a refusal means no: a full backlog or a foreign mode is a listener."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_PROBE_SECONDS)
         return probe.connect_ex(str(path)) not in (errno.ECONNREFUSED, errno.ENOENT)
@@ -234,12 +230,13 @@ def _adopt(fd: int) -> Listener | None:
     sock.set_inheritable(False)
     sock.setblocking(False)
     path = Path(sock.getsockname())
-    # the manager keeps its socket when the path is removed, and the path may then lead to an older daemon's dead one
+    # the manager keeps its socket when the path is removed, and the path may then lead to a dead socket of an older
+    # daemon
     return Listener(sock, path, is_inherited=True, file_id=_file_id(path) if _answers(path) else None)
 
 
 def _is_listening_unix_socket(fd: int) -> bool:
-    """Tell whether it is one with a path; an address of the abstract namespace has neither owner nor mode."""
+    """Return whether it is one with a path; an address of the abstract namespace has neither owner nor mode."""
     try:
         if not stat.S_ISSOCK(os.fstat(fd).st_mode):
             return False
@@ -253,7 +250,7 @@ def _is_listening_unix_socket(fd: int) -> bool:
 
 def _file_id(path: Path) -> _FileId | None:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISSOCK(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISSOCK(status.st_mode) else None

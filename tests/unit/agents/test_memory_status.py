@@ -19,7 +19,7 @@ def skipped(path: str, reason: str) -> SkippedFile:
     return SkippedFile(RelativePath(path), reason)
 
 
-FIGURES = IndexStats(held=Counts(passages=10), lacking=3, embedded=6, unseen=(skipped("a.png", "too large"),))
+FIGURES = IndexStats(stored=Counts(passages=10), lacking=3, embedded=6, unseen=(skipped("a.png", "too large"),))
 
 
 def identity() -> EmbedderIdentity:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memoryd.agents.retained.changes import AgentChanges
-from memoryd.agents.status.figures import measured
+from memoryd.agents.status.figures import sum_counters
 from memoryd.agents.turns.told import AgentTold
 from memoryd.agents.workspace.index import PathState, WorkspacePath
 from memoryd.domain.access import Admitted
@@ -57,12 +57,12 @@ async def test_disk_that_does_not_answer_keeps_one_thread_and_not_the_status(tmp
     path = WorkspacePath(HangingPath(tmp_path), index)
     before = threading.active_count()
     for _ in range(4):
-        assert await path.look(0.01) == PathState()
+        assert await path.check(0.01) == PathState()
     assert threading.active_count() <= before + 1
     HangingPath.answers.set()
-    assert await path.look() == PathState()
+    assert await path.check() == PathState()
     gone: Any = SimpleNamespace(rules=SimpleNamespace(workspace=tmp_path / "gone"))
-    assert await WorkspacePath(tmp_path / "gone", gone).look() == PathState(has_folder=False)
+    assert await WorkspacePath(tmp_path / "gone", gone).check() == PathState(has_folder=False)
 
 
 async def test_what_was_told_in_a_session_that_cannot_be_read_is_not_shown() -> None:
@@ -87,7 +87,7 @@ def test_vectors_of_conversations_are_counted() -> None:
     index: Any = SimpleNamespace(held_bytes=40)
     search: Any = SimpleNamespace(times=ArmTimes(), vector_index=index)
     conversation: Any = SimpleNamespace(search=search, embedding_loop=SimpleNamespace(uses=CacheUses(hits=2)))
-    counted = measured(indexes=[], sidecars=[], conversations=[conversation], books=[])
+    counted = sum_counters(indexes=[], sidecars=[], conversations=[conversation], books=[])
     assert (counted.vector_bytes, counted.caches["vectors"].hits) == (40, 2)
 
 

@@ -5,7 +5,7 @@ from datetime import date
 from io import BytesIO
 from pathlib import Path
 
-from memoryd.api.calls.retain import exported
+from memoryd.api.calls.retain import export_memory
 from memoryd.cli.importing.sources import entries
 from memoryd.cli.memory.transfer import FORMATS
 from memoryd.domain.memories.book import Memory, MemorySource
@@ -19,7 +19,7 @@ def test_markdown_keeps_all_that_a_line_says() -> None:
     line = line_of(f"- W({said}) @Anna: the shed is green")
     memory = Memory(line.id, (MemorySource("memory/2025-11-27.md", 3, 3, line, date(2025, 11, 27), None, 1),))
     out = BytesIO()
-    FORMATS["markdown"](iter([exported(memory)]), out)
+    FORMATS["markdown"](iter([export_memory(memory)]), out)
     assert parse_line(out.getvalue().decode().splitlines()[-1]) == line
 
 

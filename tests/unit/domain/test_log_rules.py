@@ -27,21 +27,21 @@ def test_f129_of_events_that_repeat_the_rest_is_counted_and_told_once() -> None:
     rate = LogRate(3, lambda: now)
     assert sum(rate.admits("scan failed") for _ in range(1000)) == 3
     assert rate.admits("another")
-    assert rate.told() == {}
+    assert rate.take_left_out() == {}
     now = 60.0
-    assert rate.told() == {"scan failed": 997}
-    assert rate.told() == {}
+    assert rate.take_left_out() == {"scan failed": 997}
+    assert rate.take_left_out() == {}
     assert rate.admits("scan failed")
 
 
 def test_what_is_left_out_at_the_end_is_told_then() -> None:
     rate = LogRate(1, lambda: 0.0)
     assert [rate.admits("late") for _ in range(3)] == [True, False, False]
-    assert rate.told(is_end=True) == {"late": 2}
+    assert rate.take_left_out(is_end=True) == {"late": 2}
 
 
 def test_kinds_without_end_are_one_kind() -> None:
     rate = LogRate(2, lambda: 0.0)
     admitted = sum(rate.admits(f"event {number}") for number in range(MAX_KINDS + 100))
     assert admitted == MAX_KINDS + 2
-    assert rate.told(is_end=True) == {OTHERS: 98}
+    assert rate.take_left_out(is_end=True) == {OTHERS: 98}

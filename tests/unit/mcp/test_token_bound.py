@@ -4,15 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryd.domain.text.tokens import estimate
-from memoryd.mcp.answers import GUTTER, FoundText, beginning, bounded, render_piece, shown, text_cost
+from memoryd.mcp.answers import GUTTER, FoundText, beginning, clean_text, fit_pieces, render_piece, text_cost
 
 TEXTS = st.lists(st.text(max_size=400), max_size=12)
 
 
 @given(TEXTS, st.integers(300, 2_000))
 def test_answer_never_exceeds_its_bound_and_counts_what_is_missing(texts: list[str], limit: int) -> None:
-    pieces = [FoundText(text=shown(text)[0], corpus="notes", path="a.md") for text in texts]
-    kept, cut = bounded(pieces, limit, "{}")
+    pieces = [FoundText(text=clean_text(text)[0], corpus="notes", path="a.md") for text in texts]
+    kept, cut = fit_pieces(pieces, limit, "{}")
     assert sum(estimate(piece.model_dump_json(exclude_none=True)) for piece in kept) <= limit
     assert sum(estimate(render_piece(piece)) for piece in kept) <= limit
     whole = [piece for piece in kept if not piece.shortened]
@@ -32,13 +32,13 @@ def test_beginning_of_a_text_ends_with_a_line_where_one_fits(text: str, limit: i
 
 @given(st.text(max_size=500))
 def test_no_text_leaves_the_gutter(text: str) -> None:
-    clean, _ = shown(text)
+    clean, _ = clean_text(text)
     head, *lines = render_piece(FoundText(text=clean, corpus="notes", path="a.md")).splitlines()
     assert head == "- a.md; notes"
     assert all(line.startswith(GUTTER.rstrip()) for line in lines)
 
 
 def test_unseen_signs_are_taken_out_and_flagged() -> None:
-    assert shown("pass\u200bword \u202eabc \U000e0041") == ("password abc ", ["invisible-characters"])
-    assert shown("plain\r\ntext") == ("plain\ntext", None)
-    assert shown("x", ["hard-link"]) == ("x", ["hard-link"])
+    assert clean_text("pass\u200bword \u202eabc \U000e0041") == ("password abc ", ["invisible-characters"])
+    assert clean_text("plain\r\ntext") == ("plain\ntext", None)
+    assert clean_text("x", ["hard-link"]) == ("x", ["hard-link"])

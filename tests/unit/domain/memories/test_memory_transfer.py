@@ -6,7 +6,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryd.api.calls.retain import ImportedMemory, exported, imported
+from memoryd.api.calls.retain import ImportedMemory, export_memory, import_line
 from memoryd.domain.memories.book import Book, Memory, MemorySource
 from memoryd.domain.memories.documents import (
     PAGE_CHARS,
@@ -61,8 +61,8 @@ def test_line_that_comes_is_the_one_that_went() -> None:
         confidence=0.7, importance=0.0, at="2026-01", scope="global", provenance=Provenance.TOOL, is_pinned=True
     )
     went = memory("hates plums\nand wears clogs", date(2026, 1, 2), date(2026, 1, 9), attributes=said)
-    came = ImportedMemory.model_validate_json(json.dumps(exported(went)))
-    assert imported(came) == went.line
+    came = ImportedMemory.model_validate_json(json.dumps(export_memory(went)))
+    assert import_line(came) == went.line
     assert tuple(came.days) == days_of_memory(went) == (date(2026, 1, 2), date(2026, 1, 9))
 
 
@@ -75,7 +75,7 @@ def test_what_no_line_can_say_is_told() -> None:
         ImportedMemory(text="x", kind="fact", supports=["short"]),
         ImportedMemory(text="x", kind="fact", entities=["[a]"]),
     ):
-        assert isinstance(imported(wrong), str)
+        assert isinstance(import_line(wrong), str)
 
 
 def test_only_days_that_no_line_is_of_are_stated() -> None:
