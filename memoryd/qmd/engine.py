@@ -28,7 +28,7 @@ from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError,
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
-from memoryd.search.combined import joined_hits
+from memoryd.search.combined import merge_hits
 from memoryd.search.hits import Hit, Ranks, folded
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query, SearchBackend
 from memoryd.store.index.passages import ChunkRow
@@ -445,7 +445,7 @@ class JoinedConversations(Struct, frozen=True, kw_only=True):
             return found
         told = {hit.chunk.path for hit in found.hits}
         new = replace(exported, hits=tuple(hit for hit in exported.hits if hit.chunk.path not in told))
-        hits, misses = joined_hits(found, new, self.weights)
+        hits, misses = merge_hits(found, new, self.weights)
         return replace(found, hits=tuple(hits[: query.limit]), misses=tuple(misses[: query.limit]))
 
     async def _exported(self, query: Query) -> Found | None:
