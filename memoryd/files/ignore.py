@@ -251,17 +251,17 @@ class IgnoreFile:
             return last, Hold(f"{IGNORE_FILE} is gone, and so is what was kept of its last rules: {_PUT_BACK}")
         if seen.is_missing and self._good.patterns:
             return last, None
-        self._parse(text)
-        if self._new.refused:
-            refused = self._new.refused[0]
-            return (*last, self._new), Hold(
+        new = self._parse(text)
+        if new.refused:
+            refused = new.refused[0]
+            return (*last, new), Hold(
                 f"{IGNORE_FILE} line {refused.line} ({refused.pattern}): {refused.reason}; {_ADVICE}"
             )
         loses_rules = bool(self._good.patterns) and not set(_lines(self._good.text)) <= set(_lines(text))
         if loses_rules and settled_for < self._timings.grace:
             # apply old and new rules: an editor may have truncated the file and be about to write the rest
-            return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - settled_for)
-        self._good.accept(text, self._new)
+            return (*last, new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - settled_for)
+        self._good.accept(text, new)
         return (self._exclude, self._good.patterns), None
 
     def _parse(self, text: str) -> Patterns:

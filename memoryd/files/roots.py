@@ -7,7 +7,7 @@ mounts in `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
 import glob
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from pathlib import Path
 
@@ -172,10 +172,9 @@ def parse_mounts(table: str) -> list[Mount]:
     return [mount for line in table.splitlines() if (mount := _mount(line.split(" "))) is not None]
 
 
-def remote_mounts(mounts: Iterable[Mount], paths: Iterable[str]) -> list[Mount]:
+def remote_mounts(mounts: Sequence[Mount], paths: Iterable[str]) -> list[Mount]:
     """Return the remote mounts that contain the paths (absolute, without symlinks), each once."""
-    table = list(mounts)
-    containing = (_mount_of(path, table) for path in paths)
+    containing = (_mount_of(path, mounts) for path in paths)
     return list(dict.fromkeys(mount for mount in containing if mount is not None and mount.is_remote))
 
 
@@ -187,7 +186,7 @@ def _mount(fields: list[str]) -> Mount | None:
     return Mount(_ESCAPE.sub(lambda code: chr(int(code[1], 8)), fields[4]), kind)
 
 
-def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
+def _mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
     """Return the innermost mount that contains a path; of several at one point, the latest."""
     above = [mount for mount in mounts if path == mount.point or path.startswith(mount.point.rstrip("/") + "/")]
     # reversed: max returns the first of equals

@@ -57,7 +57,7 @@ def replace_file(
         if is_durable:
             # before the rename: else a loss of power may leave the new name without the bytes
             os.fsync(file.fileno())
-        ours = _save_identity(draft)
+        ours = _save_identity(draft.lstat())
         if expected is None:
             draft.replace(path)
         else:
@@ -66,7 +66,7 @@ def replace_file(
     if is_durable and syncs_folder:
         sync_folder(path.parent)
     after = _stat_of(path)
-    return file_stat(after) if after is not None and _stat_identity(after) == ours else None
+    return file_stat(after) if after is not None and _save_identity(after) == ours else None
 
 
 def write_private(path: Path, data: bytes, *, is_durable: bool = False) -> None:
@@ -110,7 +110,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
         return
     before = _check_unchanged(path, expected)
     draft.chmod(stat_module.S_IMODE(before.st_mode))
-    ours = _save_identity(draft)
+    ours = _save_identity(draft.lstat())
     try:
         is_exchanged = exchange(draft, path)
     except FileNotFoundError as exc:
@@ -156,17 +156,13 @@ def _put_back(draft: Path, path: Path, ours: tuple[int, int, int]) -> None:
     """Put the editor's file back in place, unless the editor has since saved over ours, or removed it."""
     with contextlib.suppress(FileNotFoundError):
         exchange(draft, path)
-        if _save_identity(draft) != ours:
+        if _save_identity(draft.lstat()) != ours:
             # the editor saved again in between, over our file or into it: keep that version
             exchange(draft, path)
 
 
-def _save_identity(path: Path) -> tuple[int, int, int]:
+def _save_identity(stat: os.stat_result) -> tuple[int, int, int]:
     """Return values that identify one save of a file."""
-    return _stat_identity(path.lstat())
-
-
-def _stat_identity(stat: os.stat_result) -> tuple[int, int, int]:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 

@@ -370,16 +370,17 @@ class Committer(Struct, frozen=True, kw_only=True):
         self.reporter.note_commit()
 
     async def _note(self, reading: Reading) -> None:
-        match reading:
-            case Reading(path, ReadStatus.FAILED, _, _, reason):
+        path, reason = reading.path, reading.reason
+        match reading.status:
+            case ReadStatus.FAILED:
                 await self._fail(path, reason)
-            case Reading(path, ReadStatus.UNDECIDED, _, _, reason):
+            case ReadStatus.UNDECIDED:
                 self.table.hold(path, reason)
-            case Reading(path, ReadStatus.LEFT_OUT, _, _, reason):
+            case ReadStatus.LEFT_OUT:
                 # its text may have been indexed earlier: under another name, or before the file was away for a while
                 self.purger.note_remains()
                 self.table.leave_out(path, reading.read_as, reason)
-            case Reading(path, ReadStatus.SAME):
+            case ReadStatus.SAME:
                 await self._touch(path, reading.read_as)
 
     async def _touch(self, path: RelativePath, known: Known) -> None:

@@ -109,14 +109,15 @@ class PendingQueue(Struct, kw_only=True):
         """Replace the queue by these passages."""
         self._waiting = deque(passages)
 
-    def without_waiting(self, passages: Sequence[PendingPassage]) -> list[PendingPassage]:
-        """Return the passages that are not in the queue."""
-        waiting = {item.hash for item in self._waiting}
-        return [item for item in passages if item.hash not in waiting]
+    def put_before(self, passages: Sequence[PendingPassage], most: int) -> int:
+        """Put new passages before the queued ones, texts before files; cut the queue to `most`.
 
-    def put_before(self, passages: Iterable[PendingPassage], most: int) -> None:
-        """Put these passages before the queued ones, texts before files; cut the queue to `most`."""
-        self.fill(sorted([*passages, *self._waiting], key=lambda item: item.file is not None)[:most])
+        Returns how many of the passages were not in the queue yet.
+        """
+        queued = {item.hash for item in self._waiting}
+        fresh = [item for item in passages if item.hash not in queued]
+        self.fill(sorted([*fresh, *self._waiting], key=lambda item: item.file is not None)[:most])
+        return len(fresh)
 
     def clear(self) -> None:
         """Empty the queue."""
@@ -294,10 +295,9 @@ class Backlog(Struct, kw_only=True):
         # not earlier: after a failed query these passages must still be read
         self._first = UNKNOWN
         if first:
-            # passages committed during the query are returned again by the next one
-            fresh = self.queue.without_waiting(pending.passages)
-            self.lacking += pending.count - len(pending.passages) + len(fresh)
-            self.queue.put_before(fresh, self.settings.read_ahead)
+            # passages committed during the last query are returned again, and may be in the queue already
+            fresh = self.queue.put_before(pending.passages, self.settings.read_ahead)
+            self.lacking += pending.count - len(pending.passages) + fresh
         else:
             self.lacking = pending.count
             self.queue.fill(pending.passages)

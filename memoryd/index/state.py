@@ -286,7 +286,7 @@ class SyncState(Struct, frozen=True):
     last_scan_at: datetime | None = None
     last_sync_at: datetime | None = None
     roots: tuple[RootReport, ...] = ()
-    skipped: tuple[SkippedFile, ...] = field(default=())
+    skipped: tuple[SkippedFile, ...] = ()
     remote: str = ""
     """Why only scans detect all changes: other machines write to the disk. Empty if none do."""
     mass_removal: MassRemovalReply | None = None
@@ -311,26 +311,25 @@ class IndexEvents(Struct, frozen=True):
     publish: Publish
 
 
-class SyncReporter:
+class SyncReporter(Struct, eq=False):
     """Keeps the `SyncState` of one workspace up to date; each state is an immutable value."""
 
-    def __init__(self, events: IndexEvents, table: FileTable, grace: Grace) -> None:
-        self.state = SyncState()
-        self.waiting = Waiting()
-        self.pace = RateMeter()
-        self.unread: set[RelativePath] = set()
-        """Files still to be read since the last snapshot; a live set."""
-        self.has_again = False
-        """Whether some of them must be read in the next round, since they changed during the read."""
-        self.is_complete = True
-        """Whether the last round read all it could; False if it left files unread to make way for newer work."""
-        self.has_links = False
-        """Whether documents may change without an event, since they are behind links."""
-        self._table = table
-        self._events = events
-        self._grace = grace
-        self._read = 0
-        """How many files were read since the last logged round."""
+    _events: IndexEvents
+    _table: FileTable
+    _grace: Grace
+    state: SyncState = SyncState()
+    waiting: Waiting = Waiting()
+    pace: RateMeter = field(default_factory=RateMeter)
+    unread: set[RelativePath] = set()
+    """Files still to be read since the last snapshot; a live set."""
+    has_again: bool = False
+    """Whether some of them must be read in the next round, since they changed during the read."""
+    is_complete: bool = True
+    """Whether the last round read all it could; False if it left files unread to make way for newer work."""
+    has_links: bool = False
+    """Whether documents may change without an event, since they are behind links."""
+    _read: int = 0
+    """How many files were read since the last logged round."""
 
     def count_from(self, generation: int) -> None:
         """Continue the generation count of an earlier indexer."""

@@ -249,19 +249,19 @@ NOTHING = Changes()
 ANY_CHANGE = Changes(is_vague=True)
 
 
-class Unseen:
+class Unseen(Struct, eq=False):
     """Collects reported changes until a plan covers them.
 
     Call `begin` before a scan, `end` after its plan, or `give_back` if there is no plan.
     """
 
-    def __init__(self) -> None:
-        self._reported = NOTHING
-        """Changes reported since the last scan began."""
-        self._in_scan = NOTHING
-        """Changes that the current scan covers, until its plan."""
-        self._unclosed: Set[RelativePath] = frozenset()
-        self._snapshot: DiskSnapshot | None = None
+    _reported: Changes = NOTHING
+    """Changes reported since the last scan began."""
+    _in_scan: Changes = NOTHING
+    """Changes that the current scan covers, until its plan."""
+    unclosed: Set[RelativePath] = frozenset()
+    """Documents still open for writing, as far as events show: they may be half saved."""
+    _snapshot: DiskSnapshot | None = None
 
     @property
     def changes(self) -> Changes:
@@ -273,11 +273,6 @@ class Unseen:
         """Whether changes were reported since the last scan began."""
         return bool(self._reported)
 
-    @property
-    def unclosed(self) -> Set[RelativePath]:
-        """Documents still open for writing, as far as events show: they may be half saved."""
-        return self._unclosed
-
     def note_snapshot(self, snapshot: DiskSnapshot) -> None:
         """Take the last snapshot, which shows the places of documents."""
         self._snapshot = snapshot
@@ -286,11 +281,11 @@ class Unseen:
         """Take file events; ignore files that cannot be documents."""
         if events.is_lossy or self._snapshot is None:
             # the lost events may include the closing of a file; then it counts as saved once it has settled
-            self._reported, self._unclosed = self._reported | ANY_CHANGE, frozenset()
+            self._reported, self.unclosed = self._reported | ANY_CHANGE, frozenset()
         else:
             self._reported |= _changes(events, self._snapshot)
             closed, unclosed = (_documents(paths, self._snapshot) for paths in (events.closed, events.unclosed))
-            self._unclosed = (self._unclosed - closed) | unclosed
+            self.unclosed = (self.unclosed - closed) | unclosed
 
     def begin(self) -> None:
         """Begin a scan. Changes reported from here on are for the next one."""

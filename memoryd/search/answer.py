@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -196,12 +196,6 @@ def with_snippets_within(result: Found, hits: Sequence[Hit], *, has_footer: bool
     return tuple(fitting)
 
 
-def _weights(result: Found, hit: Hit) -> Mapping[str, float]:
-    """Return the weight of each term among documents of the hit's source; all equal if they are unknown."""
-    floors = result.thresholds_of(hit.chunk.source)
-    return dict.fromkeys(result.terms, 1.0) if floors is None else floors.idf.weights
-
-
 def _cut(hit: Hit, result: Found, room: int, *, has_footer: bool, is_first: bool) -> Iterator[Hit]:
     """Yield a hit cut to `room` characters with footer. If no text fits, yield it only if first, without footer."""
     # cutting may move the focus: leave room for the longest citation of two lines, or of two turns
@@ -219,7 +213,9 @@ def _with_snippet(hit: Hit, result: Found, limit: int, *, has_footer: bool) -> H
     chunk = hit.chunk
     full = _text_of(hit)
     is_spoken = chunk.source is Source.SESSIONS
-    room, weights = MESSAGE if is_spoken else FOCUS, _weights(result, hit)
+    room, floors = MESSAGE if is_spoken else FOCUS, result.thresholds_of(chunk.source)
+    # all terms weigh the same if their weights in this source are unknown
+    weights = dict.fromkeys(result.terms, 1.0) if floors is None else floors.idf.weights
     front = _front_lines(chunk)
     part = snippet(full.text, weights, limit, full.near, focus=room, language=result.language, front=front)
     focus = part.focus

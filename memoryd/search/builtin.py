@@ -369,6 +369,4 @@ class BuiltinSearch:
             raise _ReplacedError
         # some may have been withdrawn since the arms found them
         withdrawn, exclusions = self.withdrawn, query.exclusions
-        if not withdrawn and exclusions.is_empty:
-            return present
         return {chunk: row for chunk, row in present.items() if row.path not in withdrawn and not exclusions.holds(row)}

@@ -66,17 +66,16 @@ class CheckedRows(Struct, frozen=True):
         return hit if chunk is hit.chunk and copies == hit.copies else replace(hit, chunk=chunk, copies=copies)
 
 
-class FileCheck:
+class FileCheck(Struct, kw_only=True, eq=False):
     """Checks rows of one agent's answers against the disk, in a thread of the pool.
 
     A row of another chunker than `chunker` may be from a version with other privacy rules, so its file is read again.
     """
 
-    def __init__(self, *, files: PresentFiles, executor: Executor, chunker: str) -> None:
-        self._files = files
-        self._executor = executor
-        self._chunkers = (None, chunker, MEDIA_CHUNKER)
-        self._overdue: set[Future[CheckedRows]] = set()
+    files: PresentFiles
+    executor: Executor
+    chunker: str
+    _overdue: set[Future[CheckedRows]] = set()
 
     async def check(self, rows: Iterable[ChunkRow], seconds: float) -> CheckedRows:
         """Check the file of each row once; if that takes longer than `seconds`, all rows count as stale."""
@@ -86,7 +85,7 @@ class FileCheck:
         self._overdue = {work for work in self._overdue if not work.done()}
         if len(self._overdue) >= MAX_OVERDUE:
             return _unchecked(wanted)
-        work = self._executor.submit(lambda: self._check_now(wanted))
+        work = self.executor.submit(lambda: self._check_now(wanted))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
@@ -98,16 +97,16 @@ class FileCheck:
                 self._overdue.add(work)
 
     def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
-        moment = self._files.moment()
+        moment, chunkers = self.files.moment(), (None, self.chunker, MEDIA_CHUNKER)
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
-            by_file[row.path, row.known if row.chunker in self._chunkers else None].append(row)
+            by_file[row.path, row.known if row.chunker in chunkers else None].append(row)
         moved: dict[ChunkRow, ChunkRow] = {}
         unmatched: list[ChunkRow] = []
         absent: set[RelativePath] = set()
         stale: dict[RelativePath, str] = {}
         for (path, known), group in by_file.items():
-            present = self._files.look(path, known, moment)
+            present = self.files.look(path, known, moment)
             match present.presence:
                 case Presence.ABSENT:
                     absent.add(path)
