@@ -67,7 +67,7 @@ class Window:
         self._max_chars = max_chars
         self._to_pass = first - 1
         self._to_skip = column - 1
-        self._wanted = count
+        self._remaining = count
         self._text = ""
         self._ends = 0
         self._last = ""
@@ -108,10 +108,10 @@ class Window:
 
     def _keep(self, piece: str, at: int) -> None:
         room = self._max_chars + 1 - len(self._text)
-        while self._wanted and at < len(piece) and room > 0:
+        while self._remaining and at < len(piece) and room > 0:
             end = piece.find("\n", at, at + room)
             part = piece[at : end + 1] if end >= 0 else piece[at : at + room]
-            self._wanted -= end >= 0
+            self._remaining -= end >= 0
             self._text += part
             at += len(part)
             room -= len(part)
@@ -326,10 +326,10 @@ class PresentFiles(Struct, kw_only=True):
         if not is_outside(path):
             paths = moment.real_paths
             if not rules.follow_symlinks:
-                is_here = paths.is_direct(path.rpartition("/")[0])
+                is_inside = paths.is_direct(path.rpartition("/")[0])
             else:
-                is_here = paths.of(path).startswith(f"{paths.workspace}/")
-            if not is_here:
+                is_inside = paths.of(path).startswith(f"{paths.workspace}/")
+            if not is_inside:
                 return ABSENT
         return hidden_by(rules, path) or self._compare(path, known, None, rules)
 

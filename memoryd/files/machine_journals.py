@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from memoryd.domain.documents import is_conflict_copy
 from memoryd.domain.memories.machines import MACHINES, MachineEntry, entry_of, is_machine_journal
+from memoryd.files.reading import READ_FLAGS
 from memoryd.files.writing import write_private
 
 MAX_JOURNALS = 64
@@ -61,7 +62,7 @@ def read_journals(workspace: Path, key: bytes, known: Mapping[Path, MachineJourn
 
 def _read(path: Path, key: bytes, known: MachineJournalFile | None) -> MachineJournalFile:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, READ_FLAGS)
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(descriptor)
             stamp = (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)

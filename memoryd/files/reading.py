@@ -203,8 +203,11 @@ def read_json_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Open a file for reading without following a symlink, or waiting at a pipe for a writer."""
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN_FILE = READ_FLAGS | os.O_NOCTTY
+_OPEN_FOLDER = FOLDER_FLAGS | os.O_NOFOLLOW
 
 _SYS_OPENAT2 = 437
 """The same on every architecture that Python runs on: Linux shares call numbers from 424 on."""
@@ -229,7 +232,7 @@ def open_below(base: Path, relative: str, *, follow_symlinks: bool = False) -> i
         raise FileNotFoundError(relative)
     if follow_symlinks:
         base, parts = _resolved(base, parts)
-    folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.open(base, FOLDER_FLAGS)
     try:
         return _openat2(folder, "/".join(parts)) if has_openat2() else walk(folder, parts)
     finally:
@@ -254,7 +257,7 @@ def has_openat2() -> bool:
     """Return whether this kernel has `openat2` and allows it."""
     if not sys.platform.startswith("linux"):
         return False
-    root = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    root = os.open("/", FOLDER_FLAGS)
     try:
         os.close(_openat2(root, "."))
     except OSError:

@@ -125,9 +125,9 @@ def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: P
 
 
 def _device_of(path: RelativePath, rules: ScanRules, seen: Scan) -> int | None:
-    """Return the device of the innermost listed folder above a path.
+    """Return the device of the innermost listed folder above a path, else that of the workspace.
 
-    None if no folder above it was listed; -1, which is no device, if the workspace itself was not.
+    -1, which is no device, if the workspace was not listed; None for a path outside of it without a listed folder.
     """
     top, folder = str(rules.workspace), os.path.normpath(rules.place(path))
     while (folder := os.path.dirname(folder)) not in (top, os.sep):  # noqa: PTH120

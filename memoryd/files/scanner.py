@@ -97,7 +97,7 @@ class ScanRules(Ruling, frozen=True):
 CurrentRules = Callable[[], tuple[Sequence[ScanRoot], ScanRules]]
 """Returns the current roots and rules; blocks."""
 
-_OWN_FOLDERS = tuple(f"{name}/" for name in ROOT_FOLDERS)
+_NOTE_FOLDERS = tuple(f"{name}/" for name in ROOT_FOLDERS)
 
 FolderId = tuple[int, int]
 """Device and inode; a different value at the same path means another folder, or another disk."""
@@ -284,7 +284,7 @@ def take(name: str, at: RelativePath, info: os.stat_result, device: int, rules: 
     limit, key = rules.limit(at)
     if not stat_module.S_ISREG(info.st_mode):
         result.skip(at, SkipReason.NOT_REGULAR)
-    elif rules.media is not None and modality_of(name) and at.startswith(_OWN_FOLDERS):
+    elif rules.media is not None and modality_of(name) and at.startswith(_NOTE_FOLDERS):
         result.skip(at, SkipReason.AMONG_NOTES)
     elif info.st_size > limit:
         result.skip(at, SkipReason.TOO_LARGE.format(key, limit))

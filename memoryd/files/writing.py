@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
-from memoryd.files.reading import file_stat
+from memoryd.files.reading import FOLDER_FLAGS, READ_FLAGS, file_stat
 
 
 class FileChangedError(Exception):
@@ -140,7 +140,7 @@ def _check_closed(path: Path, name: str) -> None:
     if sys.platform == "darwin":
         return
     with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, READ_FLAGS)
         try:
             # a process that opens the file in these microseconds waits for us; the kernel's signal about it is SIGURG,
             # which is ignored
@@ -187,7 +187,7 @@ def sync_file(path: Path) -> None:
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder survive a loss of power. Errors are ignored: the bytes are on disk already."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(folder, FOLDER_FLAGS)
         try:
             os.fsync(descriptor)
         finally:
@@ -215,7 +215,7 @@ def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tupl
     finally:
         if replaced is not None:
             with contextlib.suppress(OSError):
-                replaced.append(os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+                replaced.append(os.open(draft, READ_FLAGS))
         draft.unlink(missing_ok=True)
 
 
@@ -250,8 +250,7 @@ def _make_draft(folder: Path) -> tuple[Path, int]:
 def _remove_draft(draft: Path) -> bool:
     """Remove a draft unless it is being written, or is no regular file; return whether it was removed."""
     try:
-        # O_NONBLOCK: the open must not wait at a pipe of that name
-        descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(draft, READ_FLAGS)
     except OSError:
         return False
     try:
@@ -302,7 +301,7 @@ def _call() -> Callable[[bytes, bytes], int] | None:
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """Hold an exclusive lock on a folder; it excludes other threads of this process, too. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(folder, FOLDER_FLAGS)
     try:
         # a network disk may have no folder locks
         with contextlib.suppress(OSError):

@@ -30,7 +30,7 @@ from memoryd.index.triggers import ScanTriggers
 
 BATCH_SECONDS = 1.0
 """How long a batch may take, since a newly saved file waits for its end; on slow machines batches have fewer files."""
-FEWEST_FILES = 8
+MIN_FILES = 8
 """Fewest files in a batch, however slow the machine is: each batch has its own transaction."""
 
 
@@ -47,7 +47,7 @@ class BatchReader(Struct, kw_only=True):
     """Files left to read; True if the file is to be cut again even if unchanged."""
     _left: Mapping[RelativePath, FileStat] = {}
     """The files as seen by the round that left them."""
-    _most_files: int = READ_AHEAD_FILES
+    _max_files: int = READ_AHEAD_FILES
     """How many files a batch may have to end in time, at the last pace."""
 
     @property
@@ -70,13 +70,13 @@ class BatchReader(Struct, kw_only=True):
         self,
         paths: Sequence[RelativePath],
         work: ScanCycle,
-        most_bytes: int = READ_AHEAD_BYTES,
+        max_bytes: int = READ_AHEAD_BYTES,
         *,
         is_over: Callable[[], bool] = lambda: False,
     ) -> list[RelativePath]:
         """Read files and commit them until `is_over`; return those that changed while they were read."""
         again: list[RelativePath] = []
-        batches = work.batches(paths, most_bytes, lambda: self._most_files)
+        batches = work.batches(paths, max_bytes, lambda: self._max_files)
         readings = await self._read(work, next(batches, []))
         while readings:
             batch, began = [] if is_over() else next(batches, []), time.monotonic()
@@ -93,16 +93,16 @@ class BatchReader(Struct, kw_only=True):
         return again
 
     async def read_rest(
-        self, later: Sequence[RelativePath], work: ScanCycle, *, without: Set[RelativePath], least: float
+        self, later: Sequence[RelativePath], work: ScanCycle, *, excluded: Set[RelativePath], min_seconds: float
     ) -> list[RelativePath]:
-        """Add `later` to the files left, except those in `without`, and read and commit them until there is news.
+        """Add `later` to the files left, except those in `excluded`, and read and commit them until there is news.
 
-        Continues for at least `least` seconds and one batch, so that frequent queries cannot stop progress.
+        Continues for at least `min_seconds` and one batch, so that frequent queries cannot stop progress.
         """
         self._rest = queued(self._rest, later, work)
-        for path in without:
+        for path in excluded:
             self._rest.pop(path, None)
-        self._left, until = work.seen.files, time.monotonic() + least
+        self._left, until = work.seen.files, time.monotonic() + min_seconds
         again: list[RelativePath] = []
         for is_forced in {*self._rest.values()}:
             cycle = replace(work, known=self.table.view(is_forced=is_forced), old_paths={}, is_forced=is_forced)
@@ -114,7 +114,7 @@ class BatchReader(Struct, kw_only=True):
 
     def _note_pace(self, files: int, seconds: float) -> None:
         in_time = READ_AHEAD_FILES if seconds <= 0 else int(files * BATCH_SECONDS / seconds)
-        self._most_files = min(max(in_time, FEWEST_FILES), READ_AHEAD_FILES)
+        self._max_files = min(max(in_time, MIN_FILES), READ_AHEAD_FILES)
 
     async def _read(self, work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
         return await in_thread(self.executor, lambda: read_under_the_rules(work, batch))

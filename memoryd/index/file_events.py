@@ -38,6 +38,8 @@ class FileEvents(Struct, frozen=True):
 
 
 ANYTHING = FileEvents(is_lossy=True)
+OnArmed = Callable[[Collection[str]], None]
+OnEvents = Callable[[FileEvents], None]
 
 
 class EventSource(Protocol):
@@ -51,8 +53,8 @@ class EventSource(Protocol):
         folders: Collection[str],
         *,
         until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
+        on_armed: OnArmed,
+        on_events: OnEvents,
     ) -> None:
         """Report events in these folders until `until` is set; missing folders are skipped.
 
@@ -109,15 +111,15 @@ class InotifyEvents:
         self._step_seconds = step_seconds
         self._inotify: INotify | None = None
         self._watches: Watches = {}
-        self._on_events: Callable[[FileEvents], None] = lambda _events: None
+        self._on_events: OnEvents = lambda _events: None
 
     async def follow(
         self,
         folders: Collection[str],
         *,
         until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
+        on_armed: OnArmed,
+        on_events: OnEvents,
     ) -> None:
         """Report events in these folders, see `EventSource`."""
         self._on_events = on_events
@@ -141,7 +143,7 @@ class InotifyEvents:
             self._inotify.close()
         self._inotify, self._watches = None, {}
 
-    async def _arm(self, folders: Collection[str], on_armed: Callable[[Collection[str]], None]) -> None:
+    async def _arm(self, folders: Collection[str], on_armed: OnArmed) -> None:
         queue: INotify = self._inotify
         if queue is None:
             queue = self._inotify = await asyncio.to_thread(lambda: INotify(nonblocking=True))
@@ -233,8 +235,8 @@ class WatchfilesEvents:
         folders: Collection[str],
         *,
         until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
+        on_armed: OnArmed,
+        on_events: OnEvents,
     ) -> None:
         """Report events in these folders, see `EventSource`."""
         # imported here: it takes as long as numpy with its imports, and is not used on Linux

@@ -361,8 +361,8 @@ class Indexer:
             self._epoch = epoch
         return is_new
 
-    async def _execute(self, todo: SyncPlan, work: ScanCycle, least: float) -> list[RelativePath]:
-        """Execute the plan, then read from the backlog until there is news, at least for `least` seconds.
+    async def _execute(self, todo: SyncPlan, work: ScanCycle, min_seconds: float) -> list[RelativePath]:
+        """Execute the plan, then read from the backlog until there is news, for at least `min_seconds`.
 
         Returns the files that changed while they were read, and those that turned out not to be renamed.
         """
@@ -380,7 +380,7 @@ class Indexer:
         soon, later = work.soon_and_later([path for path in small if self._batches.is_fresh(path, work)])
         again += await self._batches.read(soon, work, QUERY_BATCH_BYTES)
         await self.triggers.answer()
-        again += await self._batches.read_rest(later, work, without=self._large.queued, least=least)
+        again += await self._batches.read_rest(later, work, excluded=self._large.queued, min_seconds=min_seconds)
         if not self._batches.rest:
             # after the small notes, which are many and needed sooner
             again += await self._large.advance(work)

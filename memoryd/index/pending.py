@@ -109,14 +109,14 @@ class PendingQueue(Struct, kw_only=True):
         """Replace the queue by these passages."""
         self._waiting = deque(passages)
 
-    def put_before(self, passages: Sequence[PendingPassage], most: int) -> int:
-        """Put new passages before the queued ones, texts before files; cut the queue to `most`.
+    def put_before(self, passages: Sequence[PendingPassage], max_size: int) -> int:
+        """Put new passages before the queued ones, texts before files; cut the queue to `max_size`.
 
         Returns how many of the passages were not in the queue yet.
         """
         queued = {item.hash for item in self._waiting}
         fresh = [item for item in passages if item.hash not in queued]
-        self.fill(sorted([*fresh, *self._waiting], key=lambda item: item.file is not None)[:most])
+        self.fill(sorted([*fresh, *self._waiting], key=lambda item: item.file is not None)[:max_size])
         return len(fresh)
 
     def clear(self) -> None:
@@ -342,7 +342,7 @@ class Backlog(Struct, kw_only=True):
             return
         # before the first await: a removal from here on needs another check
         self._is_bounded = True
-        vectors, embedder, most = self.database.vectors, self.slot.embedder, self.settings.max_unused
+        vectors, embedder, limit = self.database.vectors, self.slot.embedder, self.settings.max_unused
         try:
             current = set() if embedder is None else {await self.spaces.of(embedder)}
             at_work = "" if embedder is None else embedder.identity.provider
@@ -350,11 +350,11 @@ class Backlog(Struct, kw_only=True):
             in_use = current | await vectors.spaces_of(self.settings.providers, unknown)
             await self._note_changes()
             if in_use != self._in_use or self._room < 0:
-                self._in_use, self._room = in_use, most - await vectors.count_unused(in_use)
+                self._in_use, self._room = in_use, limit - await vectors.count_unused(in_use)
             if self._room >= 0:
                 return
             # drop more than necessary, since each time the vectors cached in memory must be loaded again
-            dropped = await vectors.evict_unused(in_use, most - most // SPARE_SHARE)
+            dropped = await vectors.evict_unused(in_use, limit - limit // SPARE_SHARE)
         except StoreError:
             self._is_bounded = False
             return

@@ -258,14 +258,14 @@ class ScanCycle(Struct, frozen=True):
         return sorted(filter(soon.__contains__, paths), key=lambda path: self.seen.files[path].size), later
 
     def batches(
-        self, paths: Sequence[RelativePath], most_bytes: int, most_files: Callable[[], int]
+        self, paths: Sequence[RelativePath], max_bytes: int, max_files: Callable[[], int]
     ) -> Iterator[list[RelativePath]]:
         """Yield the paths in batches within the limits of files and bytes; a file larger than that is a batch alone."""
         batch: list[RelativePath] = []
         size = 0
         for path in paths:
             size += self.seen.files[path].size
-            if batch and (len(batch) >= min(READ_AHEAD_FILES, most_files()) or size > most_bytes):
+            if batch and (len(batch) >= min(READ_AHEAD_FILES, max_files()) or size > max_bytes):
                 yield batch
                 batch, size = [], self.seen.files[path].size
             batch.append(path)

@@ -23,26 +23,26 @@ class Cancellable:
     """Runs one awaitable at a time; if it is cancelled, `run` returns normally."""
 
     def __init__(self) -> None:
-        self._under_way: asyncio.Timeout | None = None
+        self._timeout: asyncio.Timeout | None = None
 
     async def run(self, work: Awaitable[None]) -> None:
         """Await `work`, or its end after `cancel`."""
         try:
-            async with asyncio.timeout(None) as under_way:
-                self._under_way = under_way
+            async with asyncio.timeout(None) as timeout:
+                self._timeout = timeout
                 await work
         except TimeoutError:
             # a TimeoutError of the work itself
-            if not under_way.expired():
+            if not timeout.expired():
                 raise
         finally:
-            self._under_way = None
+            self._timeout = None
 
     def cancel(self) -> None:
         """Cancel the running work, if any."""
         # it takes a moment to end, and may be cancelled again until then
-        if self._under_way is not None and not self._under_way.expired():
-            self._under_way.reschedule(asyncio.get_running_loop().time())
+        if self._timeout is not None and not self._timeout.expired():
+            self._timeout.reschedule(asyncio.get_running_loop().time())
 
 
 Item = TypeVar("Item")
@@ -52,9 +52,9 @@ WORK_SECONDS, PAUSE_SECONDS = 0.005, 0.000_1
 
 def with_pauses(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the items, with a pause after each `WORK_SECONDS` of CPU time of this thread."""
-    begun = time.thread_time()
+    start = time.thread_time()
     for item in items:
         yield item
-        if time.thread_time() - begun > WORK_SECONDS:
+        if time.thread_time() - start > WORK_SECONDS:
             time.sleep(PAUSE_SECONDS)
-            begun = time.thread_time()
+            start = time.thread_time()

@@ -118,15 +118,15 @@ class ScanTriggers:
 
         Called before the scan: if the clock is set back during it, the next scan must know that.
         """
-        taken = self.next
+        demand = self.next
         self.looks[self._why()] += 1
         self._scanned_ticket = self.ticket
-        if not taken.is_partial:
+        if not demand.is_partial:
             # a scan of some files keeps the hints for a later scan of all files
             self._debounce.clear()
         self._is_forced, self._trusts_times, self._has_query, self._needs_all = False, True, False, False
-        self.is_asked = taken.is_asked
-        return taken
+        self.is_asked = demand.is_asked
+        return demand
 
     def _why(self) -> str:
         """Return the reason of the next scan; of several, the one that demands most."""
@@ -142,13 +142,13 @@ class ScanTriggers:
             return "asked"
         return "timer" if self._debounce.due is None else "event"
 
-    def give_back(self, taken: Demand) -> None:
+    def give_back(self, demand: Demand) -> None:
         """Give the demand of a failed round to the next scan; queries do not wait for it."""
         self.has_failed = True
         self._needs_all = True
         self.unseen.give_back()
-        self._is_forced = self._is_forced or taken.is_forced
-        self._trusts_times = self._trusts_times and taken.trusts_times
+        self._is_forced = self._is_forced or demand.is_forced
+        self._trusts_times = self._trusts_times and demand.trusts_times
 
     def is_due(self, ticket: int) -> bool:
         """Return whether there is a demand after this ticket, or a debounce has ended."""

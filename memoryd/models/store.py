@@ -123,7 +123,7 @@ class ModelStore(Struct, frozen=True, eq=False):
 
     def locate(self, spec: str) -> Path | None:
         """Return the file of `spec` in the folder or the shared cache; raises ModelError for an invalid spec."""
-        return self._here(parse(spec))
+        return self._find(parse(spec))
 
     async def fetch(self, spec: str, progress: Report) -> Path:
         """Fetch the file of `spec` if it is missing, and return it; resumes where an earlier call stopped.
@@ -131,8 +131,8 @@ class ModelStore(Struct, frozen=True, eq=False):
         May be cancelled. Raises ModelError (invalid source, missing or unfit file) and DownloadError.
         """
         source = parse(spec)
-        if here := await asyncio.to_thread(self._here, source):
-            return here
+        if stored := await asyncio.to_thread(self._find, source):
+            return stored
         path = self._path(source)
         if isinstance(source, FileSource):
             raise ModelError(f"there is no model file at {path}", hint=self.way_to(spec))
@@ -219,7 +219,7 @@ class ModelStore(Struct, frozen=True, eq=False):
             )
         raise ModelError(f"{spec} is not in {self.folder}", hint="memoryctl models list shows what is")
 
-    def _here(self, source: ModelSource) -> Path | None:
+    def _find(self, source: ModelSource) -> Path | None:
         path = self._path(source)
         return path if path.is_file() else self._shared(source)
 

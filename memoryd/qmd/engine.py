@@ -131,7 +131,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
             return replace(result, doubt=f"{best} fits the filters, phrases and excluded words of the question")
         return result
 
-    def _result(self, query: Query, terms: tuple[str, ...], hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
+    def _result(self, query: Query, terms: Terms, hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
         state = self.qmd.state
         best = tuple(without_copies(hits, query)[: query.limit])
         shown = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
@@ -145,7 +145,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
             doubt=self._doubt(),
         )
 
-    def _passages(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Hit]:
+    def _passages(self, hits: Sequence[QmdHit], terms: Terms, query: Query) -> list[Hit]:
         """Return a passage of each file, best first, until there are enough without copies. Blocks.
 
         Files that score as well as the last passage are read, too: they may be newer copies.
@@ -162,7 +162,7 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
                 hits_by_place.setdefault(place_in_answer(passage.chunk), passage)
         return list(hits_by_place.values())
 
-    def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
+    def _hit(self, hit: QmdHit, rank: int, terms: Terms, query: Query) -> Hit | None:
         """Return the best passage of a file; None if it is excluded, or changed and without a word of the question."""
         file = self.files.place(hit.collection, hit.path)
         if file is not None and file.path in query.exclusions.paths:
@@ -271,7 +271,7 @@ def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
     return chunk.path, chunk.start_line
 
 
-def terms_in(text: str, terms: Sequence[str]) -> tuple[str, ...]:
+def terms_in(text: str, terms: Sequence[str]) -> Terms:
     """Return the terms that a text contains."""
     lowered = text.lower()
     return tuple(term for term in terms if term in lowered)
@@ -382,13 +382,13 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
     def _names(self) -> tuple[str, ...]:
         return tuple(collection.name for collection in self.qmd.collections if collection.is_exported)
 
-    def _hits(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> Iterator[Hit]:
+    def _hits(self, hits: Sequence[QmdHit], terms: Terms, query: Query) -> Iterator[Hit]:
         for rank, hit in enumerate(hits, start=1):
             row = self._row(hit, terms, query)
             if row is not None:
                 yield _make_hit(row, "conversation", rank, hit.score, terms_in(row.text, terms))
 
-    def _row(self, hit: QmdHit, terms: tuple[str, ...], query: Query) -> ChunkRow | None:
+    def _row(self, hit: QmdHit, terms: Terms, query: Query) -> ChunkRow | None:
         """Return the passage with most of the terms, None if the conversation is excluded or no longer exported."""
         folder, transcript = self.exports.folder, self.exports.transcript_of(hit.path)
         if folder is None or transcript is None:

@@ -65,14 +65,14 @@ async def find_program(command: str, environment: Mapping[str, str]) -> Program:
 
 
 def _locate(command: str, environment: Mapping[str, str]) -> Path:
-    wanted = Path(command).expanduser()
-    if wanted.is_absolute() and wanted.suffix == ".js" and wanted.is_file():
-        return wanted
-    program = shutil.which(str(wanted), path=_absolute(environment.get("PATH", os.defpath)))
+    path = Path(command).expanduser()
+    if path.is_absolute() and path.suffix == ".js" and path.is_file():
+        return path
+    program = shutil.which(str(path), path=_absolute(environment.get("PATH", os.defpath)))
     if program is None:
-        where = f"at {wanted}" if wanted.is_absolute() else "on the PATH of the daemon"
-        problem = "is not executable" if wanted.is_absolute() and wanted.exists() else "is not installed"
-        raise SidecarError(f"qmd {problem}: no program {wanted.name} {where}", hint=INSTALL)
+        where = f"at {path}" if path.is_absolute() else "on the PATH of the daemon"
+        problem = "is not executable" if path.is_absolute() and path.exists() else "is not installed"
+        raise SidecarError(f"qmd {problem}: no program {path.name} {where}", hint=INSTALL)
     return Path(program)
 
 
@@ -84,9 +84,9 @@ def _absolute(search_path: str) -> str:
 def _script(path: Path) -> Path | None:
     """Return the script of an npm package, None for any other program."""
     real = path.resolve()
-    behind = real.parent.parent / "dist" / "cli" / "qmd.js"
-    if real.parent.name == "bin" and behind.is_file():
-        return behind
+    script = real.parent.parent / "dist" / "cli" / "qmd.js"
+    if real.parent.name == "bin" and script.is_file():
+        return script
     return real if real.suffix == ".js" else None
 
 
@@ -106,8 +106,8 @@ async def _runtime(script: Path, environment: Mapping[str, str]) -> str:
 def _runtimes(script: Path, environment: Mapping[str, str]) -> Iterator[str]:
     modules = next((parent for parent in script.parents if parent.name == "node_modules"), None)
     if modules is not None:
-        beside = [modules / ".bin" / "node", *sorted(modules.glob("@oven/*/bin/bun")), modules / ".bin" / "bun"]
-        yield from (str(path) for path in beside if os.access(path, os.X_OK))
+        local = [modules / ".bin" / "node", *sorted(modules.glob("@oven/*/bin/bun")), modules / ".bin" / "bun"]
+        yield from (str(path) for path in local if os.access(path, os.X_OK))
     for name in ("node", "bun"):
         program = shutil.which(name, path=environment.get("PATH", os.defpath))
         if program is not None:
@@ -121,8 +121,8 @@ async def _version(command: tuple[str, ...], path: Path, environment: Mapping[st
         why = first_error(outcome.stderr) or f"exit status {outcome.code}"
         raise SidecarError(f"{path} does not report its version: {why}", hint=INSTALL)
     if version < FLOOR:
-        current, least = ".".join(map(str, version)), ".".join(map(str, FLOOR))
-        raise SidecarError(f"qmd {current} at {path} is too old: {least} or later is needed", hint=INSTALL)
+        current, required = ".".join(map(str, version)), ".".join(map(str, FLOOR))
+        raise SidecarError(f"qmd {current} at {path} is too old: {required} or later is needed", hint=INSTALL)
     return ".".join(map(str, version))
 
 
@@ -222,11 +222,11 @@ class QmdHome:
 
         `models` has a path for each of the three roles: qmd would download a model for a missing role.
         """
-        wanted = _config_yaml(self.notes, collections, models)
+        content = _config_yaml(self.notes, collections, models)
         with contextlib.suppress(OSError):
-            if self.config_file.read_bytes() == wanted:
+            if self.config_file.read_bytes() == content:
                 return False
-        replace_file(self.config_file, wanted)
+        replace_file(self.config_file, content)
         return True
 
     def remove_index(self) -> None:

@@ -209,10 +209,10 @@ class QmdQuestion(Struct, frozen=True):
     def command_lines(self, collections: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """Return the arguments of two commands: the preferred one, then one with the fewest options, for any build."""
         names = [part for name in collections for part in ("-c", name)]
-        fewest = ("query", "--json", "-n", str(self.limit), *names, "--", document(self.searches))
+        minimal = ("query", "--json", "-n", str(self.limit), *names, "--", document(self.searches))
         if self.is_reranked:
-            return (fewest,)
-        return (*fewest[:2], "--no-rerank", "-C", str(self.limit), *fewest[2:]), fewest
+            return (minimal,)
+        return (*minimal[:2], "--no-rerank", "-C", str(self.limit), *minimal[2:]), minimal
 
 
 def sub_queries(mode: QmdMode, question: Question, terms: Sequence[str]) -> tuple[SubQuery, ...]:
@@ -235,8 +235,8 @@ def document(searches: Sequence[SubQuery]) -> str:
 
 
 def _words(question: Question, terms: Sequence[str], room: int) -> list[str]:
-    required = [f'"{bare}"' for phrase in question.phrases if (bare := _bare(phrase))]
-    excluded = [f'-"{bare}"' for word in question.excluded if (bare := _bare(word))]
+    required = [f'"{words}"' for phrase in question.phrases if (words := _without_punctuation(phrase))]
+    excluded = [f'-"{words}"' for word in question.excluded if (words := _without_punctuation(word))]
     together = " ".join([*terms[:_MAX_TOGETHER], *required])
     if not together:
         return []
@@ -245,6 +245,6 @@ def _words(question: Question, terms: Sequence[str], room: int) -> list[str]:
     return [*lines, together] if excluded else lines
 
 
-def _bare(text: str) -> str:
+def _without_punctuation(text: str) -> str:
     """Return a phrase without punctuation, at which the index of qmd splits words, or which it drops."""
     return re.sub(r"[\W_]+", " ", text).strip()

@@ -257,7 +257,7 @@ class QmdServer:
         self._retry = Retry()
         self._failure = ""
         self._session: McpSession | None = None
-        self._wanted = asyncio.Event()
+        self._demand = asyncio.Event()
         self._moved = asyncio.Condition()
         self._used_at = 0.0
 
@@ -279,7 +279,7 @@ class QmdServer:
     def wake(self) -> None:
         """Start the server now and load its models, so that the first query need not wait."""
         self._used_at = time.monotonic()
-        self._wanted.set()
+        self._demand.set()
         if self._session is not None and self.phase is ServerPhase.READY:
             self._session.begin_warming()
 
@@ -313,7 +313,7 @@ class QmdServer:
     async def run(self) -> None:
         """Start the child on demand, wait for its end, back off after failures."""
         while True:
-            await self._wanted.wait()
+            await self._demand.wait()
             try:
                 await self._live()
             except SidecarError as exc:
@@ -342,7 +342,7 @@ class QmdServer:
             left = self._used_at + self._times.idle - time.monotonic()
             # no await between check and clear; a query after that demands the next child
             if left <= 0 and not session.is_busy:
-                self._wanted.clear()
+                self._demand.clear()
                 break
             if await session.ends_within(max(left, 1.0)):
                 if not session.is_renewed:
@@ -359,7 +359,7 @@ class QmdServer:
         await self._become(ServerPhase.WAITING)
         await asyncio.sleep(wait)
         # queries during the pause were answered by others: only the next one starts the child
-        self._wanted.clear()
+        self._demand.clear()
         await self._become(ServerPhase.IDLE)
 
     async def _become(self, phase: ServerPhase) -> None:

@@ -183,12 +183,12 @@ def with_snippets(hits: Sequence[Hit], result: Found, *, has_footer: bool) -> tu
 
 def with_snippets_within(result: Found, hits: Sequence[Hit], *, has_footer: bool) -> tuple[Hit, ...]:
     """Return the first hits whose snippets fit into the engine's total; the hit that overflows is cut, and the last."""
-    shown = with_snippets(hits, result, has_footer=has_footer)
+    candidates = with_snippets(hits, result, has_footer=has_footer)
     left = result.engine.total_chars
     if left is None:
-        return shown
+        return candidates
     fitting: list[Hit] = []
-    for hit in shown:
+    for hit in candidates:
         if len(hit.snippet.text) > left:
             return (*fitting, *_cut(hit, result, left, has_footer=has_footer, is_first=not fitting))
         fitting.append(hit)
@@ -200,8 +200,8 @@ def _cut(hit: Hit, result: Found, room: int, *, has_footer: bool, is_first: bool
     """Yield a hit cut to `room` characters with footer. If no text fits, yield it only if first, without footer."""
     # cutting may move the focus: leave room for the longest citation of two lines, or of two turns
     last = hit.chunk.end_line
-    widest = cited(hit.chunk.path, last, last + (2 if hit.chunk.source is Source.SESSIONS else 1))
-    footer = len(with_footer("", widest)) if has_footer else 0
+    longest = cited(hit.chunk.path, last, last + (2 if hit.chunk.source is Source.SESSIONS else 1))
+    footer = len(with_footer("", longest)) if has_footer else 0
     if room > footer:
         yield _with_snippet(hit, result, room - footer, has_footer=has_footer)
     elif is_first:

@@ -52,19 +52,19 @@ class ArmTimes:
         self.states: Counter[tuple[str, str]] = Counter()
         """Number of answers by arm and state."""
 
-    def note(self, arm: str, begun: float, state: ArmState = ArmState.OK) -> None:
-        """Count a call of an arm that began at `begun` (monotonic clock) and ends now."""
+    def note(self, arm: str, began: float, state: ArmState = ArmState.OK) -> None:
+        """Count a call of an arm that began at `began` (monotonic clock) and ends now."""
         self.states[arm, state.value] += 1
         if state in _WORKED:
-            self.seconds[arm].add(time.monotonic() - begun)
+            self.seconds[arm].add(time.monotonic() - began)
 
     async def guarded(
         self, name: str, ask: Callable[[], Awaitable[tuple[Arm, Matches]]], end: float
     ) -> tuple[Arm, Matches | None]:
         """Do as the function `guarded`, and count the call under that name."""
-        begun = time.monotonic()
+        began = time.monotonic()
         arm, matches = await guarded(ask, end)
-        self.note(name, begun, arm.state)
+        self.note(name, began, arm.state)
         return arm, matches
 
 
@@ -101,17 +101,17 @@ def lexical_matches(
     """Return the best `depth` chunks with any term; those with all terms come first."""
     if not question.terms:
         return Arm(ArmState.OK, "the question has no words to look for"), LexicalMatches()
-    wanted = depth
+    limit = depth
     while True:
-        matches = reader.best_matches(question, wanted, admitted)
+        matches = reader.best_matches(question, limit, admitted)
         if not question.phrases:
             return Arm(ArmState.OK), matches
         fitting = with_phrases(reader, question, matches.bm25)
         best = list(islice((chunk for chunk in matches.bm25 if chunk in fitting), depth))
-        if len(best) == depth or len(matches.bm25) < wanted:
+        if len(best) == depth or len(matches.bm25) < limit:
             return Arm(ArmState.OK), matches.only(best)
         # too many have the words of a phrase, but not the phrase itself
-        wanted *= DEEPER
+        limit *= DEEPER
 
 
 class RerankArm(Struct, frozen=True, kw_only=True):

@@ -101,11 +101,11 @@ class CandidateSearch(Struct):
         await self._ask_both()
         return await self._candidates()
 
-    async def with_others(self, dominant: RelativePath, wanted: int) -> Candidates:
-        """Add the `wanted` best lexical matches outside the document that has too many places."""
+    async def with_others(self, dominant: RelativePath, count: int) -> Candidates:
+        """Add the `count` best lexical matches outside the document that has too many places."""
         self.has_added_others = True
         arm, matches = self._lexical
-        _, others = await self._by_words(wanted, replace(self.admitted, without_document=dominant))
+        _, others = await self._by_words(count, replace(self.admitted, without_document=dominant))
         self._lexical = arm, (matches or LexicalMatches()).joined(others or LexicalMatches())
         return await self._candidates()
 
@@ -264,8 +264,8 @@ class BuiltinSearch:
         """Search once. If a chunk was replaced since, raise _ReplacedError; with `is_last`, answer without it."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         if query.question.long is not None:
-            _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
-            query = query if weighed is None else replace(query, asked=weighed)
+            _, reduced = await guarded(lambda: weighed_question(self.database, query), end)
+            query = query if reduced is None else replace(query, asked=reduced)
         question, files = query.question, None
         if not question.filters.is_empty:
             arm, files = await guarded(lambda: candidate_files(self.database, question), end)
@@ -274,7 +274,9 @@ class BuiltinSearch:
         # phrases are first matched by their words
         admitted = CandidateFilter(files, question.required, question.forbidden)
         recipe = self.settings.recipe(query.limit)
-        search = CandidateSearch(self, query, recipe, admitted, end, lambda ranking: self._wanted(ranking, query.limit))
+        search = CandidateSearch(
+            self, query, recipe, admitted, end, lambda ranking: self._chunks_to_read(ranking, query.limit)
+        )
         return await self._filled(query, search, end, is_last=is_last)
 
     async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
@@ -311,11 +313,11 @@ class BuiltinSearch:
             count = self._rows_read_first(candidates.ranking, query.limit)
         arms = candidates.arms
         if self._rerank is not None:
-            begun = time.monotonic()
+            began = time.monotonic()
             first = [*ranking.telling, *ranking.noise][: self._rerank.candidates]
             rows = await self._rows(query, first, candidates, is_last=True)
             arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
-            self.times.note(RERANK, begun, arm.state)
+            self.times.note(RERANK, began, arm.state)
             arms = {**arms, RERANK: arm}
             if ranking.readings:
                 candidates = replace(candidates, ranking=ranking)
@@ -338,7 +340,7 @@ class BuiltinSearch:
         default = max(FIRST_ROWS, 2 * limit, self.settings.pool(limit))
         return max(default, len(ranking.telling)) if self.settings.may_reorder else default
 
-    def _wanted(self, ranking: Ranked, limit: int, count: int | None = None) -> list[int]:
+    def _chunks_to_read(self, ranking: Ranked, limit: int, count: int | None = None) -> list[int]:
         """Return the chunks to read: the best `count` candidates (None: the first ones), and the best refused ones."""
         count = self._rows_read_first(ranking, limit) if count is None else count
         return [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[:limit]]
@@ -346,7 +348,7 @@ class BuiltinSearch:
     async def _selected(self, query: Query, candidates: Candidates, count: int, *, is_last: bool) -> Selected:
         """Read the best `count` candidates and the best refused ones, and select hits from them."""
         ranking = candidates.ranking
-        rows = await self._rows(query, self._wanted(ranking, query.limit, count), candidates, is_last=is_last)
+        rows = await self._rows(query, self._chunks_to_read(ranking, query.limit, count), candidates, is_last=is_last)
         return select(
             [ranking.hit(row) for row in rows.values()],
             query.limit,
@@ -357,15 +359,15 @@ class BuiltinSearch:
         )
 
     async def _rows(
-        self, query: Query, wanted: Sequence[int], candidates: Candidates, *, is_last: bool
+        self, query: Query, chunks: Sequence[int], candidates: Candidates, *, is_last: bool
     ) -> dict[int, ChunkRow]:
         """Return the rows of these chunks in order, without withdrawn and excluded ones."""
         # rows read with the candidates are valid only if nothing was written since: a row may have been deleted
         known = candidates.rows if candidates.moment == self.moment else {}
-        unread = [chunk for chunk in wanted if chunk not in known]
+        unread = [chunk for chunk in chunks if chunk not in known]
         rows = {**known, **await self.database.documents.chunks(unread)} if unread else known
-        present = {chunk: rows[chunk] for chunk in wanted if chunk in rows}
-        if len(present) < len(wanted) and not is_last:
+        present = {chunk: rows[chunk] for chunk in chunks if chunk in rows}
+        if len(present) < len(chunks) and not is_last:
             raise _ReplacedError
         # some may have been withdrawn since the arms found them
         withdrawn, exclusions = self.withdrawn, query.exclusions

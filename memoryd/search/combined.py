@@ -62,9 +62,9 @@ class ConversationArm(Struct, frozen=True):
 
     async def ask(self, query: Query) -> tuple[Arm, Found]:
         """Return the state of the arm and its result, within the deadline."""
-        begun = time.monotonic()
-        end = begun + query.deadline
-        index = NOTHING_TO_ASK if self.search is None else await self.standing(min(query.fresh_until, end) - begun)
+        began = time.monotonic()
+        end = began + query.deadline
+        index = NOTHING_TO_ASK if self.search is None else await self.standing(min(query.fresh_until, end) - began)
         if self.search is None or not index.took_part:
             return index, nothing_found(query.question.terms, index)
         query = query.until(end)
@@ -116,16 +116,16 @@ class FallbackSearch(Struct, kw_only=True):
 
     async def search(self, query: Query) -> Found:
         """Answer with the first engine, else with the second; the result's `fallback` is then set."""
-        begun = time.monotonic()
-        end = begun + query.deadline
+        began = time.monotonic()
+        end = began + query.deadline
         try:
             result = await self.first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
         except SidecarError as exc:
-            self.times.note(self.name, begun, ArmState.FAILED)
+            self.times.note(self.name, began, ArmState.FAILED)
             # keep the value: `fallback` may change during the search
             fallback = self.note(str(exc))
             return replace(await self.second.search(query.until(end)), fallback=fallback)
-        self.times.note(self.name, begun)
+        self.times.note(self.name, began)
         self.note(None)
         if not result.hits and result.doubt:
             reason = Fallback(self.name, result.doubt, datetime.now(UTC))

@@ -79,18 +79,18 @@ class FileCheck(Struct, kw_only=True, eq=False):
 
     async def check(self, rows: Iterable[ChunkRow], seconds: float) -> CheckedRows:
         """Check the file of each row once; if that takes longer than `seconds`, all rows count as stale."""
-        wanted = list(rows)
-        if not wanted:
+        batch = list(rows)
+        if not batch:
             return CheckedRows()
         self._overdue = {work for work in self._overdue if not work.done()}
         if len(self._overdue) >= MAX_OVERDUE:
-            return _unchecked(wanted)
-        work = self.executor.submit(lambda: self._check_now(wanted))
+            return _unchecked(batch)
+        work = self.executor.submit(lambda: self._check_now(batch))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
         except TimeoutError:
-            return _unchecked(wanted)
+            return _unchecked(batch)
         finally:
             # also if the caller is cancelled: a running thread goes on
             if not work.done():

@@ -341,10 +341,10 @@ class _Leaders:
         self.hits += literal
         return [hit for hit in rest if hit not in literal]
 
-    def take(self, hits: Sequence[Hit], wanted: int) -> list[Hit]:
-        """Append hits until `wanted` of them have places; return the others."""
+    def take(self, hits: Sequence[Hit], count: int) -> list[Hit]:
+        """Append hits until `count` of them have places; return the others."""
         for taken, hit in enumerate(hits):
-            if len(self.hits) >= wanted and self._places() >= wanted:
+            if len(self.hits) >= count and self._places() >= count:
                 return list(hits[taken:])
             self.hits.append(hit)
         return []
@@ -385,13 +385,13 @@ class _Leaders:
 
     def _all_families(self) -> list[int]:
         """Return the family of each hit, computed only as far as any family may exceed its share."""
-        known, count, most = self._families, len(self.hits), max(Counter(self._families).values(), default=0)
-        while len(known) < count and most + count - len(known) > family_share(self._limit):
+        known, count, largest = self._families, len(self.hits), max(Counter(self._families).values(), default=0)
+        while len(known) < count and largest + count - len(known) > family_share(self._limit):
             words = self._words_of(len(known))
             # compare only with the first of each family: else notes that differ by a word each would form one family
             firsts = (at for at, family in enumerate(known) if family == at)
             known.append(next((at for at in firsts if is_alike(self._words[at], words)), len(known)))
-            most = max(most, known.count(known[-1]))
+            largest = max(largest, known.count(known[-1]))
         return [*known, *range(len(known), count)]
 
     def _words_of(self, at: int) -> Set[str]:
@@ -403,11 +403,11 @@ class _Leaders:
 
 
 def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
-    most = Counter([hit.chunk.path for hit in hits]).most_common(1)
-    return most[0][0] if most and most[0][1] > file_share(limit) else None
+    top = Counter([hit.chunk.path for hit in hits]).most_common(1)
+    return top[0][0] if top and top[0][1] > file_share(limit) else None
 
 
-def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds | None) -> Hit:
+def _explain_place(hit: Hit, place: int, sorted_place: int, thresholds: Thresholds | None) -> Hit:
     """Return the hit with the reasons of its place in `because`."""
     reasons = []
     if hit.ranks.words:
@@ -416,8 +416,8 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds |
         reasons.append(f"{hit.ranks.vector}. by meaning")
     if hit.ranks.reading:
         reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
-    if hit.verdict is Verdict.NONE and floors is not None and hit.decay.told:
-        reasons.append(floors.nothing_in(hit.terms, hit.cosine))
+    if hit.verdict is Verdict.NONE and thresholds is not None and hit.decay.told:
+        reasons.append(thresholds.nothing_in(hit.terms, hit.cosine))
     reasons += _decay_reasons(hit.decay)
     if place < sorted_place:
         reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")

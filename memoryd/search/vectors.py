@@ -120,7 +120,7 @@ class VectorRows:
         self.known = Counter[str]()
         """The same when all vectors had first been loaded."""
         self._dimensions = dimensions
-        self._most = limit // (4 * dimensions)
+        self._max_count = limit // (4 * dimensions)
         self._ids: VectorIds = np.empty(0, np.int64)
         self._hashes: Hashes = np.empty(0, HASH)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
@@ -143,7 +143,7 @@ class VectorRows:
 
     def holds(self, count: int) -> bool:
         """Return whether `count` vectors are within the memory limit."""
-        return count <= self._most
+        return count <= self._max_count
 
     @property
     def snapshot(self) -> VectorSnapshot:
@@ -167,8 +167,8 @@ class VectorRows:
     def held_bytes(self) -> int:
         """Memory used, in bytes."""
         now = self.snapshot
-        most = now.vectors.nbytes + now.hashes.nbytes if now.signs is None else now.signs.words.nbytes
-        return now.ids.nbytes + now.groups.nbytes + most
+        size = now.vectors.nbytes + now.hashes.nbytes if now.signs is None else now.signs.words.nbytes
+        return now.ids.nbytes + now.groups.nbytes + size
 
     def append(self, batch: VectorBatch) -> int:
         """Append rows whose ids are greater than all before; return their number."""
@@ -195,7 +195,7 @@ class VectorRows:
         The system provides pages only when they are written. Growing by copying would need the old and the new array at
         once. If the limit exceeds the machine's memory, it is halved.
         """
-        room = 0 if len(self._vectors) else self._most
+        room = 0 if len(self._vectors) else self._max_count
         while room >= count:
             try:
                 self._vectors = np.empty((room, self._dimensions), np.float32)
@@ -294,7 +294,7 @@ class ComparedVectors(Struct, frozen=True):
         later = first // 3
         if places is None or len(places) > first:
             places = signs.likeliest(self.query, places, first + ROUNDS * later)
-        hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
+        hashes, cosines, groups, threshold = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
         for begin in (0, *range(first, len(places), later)):
             end = begin + (later if begin else first)
             ids, before = self.snapshot.ids[places[begin:end]], len(cosines)
@@ -304,9 +304,9 @@ class ComparedVectors(Struct, frozen=True):
                 batch, of_each = without_means(rows, self.snapshot.means)
                 hashes, groups = np.concatenate([hashes, batch.hashes]), np.concatenate([groups, of_each])
                 cosines = np.concatenate([cosines, batch.vectors @ self.query])
-            if not (cosines[before:] > least).any():
+            if not (cosines[before:] > threshold).any():
                 break
-            least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
+            threshold = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
         return hashes, cosines, groups
 
 
