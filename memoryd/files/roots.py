@@ -1,4 +1,4 @@
-"""The roots of a workspace: where documents are searched, what a missing root means, which files lie outside of all.
+"""The roots of a workspace: where documents are searched, what a missing root means, and files outside of all roots.
 
 Also finds the roots on file systems that other machines may write to, where a change causes no event. Linux lists
 mounts in `/proc/self/mountinfo`, see proc_pid_mountinfo(5).

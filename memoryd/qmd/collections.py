@@ -1,4 +1,4 @@
-"""What qmd may read: the collections of an agent, the globs of their files, and copies of the public notes in them.
+"""The files for qmd: the collections of an agent, the globs of their files, and copies of the public notes in them.
 
 qmd reads all files that its globs match, at any time, and does not know which notes are private. So it reads copies of
 the public notes, never the notes themselves. Thus it never sees a private note, or one that becomes private.

@@ -89,7 +89,7 @@ class IndexWriter(Struct, kw_only=True):
         return vectors_in((await self._run("status", seconds=self.rules.command_seconds)).stdout)
 
     async def keep_collections(self, names: Set[str]) -> None:
-        """Remove all other collections; if only their configuration went, their documents would stay in the index."""
+        """Remove all other collections; without their configuration alone, their documents would stay in the index."""
         for name in sorted(await asyncio.to_thread(self.installation.home.configured) - names):
             if name == sanitise_name(name):
                 await self.installation.run("collection", "remove", name, seconds=self.rules.command_seconds)

@@ -250,7 +250,7 @@ class BuiltinSearch:
         return await CandidateSearch(self, query, recipe, admitted, end).first()
 
     async def search(self, query: Query) -> Found:
-        """Return the best chunks; the answer goes without an arm that fails or is late."""
+        """Return the best chunks; an arm that fails or is late is left out."""
         try:
             # repeat if a sync replaces a chunk before its row is read, so that no save hides a document for a moment
             for _ in range(MAX_TRIES - 1):
