@@ -1,1 +1,1 @@
-"""Touching files safely."""
+"""Safe access to files: scanning, privacy rules, reading and atomic writing."""

@@ -1,6 +1,6 @@
-"""Reading lines of a document back: streamed, in bounded memory, and only what may be read.
+"""Reading lines of a document: streamed, in bounded memory, and only from documents that may be read.
 
-Also what is now where a document was read: the same, another text, nothing that may be shown, or unknown.
+Also checks whether an indexed document is still the same on disk, has changed, is absent, or cannot be judged now.
 """
 
 import codecs
@@ -41,10 +41,11 @@ from memoryd.files.scanner import ScanRoot, ScanRules
 
 
 class Page(Struct, frozen=True):
-    """The lines that were asked for, as many of them as fit.
+    """The requested lines, as many as fit in one reply.
 
-    `count` tells how many lines the text touches. `next_first` is the line behind them, None at the end of the
-    document. `next_column` is set when the last line was too long for one reply: the rest of it begins there.
+    `count` is the number of lines that the text touches, `total` that of the document. `next_first` is the line after
+    them, None at the end of the document. `next_column` is set if the last line was too long for one reply: the column
+    at which its rest begins.
     """
 
     text: str
@@ -55,9 +56,9 @@ class Page(Struct, frozen=True):
 
 
 class Window:
-    """Collects `count` lines from line `first`, of that one from character `column` on; all count from 1.
+    """Collects `count` lines, starting at character `column` of line `first`; all numbers count from 1.
 
-    Never holds more than `max_chars` characters and one piece.
+    Never keeps more than `max_chars` characters and one piece of the text in memory.
     """
 
     def __init__(self, *, first: int, count: int, column: int, max_chars: int) -> None:
@@ -66,7 +67,7 @@ class Window:
         self._max_chars = max_chars
         self._to_pass = first - 1
         self._to_skip = column - 1
-        self._wanted = count
+        self._remaining = count
         self._text = ""
         self._ends = 0
         self._last = ""
@@ -88,7 +89,7 @@ class Window:
         self._keep(piece, self._skip(piece, at))
 
     def lines(self) -> Page:
-        """Return what was collected, once the text has ended."""
+        """Return the collected lines; call it after the last piece."""
         total = self._ends + (self._last not in ("", "\n"))
         text, next_column = self._fit()
         count = text.count("\n") + (text[-1:] not in ("", "\n"))
@@ -97,7 +98,7 @@ class Window:
         return Page(text, count, total, following, next_column)
 
     def _skip(self, piece: str, at: int) -> int:
-        """Pass over the characters before the column, but not over the end of their line."""
+        """Skip the characters before the column, but stop at the end of their line; return the new position."""
         if not self._to_skip:
             return at
         end = piece.find("\n", at, at + self._to_skip)
@@ -107,16 +108,19 @@ class Window:
 
     def _keep(self, piece: str, at: int) -> None:
         room = self._max_chars + 1 - len(self._text)
-        while self._wanted and at < len(piece) and room > 0:
+        while self._remaining and at < len(piece) and room > 0:
             end = piece.find("\n", at, at + room)
             part = piece[at : end + 1] if end >= 0 else piece[at : at + room]
-            self._wanted -= end >= 0
+            self._remaining -= end >= 0
             self._text += part
             at += len(part)
             room -= len(part)
 
     def _fit(self) -> tuple[str, int | None]:
-        """Drop what is beyond the limit: whole lines if there is more than one, else the rest of the line."""
+        """Cut the text to the limit: at the end of a line if there is one, else within the line.
+
+        Returns the text, and the column at which a line that was cut goes on.
+        """
         if len(self._text) <= self._max_chars:
             return self._text, None
         end = self._text.rfind("\n", 0, self._max_chars) + 1
@@ -130,11 +134,11 @@ MAX_CHARS = 12_000
 QMD_PREFIX = "qmd/"
 _PIECE_BYTES = 256 * 1024
 _TRIES = 3
-_GONE = "it is gone, or cannot be read; search says what there is"
+_MISSING = "it is gone, or cannot be read; search says what there is"
 
 
 class FileLocation(Struct, frozen=True):
-    """Where a document lies: the trusted folder, and the path below it."""
+    """The location of a document: a trusted folder, and the path below it."""
 
     base: Path
     relative: str
@@ -149,19 +153,19 @@ class LineRange(Struct, frozen=True):
 
 
 class Excerpt(Struct, frozen=True):
-    """Lines of a document, the hash of all its bytes, and what is odd about it."""
+    """Lines of a document, the SHA-256 of all its bytes, and flags for anything suspicious in text, path or links."""
 
     lines: Page
     sha256: str
     flags: tuple[Flag, ...]
     marks: str = ""
-    """What the document says of whether it holds."""
+    """The document's own statements about its validity, from its front matter; mostly empty."""
 
 
 def indexed_name(path: str, workspace: Path) -> RelativePath:
-    """Return the name under which the index would hold `path`; absolute paths and `./` are understood.
+    """Return the name under which the index would list `path`; accepts absolute paths and a leading `./`.
 
-    Decides nothing: what this names must be found in the index.
+    This is no permission to read: the caller must look the name up in the index.
     """
     if not path.startswith("/") or "\0" in path:
         return RelativePath(path.removeprefix("./"))
@@ -170,43 +174,43 @@ def indexed_name(path: str, workspace: Path) -> RelativePath:
 
 
 def location_of(path: RelativePath, workspace: Path, roots: Sequence[ScanRoot]) -> FileLocation:
-    """Return where an indexed document lies."""
+    """Return the location of an indexed document."""
     return FileLocation(*base_of(path, Path(os.path.realpath(workspace)), roots))
 
 
-def read_lines(location: FileLocation, wanted: LineRange, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
-    """Read lines with their ends, 12,000 characters at most, in memory that does not depend on the file's size.
+def read_lines(location: FileLocation, requested: LineRange, *, max_bytes: int, follow_symlinks: bool) -> Excerpt:
+    """Read lines with their line ends, `MAX_CHARS` characters at most, in memory independent of the file's size.
 
-    Raises NotFound when the document is gone, cannot be opened safely, is larger than `max_bytes` or is marked
-    private; NotNow while somebody is writing it.
+    Raises NotFound if the document is missing, cannot be opened safely, is larger than `max_bytes` or is marked
+    private; NotNow if it changed during each of three attempts.
     """
     for _ in range(_TRIES):
         try:
-            excerpt = _read_once(location, wanted, max_bytes, follow_symlinks)
+            excerpt = _read_once(location, requested, max_bytes, follow_symlinks)
         except OSError as exc:
-            raise NotFound(f"no document {location.relative!r}", hint=_GONE) from exc
+            raise NotFound(f"no document {location.relative!r}", hint=_MISSING) from exc
         if excerpt is not None:
             return excerpt
     raise NotNow(f"{location.relative!r} is being written", hint="ask again in a moment")
 
 
-def without(excerpt: Excerpt, asked: LineRange, hidden: Set[int]) -> Excerpt:
-    """Return an excerpt that began as it was asked for, with nothing on the lines of these numbers (from 1)."""
+def without(excerpt: Excerpt, requested: LineRange, hidden: Set[int]) -> Excerpt:
+    """Return the excerpt with the lines of these numbers (from 1) emptied; `requested` is what it was read with."""
     if not hidden:
         return excerpt
     lines = excerpt.lines.text.split("\n")
-    shown = ["" if asked.first + at in hidden else line for at, line in enumerate(lines)]
+    shown = ["" if requested.first + at in hidden else line for at, line in enumerate(lines)]
     return replace(excerpt, lines=replace(excerpt.lines, text="\n".join(shown)))
 
 
-def _read_once(location: FileLocation, wanted: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
-    """Return None if the file changed meanwhile."""
+def _read_once(location: FileLocation, requested: LineRange, max_bytes: int, follow_symlinks: bool) -> Excerpt | None:
+    """Return the excerpt; None if the file changed while it was read."""
     descriptor = open_below(location.base, location.relative, follow_symlinks=follow_symlinks)
     try:
         before = os.fstat(descriptor)
         if not stat_module.S_ISREG(before.st_mode) or before.st_size > max_bytes:
             raise NotFound(f"no document {location.relative!r}", hint="it is no regular file, or too large")
-        window = Window(first=wanted.first, count=wanted.count, column=wanted.column, max_chars=MAX_CHARS)
+        window = Window(first=requested.first, count=requested.count, column=requested.column, max_chars=MAX_CHARS)
         digest, head = _stream(descriptor, window, before.st_size)
         if file_stat(os.fstat(descriptor)) != file_stat(before):
             return None
@@ -220,7 +224,10 @@ def _read_once(location: FileLocation, wanted: LineRange, max_bytes: int, follow
 
 
 def _stream(descriptor: int, window: Window, size: int) -> tuple[str, str]:
-    """Feed the text to the window; return the hash of the bytes and its head. Raises NotFound for a private note."""
+    """Feed the text to the window; return the SHA-256 of the bytes and the first `HEAD_CHARS` characters.
+
+    Raises NotFound for a private note.
+    """
     digest, head = sha256(), ""
     decoder: codecs.IncrementalDecoder | None = None
     for piece in _pieces(descriptor, size):
@@ -230,39 +237,43 @@ def _stream(descriptor: int, window: Window, size: int) -> tuple[str, str]:
         head += text[: HEAD_CHARS - len(head)]
         window.feed(text)
     window.feed(decoder.decode(b"", final=True) if decoder else "")
-    # the index may not know yet that the note was made private
+    # the note may have become private since it was indexed
     if is_private(head):
-        raise NotFound("no such document", hint=_GONE)
+        raise NotFound("no such document", hint=_MISSING)
     return digest.hexdigest(), head
 
 
 def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
-    """Read no more than the file had when it was opened, so that an endless writer is noticed."""
+    """Yield the file's bytes, at most `size`: its size when opened, so that a file that keeps growing ends too."""
     while size > 0 and (piece := os.read(descriptor, min(_PIECE_BYTES, size))):
         size -= len(piece)
         yield piece
 
 
 _LEADS_AWAY = (errno.ELOOP, errno.EXDEV, errno.EPERM, errno.ENXIO)
-"""What opening a file says where a symlink, or no file, stands on the way."""
+"""Errors of opening a path that has a symlink or something other than a file on it."""
 MAX_SEEN = 1_000
 
 
 class Presence(StrEnum):
-    """What is known of a document now."""
+    """How a document on disk compares with what was indexed of it."""
 
     SAME = "same"
-    """It holds what was read of it."""
+    """The content is the same."""
     OTHER = "other"
-    """It holds something else, which may be told."""
+    """The content is different, and may be shown."""
     ABSENT = "absent"
-    """There is no such document: it is gone, it is private, or what stands there is none."""
+    """There is no such document: the file is missing or private, or is no document."""
     STALE = "owed"
-    """Nobody can say before it is read again, or can be read at all."""
+    """Unknown until the document is indexed again, or becomes readable."""
 
 
 class PresentFile(Struct, frozen=True):
-    """A document now: `data` is the text of a note that holds something else, UTF-8 that ends in `PADDING`."""
+    """The state of a document on disk.
+
+    `data` is the new text of a note whose content is different, as UTF-8 that ends in `PADDING`. `reason` is set for
+    `STALE`.
+    """
 
     presence: Presence
     data: bytes = b""
@@ -273,52 +284,52 @@ SAME, ABSENT = PresentFile(Presence.SAME), PresentFile(Presence.ABSENT)
 
 
 class Moment(Struct, frozen=True):
-    """What holds for all looks of one moment: the rules, and where folders really lie, each looked up once."""
+    """What all checks of one answer share: the rules, and the real paths of folders, each resolved once."""
 
     rules: ScanRules
     real_paths: RealPaths
 
 
 def nowhere(_path: str) -> None:
-    """Say of every path below `qmd/` that it may not be told: there is no qmd."""
+    """Return None for every path below `qmd/`: without qmd no such document may be shown."""
 
 
 class PresentFiles(Struct, kw_only=True):
-    """Holds documents of one workspace against the disk by `rules`, those of each moment. `look` blocks.
+    """Compares the indexed documents of one workspace with the files on disk, under the current `rules`.
 
-    `elsewhere` says where a document of qmd lies that is told below `qmd/`, None if it may not be told.
+    `elsewhere` returns the location of a document of qmd, whose path begins with `qmd/`; None if it may not be shown.
     """
 
     rules: Callable[[], ScanRules]
     roots: Callable[[], Sequence[ScanRoot]]
     elsewhere: Callable[[str], FileLocation | None] = nowhere
     _seen: dict[str, Known] = {}
-    """What files were that were read again and held the same, so that they need not be read each time."""
+    """Stats of files that were read again and had not changed, so that the next check needs no read."""
 
     def moment(self) -> Moment:
-        """Begin to look; blocks for the rules."""
+        """Return what the checks of one answer share; blocks, since it reads the rules."""
         rules = self.rules()
         return Moment(rules, RealPaths(rules.workspace, follow_symlinks=rules.follow_symlinks))
 
     def look(self, path: RelativePath, known: Known | None, moment: Moment) -> PresentFile:
-        """Return what a document is now, which was `known` when it was read; never raises for what a disk may do.
+        """Compare a document with what was `known` of it when it was indexed. Blocks; raises no OSError.
 
-        Where an equal stat proves that it is the same, that stat is all it costs.
+        Costs a single stat if that proves the document unchanged.
         """
         rules = moment.rules
         if path.startswith(QMD_PREFIX):
-            # whoever knows where it lies has looked at the rules
+            # `elsewhere` has applied the rules already
             location = self.elsewhere(path)
             return ABSENT if location is None else self._compare(path, known, location, rules)
-        # A link on the way leads where nobody looks; what lies there may well be the same file. Of a path outside the
-        # workspace nobody can say so: the folders above its root may be links
+        # A scan does not follow links, so a path with a link on it is no document, even if it leads to the same file.
+        # Paths outside the workspace are not checked: the folders above their root may be links
         if not is_outside(path):
             paths = moment.real_paths
             if not rules.follow_symlinks:
-                is_here = paths.is_direct(path.rpartition("/")[0])
+                is_inside = paths.is_direct(path.rpartition("/")[0])
             else:
-                is_here = paths.of(path).startswith(f"{paths.workspace}/")
-            if not is_here:
+                is_inside = paths.of(path).startswith(f"{paths.workspace}/")
+            if not is_inside:
                 return ABSENT
         return hidden_by(rules, path) or self._compare(path, known, None, rules)
 
@@ -332,16 +343,14 @@ class PresentFiles(Struct, kw_only=True):
                 return ABSENT
             if known is not None and self._is_proven(path, known, info):
                 return SAME
-            # only now, for the roots may be globs
-            if location is None:
-                base, relative = base_of(path, rules.workspace, self.roots() if is_outside(path) else ())
-            else:
-                base, relative = location.base, location.relative
+            # not earlier: listing the roots may have to match globs
+            place = location or FileLocation(*base_of(path, rules.workspace, self.roots() if is_outside(path) else ()))
             limit, _ = rules.limit(path)
-            content = read_snapshot(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
+            content = read_snapshot(place.base, place.relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
         except (FileNotFoundError, NotADirectoryError):
-            is_gone = location is not None or self._is_gone(full, known, rules)
-            return ABSENT if is_gone else _stale_file(SkipReason.OUT_OF_SIGHT)
+            if location is not None or self._is_deleted(full, known, rules):
+                return ABSENT
+            return _stale_file(SkipReason.OUT_OF_SIGHT)
         except NotReadableError:
             return ABSENT
         except TornReadError:
@@ -363,14 +372,14 @@ class PresentFiles(Struct, kw_only=True):
         return ABSENT if why_private(data) else PresentFile(Presence.OTHER, data)
 
     def _is_proven(self, path: RelativePath, known: Known, info: os.stat_result) -> bool:
-        """Tell whether a stat proves that a file holds what was read of it, when it was indexed or later."""
+        """Return whether a stat proves that the content is what was read of it, when indexed or in a later check."""
         wall_ns, seen = time.time_ns(), self._seen.get(path)
         return is_unchanged(known, info, wall_ns) or (
             seen is not None and seen.digest == known.digest and is_unchanged(seen, info, wall_ns)
         )
 
-    def _is_gone(self, full: str, known: Known | None, rules: ScanRules) -> bool:
-        """Tell whether a file that is not there was taken away, and not its root or its disk."""
+    def _is_deleted(self, full: str, known: Known | None, rules: ScanRules) -> bool:
+        """Return whether a missing file was deleted, rather than its root or its disk being away."""
         folder = os.path.dirname(full)  # noqa: PTH120  text is enough
         try:
             info = os.stat(folder)  # noqa: PTH116
@@ -383,7 +392,7 @@ class PresentFiles(Struct, kw_only=True):
 
 
 def hidden_by(rules: ScanRules, path: RelativePath) -> PresentFile | None:
-    """Return that a document is not there, or may not be, as far as rules say so; None if they let it be told."""
+    """Return the state that the rules give a document: absent or undecided; None if they allow it to be shown."""
     if rules.is_ignored(path):
         return ABSENT
     return _stale_file(SkipReason.IN_DOUBT) if rules.may_hide(path) else None

@@ -1,9 +1,9 @@
-"""What is kept out of the index: by `.memoryignore`, by `exclude` globs, and by notes that say they are private.
+"""Privacy rules: `.memoryignore`, `exclude` globs, and notes marked private in their front matter.
 
-In doubt a note is private. While the rules cannot be read (the file is no text, no regular file, too large, half
-written, unreadable), the last good ones hold, also after a restart, and nothing new may be indexed. After the file is
-deleted, the last good rules hold until another one is there. A folder that is reached through a link is ruled by each
-of its names, and a folder of another workspace by the rules of that one, too.
+In doubt a note is private. While the rules file cannot be read (not text, not a regular file, too large, half written,
+unreadable), the last good rules apply, also after a restart, and nothing new may be indexed. After the file is deleted,
+the last good rules apply until there is a new file. The rules apply to each name of a folder that is reached through a
+link, and a folder inside another workspace is subject to the rules of that workspace, too.
 """
 
 import os
@@ -41,61 +41,61 @@ MAX_IGNORE_BYTES = 65_536
 _ADVICE = "until that is mended its last good rules hold, and no new or changed note is indexed"
 _DOTS = ("", ".", "..")
 _PUT_BACK = "put it back, or save an empty one to let all notes in"
-_GONE = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
+_DELETED = f"{IGNORE_FILE} is gone; its last rules hold: {_PUT_BACK}"
 
 
 class Hold(Struct, frozen=True):
-    """Why nothing new may be indexed, and in how many seconds to look again if that ends by itself."""
+    """Why nothing new may be indexed; `ends_in` is in how many seconds to check again if the reason ends by itself."""
 
     reason: str
     ends_in: float | None = None
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
-    """What the rules say now. `is_ignored` takes a relative path, of which a folder's ends in `/`."""
+    """The rules at one moment. `is_ignored` takes a relative path; the path of a folder ends in `/`."""
 
     is_ignored: Callable[[str], bool]
     has_patterns: bool = False
-    """Whether there is a name that is left out, so that what is gone may have been moved out of sight on purpose."""
+    """Whether any name is excluded, so that a missing file may have been moved to an excluded name on purpose."""
     hold: Hold | None = None
-    """Why nothing new may be indexed now, since nobody can say what is private."""
+    """Why nothing new may be indexed now: it is unknown what is private. None if all may be."""
     is_current: Callable[[], bool] = field(default=lambda: True)
-    """Whether the file is still what this was read from; blocks for one small read."""
+    """Whether the file still has the content these rules were read from; blocks for one small read."""
     notice: str = ""
-    """What the owner is to know though nothing is held up."""
+    """A message for the owner that does not stop indexing."""
     may_hide: Callable[[str], bool] = field(default=lambda _path: False)
-    """Whether that is private by a file which was just saved, and lies not still yet: takes what `is_ignored` does."""
+    """Whether a just saved file that has not settled yet makes a path private; takes what `is_ignored` does."""
 
 
 class IgnoreTimings(Struct, frozen=True):
-    """Seconds: how long the file must lie still, and how long rules hold that were taken out of it."""
+    """Seconds: how long the file must be unchanged before it counts, and how long rules removed from it still apply."""
 
     settle: float = 0.2
     grace: float = 2.0
 
 
 class _Seen(Struct, frozen=True):
-    """The file at one look: its bytes, None if it is not there, or why they cannot be had."""
+    """The file at one read: `data` is None if it is missing or cannot be read; `trouble` is the reason."""
 
     data: bytes | None
     trouble: str = ""
     is_torn: bool = False
     known: Known | None = None
-    """What it was when the bytes were read."""
+    """The file's stat when the bytes were read."""
 
     @property
     def changed_at(self) -> float:
-        """When it was changed last, by the clock of the disk."""
+        """Time of the last change, by the disk's clock, in seconds since the epoch; 0 if unknown."""
         return 0.0 if self.known is None else self.known.stat.ctime_ns / 1e9
 
     @property
-    def is_gone(self) -> bool:
-        """Whether the workspace is there, and no such file in it."""
+    def is_missing(self) -> bool:
+        """Whether the workspace exists and has no such file."""
         return self.data is None and not self.trouble and not self.is_torn
 
 
 def patterns_of(workspace: Path, lines: Sequence[str]) -> Patterns:
-    """Return the patterns of lines that are meant from a workspace on, as its disk and its owner know them."""
+    """Return the patterns of lines relative to a workspace, with its disk's case folding and the user's home."""
     try:
         home = str(Path.home())
     except RuntimeError:
@@ -113,13 +113,13 @@ def _has_two_cases(path: Path) -> bool:
 
 
 class LastGoodRules:
-    """The rules of `workspace` that held last; their text is kept in the file `memory`, if there is one."""
+    """The last good rules of `workspace`; their text is stored in the file `memory`, if there is one."""
 
     def __init__(self, workspace: Path, memory: Path | None) -> None:
         self._workspace = workspace
         self._memory = memory
         self.text, self.is_forgotten = _read_last_rules(memory)
-        """The text, None if there never was a file; and whether there is one that cannot be read now."""
+        """The text, None if there never was a file; and whether the stored text exists but cannot be read."""
         self.patterns = self.parsed(self.text)
 
     def parsed(self, text: str | None) -> Patterns:
@@ -127,47 +127,47 @@ class LastGoodRules:
         return patterns_of(self._workspace, _lines(text))
 
     def accept(self, text: str, patterns: Patterns) -> None:
-        """Take these for the rules that hold."""
+        """Make these the last good rules, and store their text if it changed."""
         self.is_forgotten = False
         if text == self.text:
             return
         self.text, self.patterns = text, patterns
         if self._memory is not None and (text or self._memory.exists()):
-            # what cannot be kept is missed only if the file is unreadable at the next start
+            # if it cannot be stored, that matters only if the rules file is unreadable at the next start
             with suppress(OSError):
                 replace_file(self._memory, text.encode())
 
 
 class RealPaths:
-    """Where relative paths of one workspace really lie. Folders are looked up once, so make one for each look."""
+    """Real paths of relative paths of one workspace. Caches each folder, so make a new one for each check."""
 
     def __init__(self, workspace: Path, *, follow_symlinks: bool) -> None:
-        self._given = str(workspace)
+        self._workspace_path = str(workspace)
         self._follow_symlinks = follow_symlinks
         self._direct = {"": True}
         self._folders: dict[str, str] = {}
 
     @cached_property
     def workspace(self) -> str:
-        """Where the workspace lies."""
-        return os.path.realpath(self._given)
+        """Real path of the workspace."""
+        return os.path.realpath(self._workspace_path)
 
     def of(self, at: str) -> str:
-        """Return the absolute path, which ends in `/` if the relative one does; a last link counts if followed."""
-        whole = at.removesuffix("/")
-        folder, _, name = whole.rpartition("/")
+        """Return the real path, ending in `/` if `at` does; a link as last part is resolved if links are followed."""
+        path = at.removesuffix("/")
+        folder, _, name = path.rpartition("/")
         if self._follow_symlinks or name in _DOTS:
-            real = os.path.realpath(f"{self.workspace}/{whole}")
+            real = os.path.realpath(f"{self.workspace}/{path}")
         else:
             real = f"{self._folder(folder)}/{name}"
         return f"{real}/" if at.endswith("/") else real
 
     def is_direct(self, folder: str) -> bool:
-        """Tell whether no link stands on the way from the workspace to a folder; costs one stat for each step."""
+        """Return whether no folder on the way from the workspace is a link; costs one stat for each folder."""
         known = self._direct.get(folder)
         if known is None:
             above, _, name = folder.rpartition("/")
-            is_step = name not in _DOTS and not os.path.islink(f"{self._given}/{folder}")  # noqa: PTH114  half the price
+            is_step = name not in _DOTS and not os.path.islink(f"{self._workspace_path}/{folder}")  # noqa: PTH114  half the price
             known = self._direct[folder] = is_step and self.is_direct(above)
         return known
 
@@ -180,9 +180,9 @@ class RealPaths:
 
 
 class IgnoreFile:
-    """The ignore file of one workspace as it changes; `look` says what holds now, in any thread.
+    """The ignore file of one workspace; `look` reads its current rules, and may be called in any thread.
 
-    The text of the last good rules is kept in the file `memory`, so that they hold after a restart, too.
+    The text of the last good rules is stored in the file `memory`, so that they apply after a restart, too.
     """
 
     def __init__(
@@ -202,13 +202,13 @@ class IgnoreFile:
         self._lock = threading.Lock()
         self._good = LastGoodRules(workspace, memory)
         self._new_text, self._new = self._good.text, self._good.patterns
-        """What the file was at the last look, parsed once."""
+        """The file's text at the last read, and its parsed patterns."""
         self._seen: _Seen | None = None
         self._seen_since = 0.0
         self._reported = ""
 
     def look(self) -> Ruling:
-        """Read the file and return what holds now. Blocks."""
+        """Read the file and return the rules that apply now. Blocks."""
         with self._lock:
             seen = self._read()
             if self._seen is None or (seen.data, seen.trouble) != (self._seen.data, self._seen.trouble):
@@ -216,12 +216,14 @@ class IgnoreFile:
             self._seen = seen
             rules, hold = self._judge(seen)
             if hold is None and self._exclude.refused:
-                one = self._exclude.refused[0]
-                hold = Hold(f"memorySearch.exclude, pattern {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
-            notice = _GONE if hold is None and seen.is_gone and self._good.patterns else ""
+                refused = self._exclude.refused[0]
+                hold = Hold(
+                    f"memorySearch.exclude, pattern {refused.line} ({refused.pattern}): {refused.reason}; {_ADVICE}"
+                )
+            notice = _DELETED if hold is None and seen.is_missing and self._good.patterns else ""
             self._report(hold, notice)
             real_paths = RealPaths(self._workspace, follow_symlinks=self._follow_symlinks)
-            # what holds hides already
+            # without a hold the applied rules are the newest
             newest = () if hold is None else (self._newest(seen),)
             return Ruling(
                 is_ignored=_hide_rule(rules, real_paths),
@@ -233,31 +235,33 @@ class IgnoreFile:
             )
 
     def _judge(self, seen: _Seen) -> tuple[tuple[Patterns, ...], Hold | None]:
-        """Return the rules that hold, and why they are not simply those of the file."""
+        """Return the rules that apply, and the hold if they are not simply those of the file."""
         last = (self._exclude, self._good.patterns)
-        # the file's own times may know of more than we: what was saved before the start has lain still since
+        # a file saved before we started has been unchanged for longer than we have seen it
         age = time.time() - seen.changed_at
-        lain = max(time.monotonic() - self._seen_since, age if seen.data is not None else 0.0)
+        settled_for = max(time.monotonic() - self._seen_since, age if seen.data is not None else 0.0)
         is_news = seen.data is not None and seen.data != (self._good.text or "").encode()
-        if seen.is_torn or (is_news and lain < self._timings.settle):
-            return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._timings.settle - lain))
+        if seen.is_torn or (is_news and settled_for < self._timings.settle):
+            return last, Hold(f"{IGNORE_FILE} is being written", max(0.01, self._timings.settle - settled_for))
         try:
             text = _decode(seen)
         except ValueError as exc:
             return last, Hold(f"{IGNORE_FILE} {exc}: {_ADVICE}")
-        if seen.is_gone and self._good.is_forgotten:
+        if seen.is_missing and self._good.is_forgotten:
             return last, Hold(f"{IGNORE_FILE} is gone, and so is what was kept of its last rules: {_PUT_BACK}")
-        if seen.is_gone and self._good.patterns:
+        if seen.is_missing and self._good.patterns:
             return last, None
-        self._parse(text)
-        if self._new.refused:
-            one = self._new.refused[0]
-            return (*last, self._new), Hold(f"{IGNORE_FILE} line {one.line} ({one.pattern}): {one.reason}; {_ADVICE}")
+        new = self._parse(text)
+        if new.refused:
+            refused = new.refused[0]
+            return (*last, new), Hold(
+                f"{IGNORE_FILE} line {refused.line} ({refused.pattern}): {refused.reason}; {_ADVICE}"
+            )
         loses_rules = bool(self._good.patterns) and not set(_lines(self._good.text)) <= set(_lines(text))
-        if loses_rules and lain < self._timings.grace:
-            # old and new together: an editor may have just truncated the file, and writes the rest in a moment
-            return (*last, self._new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - lain)
-        self._good.accept(text, self._new)
+        if loses_rules and settled_for < self._timings.grace:
+            # apply old and new rules: an editor may have truncated the file and be about to write the rest
+            return (*last, new), Hold(f"{IGNORE_FILE} lost rules", self._timings.grace - settled_for)
+        self._good.accept(text, new)
         return (self._exclude, self._good.patterns), None
 
     def _parse(self, text: str) -> Patterns:
@@ -266,7 +270,7 @@ class IgnoreFile:
         return self._new
 
     def _newest(self, seen: _Seen) -> Patterns:
-        """Return what the file says at this look, whether or not it will stay; the last good rules if it is no text."""
+        """Return the file's rules at this read, settled or not; the last good rules if it is no text."""
         try:
             return self._parse(_decode(seen))
         except ValueError:
@@ -286,8 +290,7 @@ class IgnoreFile:
                 self._workspace, IGNORE_FILE, max_bytes=MAX_IGNORE_BYTES, follow_symlinks=self._follow_symlinks
             )
         except FileNotFoundError:
-            is_there = self._workspace.is_dir()
-            return _Seen(None, "" if is_there else "is out of sight with its folder")
+            return _Seen(None, "" if self._workspace.is_dir() else "is out of sight with its folder")
         except TornReadError:
             return _Seen(None, is_torn=True)
         except NotReadableError as exc:
@@ -304,18 +307,18 @@ class IgnoreFile:
 
 
 def _hide_rule(rules: Sequence[Patterns], real_paths: RealPaths) -> Callable[[str], bool]:
-    """Return a rule that hides what any of these does; without patterns nobody need look where a path really lies."""
-    patterns = [one for one in rules if one]
+    """Return a predicate: True for a path that any of the rules hides. Without patterns it resolves no real path."""
+    patterns = [rule for rule in rules if rule]
     if not patterns:
         return lambda _path: False
-    # the other version of what is private is private
+    # a conflict copy of a private document is private, too
     return under_each_name(
-        lambda path: any(one.hides(path) or one.hides(original_of(path)) for one in patterns), real_paths
+        lambda path: any(rule.hides(path) or rule.hides(original_of(path)) for rule in patterns), real_paths
     )
 
 
 def _decode(seen: _Seen) -> str:
-    """Return the text of the file, empty if there is none; raises ValueError, whose text says why it is none."""
+    """Return the file's text, empty if there is no file; raises ValueError with the reason if it has none."""
     if seen.trouble:
         raise ValueError(seen.trouble)
     data = seen.data or b""
@@ -330,14 +333,19 @@ def _decode(seen: _Seen) -> str:
 
 
 def related(workspaces: Iterable[Path], tops: Iterable[Path]) -> set[Path]:
-    """Return the workspaces, given by their real paths, that lie in or around one of the folders."""
+    """Return the workspaces (real paths) that are inside one of the folders, or contain one."""
     reals = [f"{os.path.realpath(top)}/" for top in tops]
     above = {real[:at] for real in reals for at, character in enumerate(real) if character == "/"}
-    return {one for one in workspaces if str(one) in above or f"{one}/".startswith(tuple(reals))}
+    return {
+        workspace for workspace in workspaces if str(workspace) in above or f"{workspace}/".startswith(tuple(reals))
+    }
 
 
 def joined(own: Ruling, real_paths: RealPaths, others: Sequence[tuple[Path, Ruling]]) -> Ruling:
-    """Return a ruling that hides what any of them hides, the others below their workspaces; each one may hold."""
+    """Return a ruling that hides what any of them hides, and holds if any of them does.
+
+    Each ruling of `others` applies to paths below its own workspace.
+    """
     if not others:
         return own
     neighbours = [(f"{os.path.realpath(path)}/", ruling) for path, ruling in others]
@@ -381,26 +389,26 @@ def _read_last_rules(memory: Path | None) -> tuple[str | None, bool]:
 
 
 HEAD_CHARS, is_private = privacy.HEAD_CHARS, privacy.is_private
-"""The rule for a text, of which so much is looked at; all others have it from here."""
+"""The privacy rule for a text, and the number of characters it reads; the other modules import both from here."""
 _HEAD_BYTES = 4 * HEAD_CHARS
-"""A character has four bytes at the most."""
+"""UTF-8 uses at most four bytes a character."""
 
 
 def why_private(padded: bytes) -> str:
-    """Return why a note is private, empty if it is not; takes UTF-8 ended by `PADDING`, as `utf8_of` gives it."""
+    """Return why a note is private, empty if it is not; takes UTF-8 that ends in `PADDING`, as `utf8_of` returns."""
     return privacy.why_private(padded[: min(len(padded) - len(PADDING), _HEAD_BYTES)].decode("utf-8", "replace"))
 
 
 def is_private_file(base: Path, relative: str, *, head_bytes: int = _HEAD_BYTES, follow_symlinks: bool = False) -> bool:
-    """Tell whether the note at `base/relative` is private as it is now; raises OSError when it cannot be read.
+    """Return whether the note at `base/relative` is private on disk now.
 
-    Nobody knows of a note that cannot be read: whoever asks is to take it for a private one.
+    Raises OSError if it cannot be read; the caller must then treat it as private.
     """
     return is_private(read_head(base, relative, head_bytes, follow_symlinks=follow_symlinks))
 
 
 def under_each_name(hides: Callable[[str], bool], real_paths: RealPaths) -> Callable[[str], bool]:
-    """Return a rule that hides what `hides` does, and what it would hide under its real path."""
+    """Return a predicate that is True for a path if `hides` is True for it or for its real path."""
     inside = f"{real_paths.workspace}/"
 
     def is_ignored(at: str) -> bool:

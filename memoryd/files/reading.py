@@ -1,7 +1,7 @@
-"""Reading a document's bytes whole and safely: beneath its root, through no symlink, never a half-saved state.
+"""Safe reads of complete files: below their root, through no symlink, never a half-saved state.
 
-Linux opens beneath a folder in one call, `openat2(2)` with RESOLVE_BENEATH; elsewhere, and where a sandbox forbids
-that call, the path is walked component by component.
+On Linux one call opens a path below a folder: `openat2(2)` with RESOLVE_BENEATH. Elsewhere, and where a sandbox forbids
+that call, the path is opened component by component.
 """
 
 import codecs
@@ -32,45 +32,45 @@ HARD_LINK = "has another name (hard link)"
 
 
 class TornReadError(Exception):
-    """The file changed while it was read; read it again later."""
+    """The file changed while it was read; try again later."""
 
 
 class NotReadableError(Exception):
-    """The file is there and is nothing we read; the text says why."""
+    """The file exists but is of no kind that we read; the message says why."""
 
 
 class FileSnapshot(Struct, frozen=True):
     """All bytes of a file at one instant."""
 
     padded: bytes
-    """Ended by `PADDING`, so that a large note need not be copied to be cut."""
+    """The bytes and `PADDING`, so that cutting a large note into chunks needs no copy."""
     sha256: bytes
     stat: FileStat
     read_at_ns: int
     is_linked: bool
-    """Whether the file has another name, too."""
+    """Whether the file has more than one name (hard links)."""
 
     @property
     def data(self) -> bytes:
-        """The bytes alone: a copy."""
+        """A copy of the bytes without the padding."""
         return self.padded[: -len(PADDING)]
 
     @property
     def known(self) -> Known:
-        """What is kept of it to tell whether it is still the same."""
+        """The values that `is_unchanged` compares later."""
         return Known(self.stat, self.read_at_ns, self.sha256)
 
 
 def flags_of(content: FileSnapshot, decoding: str) -> str:
-    """Return what is odd about a file that was read; `decoding` says how its text was got."""
+    """Return the flags of a file as text, empty if there are none; `decoding` is the note that `utf8_of` returns."""
     return ", ".join(filter(None, (decoding, HARD_LINK if content.is_linked else "")))
 
 
 def read_snapshot(base: Path, relative: str, *, max_bytes: int, follow_symlinks: bool = False) -> FileSnapshot:
     """Read `base/relative`.
 
-    Raises FileNotFoundError when it is gone, TornReadError when it changed meanwhile, NotReadableError for what is no
-    regular file or too large, OSError when the disk or the permissions stand in the way.
+    Raises FileNotFoundError if it is missing, TornReadError if it changed during the read, NotReadableError if it is
+    no regular file or too large, OSError for errors of the disk or of permissions.
     """
     descriptor = open_below(base, relative, follow_symlinks=follow_symlinks)
     try:
@@ -95,7 +95,7 @@ TRIES = 50
 
 
 def read_settled(base: Path, relative: str, *, max_bytes: int) -> FileSnapshot:
-    """Read a file that writers of ours replace at any time: read again where one came in between, as often as `TRIES`.
+    """Read a file that our own writers may replace at any time; retry after a torn read, `TRIES` reads in all.
 
     Raises what `read_snapshot` does.
     """
@@ -106,7 +106,7 @@ def read_settled(base: Path, relative: str, *, max_bytes: int) -> FileSnapshot:
 
 
 def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = False) -> str:
-    """Read the first `count` bytes of `base/relative` as text; raises OSError when it is gone or cannot be read."""
+    """Read the first `count` bytes of `base/relative` as text; raises OSError if it is missing or cannot be read."""
     descriptor = open_below(base, relative, follow_symlinks=follow_symlinks)
     try:
         head = os.read(descriptor, count)
@@ -116,18 +116,18 @@ def read_head(base: Path, relative: str, count: int, *, follow_symlinks: bool = 
 
 
 def read_beginning(path: Path, count: int, flags: int = 0) -> tuple[os.stat_result, bytes]:
-    """Return what a file is and how it begins; raises OSError. What is no regular file is not read."""
-    # not blocking: opening a pipe would wait for somebody to write to it
+    """Return the stat and the first bytes of a file, no bytes unless it is a regular file; raises OSError."""
+    # O_NONBLOCK: opening a pipe would else wait for a writer
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     try:
-        found = os.fstat(descriptor)
-        return found, os.read(descriptor, count) if stat_module.S_ISREG(found.st_mode) else b""
+        info = os.fstat(descriptor)
+        return info, os.read(descriptor, count) if stat_module.S_ISREG(info.st_mode) else b""
     finally:
         os.close(descriptor)
 
 
 def encoding_of(head: bytes) -> str:
-    """Return the encoding that the first bytes of a file announce; UTF-8 if they announce none."""
+    """Return the encoding given by a byte order mark; UTF-8 if there is none."""
     return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
 
 
@@ -141,7 +141,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def utf8_of(content: FileSnapshot) -> tuple[bytes, str]:
-    """Return the text that `decode` gives, in UTF-8 and ended by `PADDING`, and its note; makes no large string."""
+    """Return what `decode` does, but the text as UTF-8 bytes that end in `PADDING`; makes no large string."""
     encoding = encoding_of(content.padded)
     try:
         for _ in _decoded(content, encoding, "strict"):
@@ -176,13 +176,13 @@ def _read_all(descriptor: int, max_bytes: int) -> list[bytes]:
 
 
 def file_stat(info: os.stat_result) -> FileStat:
-    """Return what a scan compares of a file."""
+    """Return the fields of a stat that a scan compares."""
     return FileStat(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
 def is_unchanged(known: Known, info: os.stat_result, wall_ns: int) -> bool:
-    """Tell whether a stat, made at this time of day, proves that a file holds what was read of it."""
-    # Of the device nothing is compared: on an overlay each file may name another one than its folder does.
+    """Return whether a stat made at `wall_ns` proves that the content is what was read before."""
+    # The device is not compared: on an overlay file system a file may have another device number than its folder.
     then = known.stat
     return (
         info.st_ino == then.inode
@@ -194,7 +194,7 @@ def is_unchanged(known: Known, info: os.stat_result, wall_ns: int) -> bool:
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object that a file of ours, or of another program, holds; empty if it is missing or spoilt."""
+    """Return the JSON object in a file, read up to 1 MiB; empty if it is missing, unreadable or no JSON object."""
     try:
         with path.open("rb") as file:
             value = json.loads(file.read(1 << 20))
@@ -203,11 +203,14 @@ def read_json_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Open a file for reading without following a symlink, or waiting at a pipe for a writer."""
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN_FILE = READ_FLAGS | os.O_NOCTTY
+_OPEN_FOLDER = FOLDER_FLAGS | os.O_NOFOLLOW
 
 _SYS_OPENAT2 = 437
-"""The same on every architecture that Python runs on, since numbers were shared from 424 on."""
+"""The same on every architecture that Python runs on: Linux shares call numbers from 424 on."""
 _NO_MAGICLINKS, _NO_SYMLINKS, _RESOLVE_BENEATH = 0x02, 0x04, 0x08
 _RETRIES = 8
 
@@ -221,15 +224,15 @@ class _OpenHow(ctypes.Structure):
 def open_below(base: Path, relative: str, *, follow_symlinks: bool = False) -> int:
     """Open a file below `base` for reading, so that no symlink, `..` or later swap leads out of it.
 
-    With `follow_symlinks` a link may lead elsewhere below `base`. Returns a descriptor to be closed by the caller.
-    Raises OSError: ELOOP for a symlink on the way, PermissionError for one that leads out.
+    With `follow_symlinks` a link may lead elsewhere below `base`. Returns a descriptor that the caller closes.
+    Raises OSError: ELOOP for a symlink in the path, PermissionError for a followed link that leads out of `base`.
     """
     parts = [part for part in relative.split("/") if part not in ("", ".")]
     if not parts or ".." in parts or "\0" in relative:
         raise FileNotFoundError(relative)
     if follow_symlinks:
         base, parts = _resolved(base, parts)
-    folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.open(base, FOLDER_FLAGS)
     try:
         return _openat2(folder, "/".join(parts)) if has_openat2() else walk(folder, parts)
     finally:
@@ -251,10 +254,10 @@ def walk(folder: int, parts: Sequence[str]) -> int:
 
 @functools.cache
 def has_openat2() -> bool:
-    """Tell whether this kernel has the call and lets us use it."""
+    """Return whether this kernel has `openat2` and allows it."""
     if not sys.platform.startswith("linux"):
         return False
-    root = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    root = os.open("/", FOLDER_FLAGS)
     try:
         os.close(_openat2(root, "."))
     except OSError:
@@ -271,7 +274,7 @@ def _openat2(folder: int, relative: str) -> int:
         descriptor: int = _syscall()(_SYS_OPENAT2, folder, path, ctypes.byref(how), ctypes.sizeof(how))
         if descriptor >= 0:
             return descriptor
-        # EAGAIN: something was renamed meanwhile
+        # EAGAIN: a folder was renamed during the call
         if ctypes.get_errno() not in (errno.EAGAIN, errno.EINTR):
             break
     code = ctypes.get_errno()
@@ -287,7 +290,7 @@ def _syscall() -> "ctypes._FuncPointer":
 
 
 def _resolved(base: Path, parts: Sequence[str]) -> tuple[Path, list[str]]:
-    """Follow the links now; what is opened afterwards has none, so that a later swap is noticed."""
+    """Resolve all links now. The result has none, so that a link swapped in before the open causes an error."""
     real = base.resolve()
     target = base.joinpath(*parts).resolve()
     if not target.is_relative_to(real):

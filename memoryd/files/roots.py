@@ -1,13 +1,13 @@
-"""The roots of a workspace: where to look for documents, what a missing root means, and what lies outside of all roots.
+"""The roots of a workspace: where documents are searched, what a missing root means, and files outside of all roots.
 
-It also finds the roots on a file system that other machines write to, where a change causes no event: Linux lists
+Also finds the roots on file systems that other machines may write to, where a change causes no event. Linux lists
 mounts in `/proc/self/mountinfo`, see proc_pid_mountinfo(5).
 """
 
 import glob
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from pathlib import Path
 
@@ -35,9 +35,9 @@ from memoryd.files.scanner import RootReport, RootState, Scan, ScanRoot, ScanRul
 
 
 def workspace_roots(workspace: Path, extra_paths: Iterable[str], team: TeamSection | None = None) -> list[ScanRoot]:
-    """Return the default roots and the configured extra ones; an extra path may be `~`, relative or a glob.
+    """Return the default roots and the configured extra ones; an extra path may begin with `~`, be relative, or a glob.
 
-    A glob stands for what it matches now, and for itself if that is nothing. What others of a team share comes last.
+    A glob gives a root for each match, or one root of its own if nothing matches. The team's shared folders come last.
     """
     defaults = [ScanRoot(workspace / name) for name in (*ROOT_FILES, *ROOT_FOLDERS)]
     shared = [] if team is None else team_roots(team)
@@ -45,7 +45,7 @@ def workspace_roots(workspace: Path, extra_paths: Iterable[str], team: TeamSecti
 
 
 def team_roots(team: TeamSection) -> list[ScanRoot]:
-    """Return where the notes lie that the others of a team share: a folder for each person. Blocks."""
+    """Return the shared notes of the other team members as roots, one folder for each person. Blocks."""
     notes, person = team.notes_folder, team.person
     try:
         with os.scandir(notes) as entries:
@@ -57,12 +57,12 @@ def team_roots(team: TeamSection) -> list[ScanRoot]:
 
 
 def folders_by_prefix(roots: Iterable[ScanRoot]) -> dict[str, Path]:
-    """Return the folder of each prefix of names, such as `alice:`."""
+    """Return the folder for each name prefix, such as `alice:`."""
     return {root.name_prefix: root.path for root in roots if root.name_prefix}
 
 
 def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> tuple[Path, str]:
-    """Return the trusted folder a document lies beneath, and its path from there."""
+    """Return the trusted folder that contains a document, and its path from there."""
     if person_of(path):
         for root in roots:
             if root.name_prefix and path.startswith(root.name_prefix):
@@ -77,11 +77,11 @@ def base_of(path: RelativePath, workspace: Path, roots: Iterable[ScanRoot]) -> t
 
 
 def unseen_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRules) -> set[RelativePath]:
-    """Return the indexed files whose absence from a scan proves nothing.
+    """Return the indexed files whose absence from a scan does not prove that they were deleted.
 
-    - They are a root that is missing, or lie under one; a file that need not be there, such as MEMORY.md, is none.
-    - They lie under a folder that could not be listed.
-    - They were read on another device than the one their folder is on now: it was unmounted, or mounted over.
+    - The file is a missing root or lies below one. An optional root file, such as MEMORY.md, does not count.
+    - The file, or a folder above it, could not be read.
+    - The file was read from another device than the one its folder is on now: that was unmounted, or mounted over.
     """
     folders: list[str] = [path for path in seen.unreadable if path.endswith("/")]
     listed: set[str] = set(seen.unreadable)
@@ -101,36 +101,38 @@ def unseen_files(seen: Scan, known: Mapping[RelativePath, Known], rules: ScanRul
 
 
 def vanished_roots(seen: Scan, known: Mapping[RelativePath, Known], workspace: Path) -> list[RootReport]:
-    """Report each root that a glob matched before and matches no more, if the index still has files of it.
+    """Report each root that a glob matched earlier and no longer matches, if the index still has files of it.
 
-    A file that went from a folder which is still there is not reported: it was deleted.
+    A matched file whose folder still exists is not reported: it was deleted.
     """
     patterns = {report.root.pattern for report in seen.roots} - {""}
     listed = tuple(f"{report.root.path}{os.sep}" for report in seen.roots if report.state is RootState.OK)
     absent = (path for path in known if path not in seen.files) if patterns else ()
     places = [place for path in absent if not (place := os.path.normpath(workspace / path)).startswith(listed)]
-    found: dict[str, str] = {}
+    missing: dict[str, str] = {}
     for place, pattern in product(places, patterns):
         folders = (str(folder) for folder in reversed((Path(place), *Path(place).parents)))
         outermost = next((folder for folder in folders if matches(pattern, folder)), None)
-        # when the file itself was matched, and its folder is still there, it was deleted
+        # a file that the pattern matched itself, and whose folder still exists, was deleted
         if outermost and not (outermost == place and Path(place).parent.is_dir()):
-            found[outermost] = pattern
+            missing[outermost] = pattern
     return [
         RootReport(
             ScanRoot(Path(top), is_optional=False, pattern=pattern), RootState.MISSING, 0, f"{pattern} matched it"
         )
-        for top, pattern in found.items()
+        for top, pattern in missing.items()
     ]
 
 
 def _device_of(path: RelativePath, rules: ScanRules, seen: Scan) -> int | None:
-    """Return the device of the innermost folder above the path that the scan listed; None when there is none."""
+    """Return the device of the innermost listed folder above a path, else that of the workspace.
+
+    -1, which is no device, if the workspace was not listed; None for a path outside of it without a listed folder.
+    """
     top, folder = str(rules.workspace), os.path.normpath(rules.place(path))
     while (folder := os.path.dirname(folder)) not in (top, os.sep):  # noqa: PTH120
         if folder in seen.folders:
             return seen.folders[folder][0]
-    # -1 is no device: the workspace itself was not listed
     return None if folder == os.sep else seen.workspace_device or -1
 
 
@@ -139,8 +141,8 @@ def _extra_roots(workspace: Path, extra: str) -> list[ScanRoot]:
     if not is_glob(str(path)):
         return [ScanRoot(path, is_optional=False, takes_media=True)]
     # Path.glob takes no absolute pattern
-    found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))] or [path]  # noqa: PTH207
-    return [ScanRoot(match, is_optional=False, takes_media=True, pattern=str(path)) for match in found]
+    paths = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))] or [path]  # noqa: PTH207
+    return [ScanRoot(match, is_optional=False, takes_media=True, pattern=str(path)) for match in paths]
 
 
 ReadMounts = Callable[[], str]
@@ -154,50 +156,45 @@ _ESCAPE = expression(r"\\([0-7]{3})")
 
 
 class Mount(Struct, frozen=True):
-    """A file system at a place."""
+    """A mounted file system: its mount point and type."""
 
     point: str
     kind: str
 
     @property
     def is_remote(self) -> bool:
-        """Whether others than this machine may write to it; an unknown FUSE is taken for one."""
+        """Whether other machines may write to it; assumed of an unknown FUSE type."""
         return self.kind in _REMOTE or (self.kind.startswith("fuse") and self.kind not in _LOCAL_FUSE)
 
 
 def parse_mounts(table: str) -> list[Mount]:
-    """Return the mounts in their order; a later one hides those at the same place. What is no such line is left out."""
-    found = (_mount(line.split(" ")) for line in table.splitlines())
-    return [mount for mount in found if mount is not None]
+    """Return the mounts in table order, skipping malformed lines; a later mount hides earlier ones at its point."""
+    return [mount for line in table.splitlines() if (mount := _mount(line.split(" "))) is not None]
 
 
-def remote_mounts(mounts: Iterable[Mount], paths: Iterable[str]) -> list[Mount]:
-    """Return the remote mounts that the paths (absolute, without symlinks) lie on, each once."""
-    table = list(mounts)
-    holding = (_mount_of(path, table) for path in paths)
-    return list(dict.fromkeys(mount for mount in holding if mount is not None and mount.is_remote))
+def remote_mounts(mounts: Sequence[Mount], paths: Iterable[str]) -> list[Mount]:
+    """Return the remote mounts that contain the paths (absolute, without symlinks), each once."""
+    containing = (_mount_of(path, mounts) for path in paths)
+    return list(dict.fromkeys(mount for mount in containing if mount is not None and mount.is_remote))
 
 
 def _mount(fields: list[str]) -> Mount | None:
-    """Read `36 35 98:0 /root /point options [optional …] - kind source options`."""
+    """Parse the fields of `36 35 98:0 /root /point options [optional …] - kind source options`; None if malformed."""
     if len(fields) < 10 or "-" not in fields[6:]:
         return None
     kind = fields[fields.index("-", 6) + 1]
     return Mount(_ESCAPE.sub(lambda code: chr(int(code[1], 8)), fields[4]), kind)
 
 
-def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """Return the innermost mount above a path, the latest where several stand at one place."""
-    found: Mount | None = None
-    for mount in mounts:
-        is_above = path == mount.point or path.startswith(mount.point.rstrip("/") + "/")
-        if is_above and (found is None or len(mount.point) >= len(found.point)):
-            found = mount
-    return found
+def _mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
+    """Return the innermost mount that contains a path; of several at one point, the latest."""
+    above = [mount for mount in mounts if path == mount.point or path.startswith(mount.point.rstrip("/") + "/")]
+    # reversed: max returns the first of equals
+    return max(reversed(above), key=lambda mount: len(mount.point), default=None)
 
 
 def read_mounts() -> str:
-    """Return the table of mounts; empty where the system has none."""
+    """Return the mount table as text; empty if the system has none."""
     try:
         return TABLE.read_text(errors="surrogateescape")
     except OSError:
@@ -205,18 +202,18 @@ def read_mounts() -> str:
 
 
 def remote_reason(folders: Iterable[Path], read: ReadMounts) -> str:
-    """Say why events do not tell of every change below these folders; empty if they do."""
+    """Return why file events miss changes below these folders; empty if they do not."""
     mounts = remote_mounts(parse_mounts(read()), (os.path.realpath(folder) for folder in folders))
     if not mounts:
         return ""
     places = ", ".join(f"{mount.point} is {mount.kind}" for mount in mounts)
-    return f"{places}, where no event tells what another machine changes"
+    return f"{places}, where no event reports what another machine changes"
 
 
 def roots_and_rules(
     agent: Agent, *, max_file_bytes: int, media: MediaRules | None = None
 ) -> tuple[list[ScanRoot], ScanRules]:
-    """Return where the agent's notes lie and what is left out now, without a grace for changed rules. Blocks."""
+    """Return the agent's roots and current rules; changed rules apply at once, without the grace period. Blocks."""
     search, workspace = agent.memory_search, Path(os.path.realpath(agent.workspace))
     now = IgnoreTimings(settle=0, grace=0)
     ruling = IgnoreFile(workspace, exclude=search.exclude, timings=now, follow_symlinks=search.follow_symlinks).look()
@@ -235,32 +232,32 @@ def roots_and_rules(
 
 MAX_FILES = 1000
 MAX_ENTRIES = 20_000
-"""How many entries are looked at in all folders together, those nearest to the top first."""
+"""How many folder entries are checked in all, level by level from the top."""
 _HEAD_BYTES = 64 * 1024
 
 
 def count_outside(
     seen: Scan, rules: ScanRules, *, max_files: int = MAX_FILES, max_entries: int = MAX_ENTRIES
 ) -> OutsideCount:
-    """Count the Markdown files below the workspace that a scan did not come upon; blocks, so run it in a thread.
+    """Count the Markdown files below the workspace that a scan did not find; blocks, so run it in a thread.
 
-    Left out are hidden, ignored and private ones, symlinks, and what cannot be read; all of them, while nobody can
-    say what is private.
+    Hidden, ignored, private and unreadable files and symlinks do not count. While the privacy rules are in doubt
+    (`hold`), nothing counts.
     """
     if rules.hold is not None or any(report.root.path == rules.workspace for report in seen.roots):
         return OutsideCount()
     known = {*seen.files, *(skipped.path for skipped in seen.skipped)}
-    found = looked_at = 0
+    count = checked = 0
     for path in islice(_documents(rules, max_entries), max_entries):
-        looked_at += 1
-        found += path is not None and path not in known and not _is_private(path, rules)
-        if found > max_files:
+        checked += 1
+        count += path is not None and path not in known and not _is_private(path, rules)
+        if count > max_files:
             return OutsideCount(max_files, is_more=True)
-    return OutsideCount(found, is_more=found > 0 and looked_at == max_entries)
+    return OutsideCount(count, is_more=count > 0 and checked == max_entries)
 
 
 def _documents(rules: ScanRules, max_entries: int) -> Iterator[RelativePath | None]:
-    """Yield one value for each entry of a folder, level by level: the path of a document, else None."""
+    """Yield a value for each entry of all folders, level by level: the path if it is a document, else None."""
     waiting = deque([(str(rules.workspace), "")])
     while waiting:
         folder, prefix = waiting.popleft()
@@ -285,7 +282,7 @@ def _is_entered(path: str, entry: os.DirEntry[str], rules: ScanRules) -> bool:
 
 
 def _is_private(path: str, rules: ScanRules) -> bool:
-    """Tell whether its front matter keeps it out; so does what cannot be read, for nobody knows."""
+    """Return whether a note is marked private; True if it cannot be read."""
     try:
         return is_private_file(rules.workspace, path, head_bytes=_HEAD_BYTES)
     except OSError:

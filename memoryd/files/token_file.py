@@ -1,4 +1,4 @@
-"""The file of a secret token: made once, for its owner alone, and read anew whenever somebody asks."""
+"""The file of a secret token: created once, readable by its owner only, and read again at each use."""
 
 import contextlib
 import os
@@ -15,9 +15,9 @@ from memoryd.files.reading import read_beginning
 from memoryd.files.writing import FileChangedError, make_private_folder, replace_file
 
 TOKEN_BYTES = 32
-"""Of chance in a token; it is written in 43 characters."""
+"""Random bytes in a token; it is written in 43 characters."""
 _TOKEN = expression(rb"[A-Za-z0-9._~+/=-]{32,512}")
-"""RFC 6750, section 2.1, of a length that nobody guesses."""
+"""The syntax of RFC 6750, section 2.1, of a length that cannot be guessed."""
 _MAX = 4096
 _HINT = "memoryctl http token --rotate makes a new one"
 
@@ -28,7 +28,7 @@ class TokenFile(Struct, frozen=True):
     path: Path
 
     def ensure(self) -> str:
-        """Return the token, made if there is no file; raises NotPermitted, StoreUnavailable."""
+        """Return the token, creating the file if it is missing; raises NotPermitted, StoreUnavailable."""
         with contextlib.suppress(FileNotFoundError):
             return self._read()
         with contextlib.suppress(FileChangedError):
@@ -36,14 +36,14 @@ class TokenFile(Struct, frozen=True):
         return self.read()
 
     def read(self) -> str:
-        """Return the token; raises NotPermitted for a file that is not ours alone, StoreUnavailable for none."""
+        """Return the token; raises NotPermitted if others can access the file, StoreUnavailable if it is missing."""
         try:
             return self._read()
         except FileNotFoundError as exc:
             raise StoreUnavailable(f"there is no token file {self.path}", hint=_HINT) from exc
 
     def rotate(self) -> str:
-        """Put a new token in the place of whatever is there, even of a link, and return it; raises StoreUnavailable."""
+        """Write and return a new token, replacing any file or link at the path; raises StoreUnavailable."""
         self._write(is_new=False)
         return self.read()
 
@@ -57,13 +57,13 @@ class TokenFile(Struct, frozen=True):
 
     def _read(self) -> str:
         try:
-            found, content = read_beginning(self.path, _MAX, os.O_NOFOLLOW)
+            info, content = read_beginning(self.path, _MAX, os.O_NOFOLLOW)
         except FileNotFoundError:
             raise
         except OSError as exc:
             why = "is a link" if self.path.is_symlink() else f"cannot be read: {exc.strerror or exc}"
             raise NotPermitted(f"the token file {self.path} {why}", hint=_HINT) from exc
-        if why := _why_not_private(found):
+        if why := why_not_ours(info) if stat.S_ISREG(info.st_mode) else "is no regular file":
             closes = f"chmod 600 {shlex.quote(str(self.path))}"
             raise NotPermitted(f"the token file {self.path} {why}", hint=f"{closes}, or {_HINT}")
         if not _TOKEN.fullmatch(content.strip()):
@@ -71,14 +71,10 @@ class TokenFile(Struct, frozen=True):
         return content.strip().decode("ascii")
 
 
-def _why_not_private(found: os.stat_result) -> str:
-    return why_not_ours(found) if stat.S_ISREG(found.st_mode) else "is no regular file"
-
-
-def why_not_ours(found: os.stat_result) -> str:
-    """Return why a file or folder is not this user's alone, after its name; empty if it is."""
-    if found.st_uid != os.geteuid():
-        return f"belongs to uid {found.st_uid}, not to us"
-    if found.st_mode & 0o077:
-        return f"is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
+def why_not_ours(info: os.stat_result) -> str:
+    """Return why a file or folder is not this user's alone, as words to follow its name; empty if it is."""
+    if info.st_uid != os.geteuid():
+        return f"belongs to uid {info.st_uid}, not to us"
+    if info.st_mode & 0o077:
+        return f"is open to others (mode {stat.S_IMODE(info.st_mode):04o})"
     return ""

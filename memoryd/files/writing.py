@@ -1,12 +1,11 @@
-"""Write a file so that a reader sees the old bytes or the new ones, never a part, and no one's change is lost.
+"""Atomic file writes: a reader sees the old bytes or the new ones, never a part, and no other writer's change is lost.
 
-Only this module puts a new file in place of another, but for models: one that was downloaded or converted is far too
-large to be handed over as bytes, so `models` renames the finished file itself.
+Only this module replaces files, with one exception: a downloaded or converted model is far too large to pass as bytes,
+so `models` renames the finished file itself.
 
-New bytes go to a draft, a hidden file beside the target. Its writer holds a lock on it, which ends with the process,
-so that drafts left by a kill are known from those still being written. Two files change places in one step:
-`renameat2(2)` with RENAME_EXCHANGE, `renamex_np(2)` on macOS. A folder lock keeps other writers of ours out; editors
-do not know it.
+New bytes go to a draft, a hidden file beside the target. Its writer locks the draft. The lock ends with the process, so
+a draft without a lock was left behind by a killed process. Two files are exchanged in one step: `renameat2(2)` with
+RENAME_EXCHANGE, `renamex_np(2)` on macOS. A folder lock keeps our other writers out; editors ignore it.
 """
 
 import contextlib
@@ -28,11 +27,11 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
-from memoryd.files.reading import file_stat
+from memoryd.files.reading import FOLDER_FLAGS, READ_FLAGS, file_stat
 
 
 class FileChangedError(Exception):
-    """The file is another one than was read; nothing was written. Read it again."""
+    """The file has changed since it was read; nothing was written. Read it again."""
 
 
 def replace_file(
@@ -44,21 +43,21 @@ def replace_file(
     syncs_folder: bool = True,
     replaced: list[int] | None = None,
 ) -> FileStat | None:
-    """Write a file whole, or leave what is there and raise OSError; return its stat, None if it is another's already.
+    """Write a complete file, or raise OSError and leave the old one; return its stat, None if it was replaced since.
 
-    `expected` makes it a compare-and-swap: FileChangedError is raised unless the file is still the one whose stat
-    `read_snapshot` returned, or unless there is none. None writes over whatever is there. A new file is for its owner
-    alone (mode 0600); one that was expected keeps its mode. `is_durable`: it outlasts a loss of power, too.
-    Without `syncs_folder` the old file, whole, may stand there again after one, until `sync_folder` is called.
-    `replaced` gets a descriptor of the old file, as `draft_beside` says.
+    `expected` makes it a compare-and-swap: FileChangedError is raised unless the file still has this stat, which
+    `read_snapshot` returned, or does not exist ("absent"). None overwrites any file. A new file has mode 0600; an
+    expected file keeps its mode. With `is_durable` the new file survives a loss of power; without `syncs_folder` the
+    complete old file may be back after one, until `sync_folder` is called. `replaced` gets a descriptor of the old
+    file, see `draft_beside`.
     """
     with draft_beside(path, replaced) as (draft, file):
         file.write(data)
         file.flush()
         if is_durable:
-            # before the rename: else the name may outlive a loss of power and the bytes not
+            # before the rename: else a loss of power may leave the new name without the bytes
             os.fsync(file.fileno())
-        ours = _save_identity(draft)
+        ours = _save_identity(draft.lstat())
         if expected is None:
             draft.replace(path)
         else:
@@ -67,19 +66,19 @@ def replace_file(
     if is_durable and syncs_folder:
         sync_folder(path.parent)
     after = _stat_of(path)
-    return file_stat(after) if after is not None and _stat_identity(after) == ours else None
+    return file_stat(after) if after is not None and _save_identity(after) == ours else None
 
 
 def write_private(path: Path, data: bytes, *, is_durable: bool = False) -> None:
-    """Write a file whole, over whatever is there, into a folder that is made where it is missing; raises OSError."""
+    """Write a complete file with mode 0600, overwriting any, and create its folder if missing; raises OSError."""
     make_private_folder(path.parent)
     replace_file(path, data, is_durable=is_durable)
 
 
 def remove_file(path: Path, expected: FileStat) -> None:
-    """Remove a file that is still the one that was read; raises FileChangedError if it is not, or OSError.
+    """Remove a file if it is still the one that was read; raises FileChangedError if not, or OSError.
 
-    No writer of ours comes in between, for it takes the same lock; an editor may.
+    The folder lock keeps our other writers out between check and removal, but not editors.
     """
     with locked_folder(path.parent):
         _check_unchanged(path, expected)
@@ -87,7 +86,7 @@ def remove_file(path: Path, expected: FileStat) -> None:
 
 
 def _check_unchanged(path: Path, expected: FileStat) -> os.stat_result:
-    """Return what is at a path; raises FileChangedError if it is another file, or somebody is about to write it."""
+    """Return the stat of a file; raises FileChangedError if it has changed, or is open for writing."""
     stat = _stat_of(path)
     if stat is None or file_stat(stat) != replace(expected, device=stat.st_dev):
         raise FileChangedError(f"{path.name} has changed since it was read")
@@ -96,22 +95,22 @@ def _check_unchanged(path: Path, expected: FileStat) -> os.stat_result:
 
 
 def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> None:
-    """Put the draft in place of the file that is expected.
+    """Put the draft in place of the expected file.
 
-    The lock keeps other writers of ours out, but no editor: it may save at any moment, also between the comparison
-    and the rename, which would throw away what it saved. So the two files change places in one step, and what came
-    out is compared once more; where it is the editor's, or an editor is about to write into it, they change back.
+    The lock keeps our other writers out, but no editor. An editor may save between the comparison and a rename, which
+    would discard what it saved. So the two files are exchanged in one step, and the old file is compared once more;
+    if it is the editor's, or is open for writing, the exchange is reversed.
     """
     if expected == "absent":
         try:
-            # unlike a rename, a link never takes the place of what is there
+            # unlike a rename, a link never replaces an existing file
             os.link(draft, path)
         except FileExistsError as exc:
             raise FileChangedError(f"{path.name} has been made meanwhile") from exc
         return
     before = _check_unchanged(path, expected)
     draft.chmod(stat_module.S_IMODE(before.st_mode))
-    ours = _save_identity(draft)
+    ours = _save_identity(draft.lstat())
     try:
         is_exchanged = exchange(draft, path)
     except FileNotFoundError as exc:
@@ -121,12 +120,12 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
         draft.replace(path)
         return
     out = draft.lstat()
-    # a rename sets the ctime, and nothing else; so an edit in place that sets back its time is not seen here
+    # a rename changes only the ctime, so it is not compared; an edit in place that resets its mtime goes unnoticed
     if file_stat(out) != replace(expected, device=out.st_dev, ctime_ns=out.st_ctime_ns):
         _put_back(draft, path, ours)
         raise FileChangedError(f"{path.name} has changed since it was read")
     try:
-        # one that it had opened before the exchange, perhaps emptied, and writes into now
+        # an editor may have opened, perhaps truncated, the old file before the exchange and be writing into it now
         _check_closed(draft, path.name)
     except FileChangedError:
         _put_back(draft, path, ours)
@@ -134,16 +133,17 @@ def _swap(draft: Path, path: Path, expected: FileStat | Literal["absent"]) -> No
 
 
 def _check_closed(path: Path, name: str) -> None:
-    """Raise FileChangedError where somebody has a file open to write into it.
+    """Raise FileChangedError if any process has the file open for writing.
 
-    A read lease is given only where nobody has, see fcntl(2); macOS has none, and a network disk may have none.
+    A read lease is granted only if none has, see fcntl(2). macOS has no leases, and a network disk may have none.
     """
     if sys.platform == "darwin":
         return
     with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, READ_FLAGS)
         try:
-            # who opens it in these microseconds waits for us, and the signal that tells us so is one that is ignored
+            # a process that opens the file in these microseconds waits for us; the kernel's signal about it is SIGURG,
+            # which is ignored
             fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         except BlockingIOError as exc:
@@ -153,20 +153,16 @@ def _check_closed(path: Path, name: str) -> None:
 
 
 def _put_back(draft: Path, path: Path, ours: tuple[int, int, int]) -> None:
-    """Give the editor's file its place again, unless the editor has saved over ours, or removed it."""
+    """Put the editor's file back in place, unless the editor has since saved over ours, or removed it."""
     with contextlib.suppress(FileNotFoundError):
         exchange(draft, path)
-        if _save_identity(draft) != ours:
-            # saved once more in between, over ours or into it: that one stays
+        if _save_identity(draft.lstat()) != ours:
+            # the editor saved again in between, over our file or into it: keep that version
             exchange(draft, path)
 
 
-def _save_identity(path: Path) -> tuple[int, int, int]:
-    """Return what tells one save of a file from another."""
-    return _stat_identity(path.lstat())
-
-
-def _stat_identity(stat: os.stat_result) -> tuple[int, int, int]:
+def _save_identity(stat: os.stat_result) -> tuple[int, int, int]:
+    """Return values that identify one save of a file."""
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
@@ -178,20 +174,20 @@ def _stat_of(path: Path) -> os.stat_result | None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder for its owner alone where there is none, with those above it; raises OSError."""
+    """Create a folder with mode 0700 if it is missing, and its parents; raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def sync_file(path: Path) -> None:
-    """Have a file outlast a loss of power, whoever wrote it."""
+    """Make a file's content survive a loss of power."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the name outlast a loss of power; the bytes are on the disk already, so that a refusal costs little."""
+    """Make the names in a folder survive a loss of power. Errors are ignored: the bytes are on disk already."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(folder, FOLDER_FLAGS)
         try:
             os.fsync(descriptor)
         finally:
@@ -201,16 +197,16 @@ def sync_folder(folder: Path) -> None:
 _PREFIX = ".memoryd-"
 _SUFFIX = ".draft"
 _NAME = expression(rf"{re.escape(_PREFIX)}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
-"""Between the two stand eight letters, by chance."""
+"""Eight random characters between prefix and suffix."""
 
 
 @contextlib.contextmanager
 def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tuple[Path, IO[bytes]]]:
-    """Make an empty draft for a file, for its owner alone (mode 0600), that is gone at the end unless it was renamed.
+    """Create an empty draft (mode 0600) for a file; it is removed at the end unless it was renamed.
 
-    After an exchange the old file has its name, and goes. `replaced` then gets a descriptor of it, which the caller
-    closes when there is time: to free the space of a file may take half as long as to write it. Until then, or until
-    the process ends, it is a file without a name.
+    After an exchange the old file has the draft's name, and is removed. `replaced` then gets a descriptor of the old
+    file, which the caller closes later: freeing a file's space may take half as long as writing it. Until then, or
+    until the process ends, the old file exists without a name.
     """
     draft, descriptor = _make_draft(path.parent)
     try:
@@ -219,17 +215,17 @@ def draft_beside(path: Path, replaced: list[int] | None = None) -> Iterator[tupl
     finally:
         if replaced is not None:
             with contextlib.suppress(OSError):
-                replaced.append(os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+                replaced.append(os.open(draft, READ_FLAGS))
         draft.unlink(missing_ok=True)
 
 
 def remove_drafts(folder: Path) -> int:
-    """Remove the drafts in a folder that nobody is writing any more, and return how many; raises OSError."""
+    """Remove the drafts in a folder that have no writer any longer, and return how many; raises OSError."""
     try:
         drafts = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
         if not drafts:
             return 0
-        # while two files change places, the draft may be what an editor saved a moment ago
+        # during an exchange the draft may be what an editor has just saved
         with locked_folder(folder):
             return sum(map(_remove_draft, drafts))
     except (FileNotFoundError, NotADirectoryError):
@@ -247,15 +243,14 @@ def _make_draft(folder: Path) -> tuple[Path, int]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return draft, descriptor
-        # taken for one of the dead before it was locked
+        # removed as an abandoned draft before it was locked
         os.close(descriptor)
 
 
 def _remove_draft(draft: Path) -> bool:
-    """Remove a draft unless it is being written, or is no file; return whether it was removed."""
+    """Remove a draft unless it is being written, or is no regular file; return whether it was removed."""
     try:
-        # a pipe of that name must not keep us waiting
-        descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(draft, READ_FLAGS)
     except OSError:
         return False
     try:
@@ -264,7 +259,7 @@ def _remove_draft(draft: Path) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         draft.unlink(missing_ok=True)
     except OSError:
-        # held by its writer, or on a disk without locks, where nobody can tell
+        # locked by its writer, or on a disk without locks, where that is unknown
         return False
     finally:
         os.close(descriptor)
@@ -275,20 +270,20 @@ _AT_FDCWD = -100
 _EXCHANGE = 1 << 1
 """RENAME_EXCHANGE, and RENAME_SWAP of macOS: the same number by chance."""
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
-"""What a kernel, a disk or a sandbox answers that does not know the call."""
+"""Errors of a kernel, disk or sandbox without the call."""
 
 
-def exchange(one: Path, other: Path) -> bool:
-    """Let two files of one disk change places; return False if that cannot be done here. Raises OSError."""
+def exchange(first: Path, second: Path) -> bool:
+    """Exchange two files of one disk atomically; return False if the system cannot. Raises OSError."""
     call = _call()
     if call is None:
         return False
-    if call(os.fsencode(one), os.fsencode(other)) == 0:
+    if call(os.fsencode(first), os.fsencode(second)) == 0:
         return True
     code = ctypes.get_errno()
     if code in _UNABLE:
         return False
-    raise OSError(code, os.strerror(code), str(other))
+    raise OSError(code, os.strerror(code), str(second))
 
 
 @functools.cache
@@ -299,30 +294,30 @@ def _call() -> Callable[[bytes, bytes], int] | None:
     if function is None:
         return None
     if sys.platform == "darwin":
-        return lambda one, other: int(function(one, other, ctypes.c_uint(_EXCHANGE)))
-    return lambda one, other: int(function(_AT_FDCWD, one, _AT_FDCWD, other, ctypes.c_uint(_EXCHANGE)))
+        return lambda first, second: int(function(first, second, ctypes.c_uint(_EXCHANGE)))
+    return lambda first, second: int(function(_AT_FDCWD, first, _AT_FDCWD, second, ctypes.c_uint(_EXCHANGE)))
 
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which two threads of one process do not hold at once either. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Hold an exclusive lock on a folder; it excludes other threads of this process, too. Raises OSError."""
+    descriptor = os.open(folder, FOLDER_FLAGS)
     try:
-        # a network disk may know no locks on folders
+        # a network disk may have no folder locks
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        # the lock ends with it
+        # releases the lock
         os.close(descriptor)
 
 
 @contextlib.contextmanager
 def streamed_file(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
-    """Give a file to write to, for its owner alone (mode 0600), which takes its place when the block ends well.
+    """Yield a file (mode 0600) to write to; it is moved to `path` if the block ends without an error.
 
-    With `replaces` it does so over what is there; without, it raises FileChangedError if anything is. Raises OSError
-    where the disk stands in the way; then, and when the block raises, what was there stays.
+    With `replaces` it replaces any file at `path`; without, FileChangedError is raised if there is one. Also raises
+    OSError. After an error, also one of the block, `path` is unchanged.
     """
     with draft_beside(path) as (draft, file):
         yield file
@@ -331,7 +326,7 @@ def streamed_file(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
             draft.replace(path)
             return
         try:
-            # unlike a rename, a link never takes the place of what is there
+            # unlike a rename, a link never replaces an existing file
             os.link(draft, path)
         except FileExistsError as exc:
             raise FileChangedError(f"{path.name} is there already") from exc

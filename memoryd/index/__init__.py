@@ -1,1 +1,1 @@
-"""The loops that keep an index equal to a disk, and give its passages vectors."""
+"""Indexing: loops that keep an index equal to the disk, and embed its passages."""

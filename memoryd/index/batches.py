@@ -1,7 +1,7 @@
-"""Reads files in batches and commits what they hold; what a round has no time for is left to the next ones.
+"""Reads files in batches and commits them; files that a round has no time for are left to the next rounds.
 
-A first index of many files takes minutes. What is saved or asked for meanwhile does not wait for it: between two
-batches a round ends, and the next one begins with what is new.
+The first index of many files takes minutes. Notes saved and queries made during that time do not wait for it: the round
+ends between two batches, and the next round begins with the new files.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ from memoryd.index.threads import in_thread
 from memoryd.index.triggers import ScanTriggers
 
 BATCH_SECONDS = 1.0
-"""How long a batch may take, since what is saved meanwhile waits for the end of it; fewer files are in one then."""
-FEWEST_FILES = 8
-"""In a batch, however slow the machine is: each has a transaction of its own."""
+"""How long a batch may take, since a newly saved file waits for its end; on slow machines batches have fewer files."""
+MIN_FILES = 8
+"""Fewest files in a batch, however slow the machine is: each batch has its own transaction."""
 
 
 class BatchReader(Struct, kw_only=True):
-    """Reads and commits for one indexer; each batch is a sign of `pulse`."""
+    """Reads and commits batches for one indexer; `pulse` beats after each batch."""
 
     executor: Executor
     table: FileTable
@@ -44,24 +44,24 @@ class BatchReader(Struct, kw_only=True):
     committer: Committer
     pulse: Pulse
     _rest: dict[RelativePath, bool] = {}
-    """What was left, and whether each is to be cut anew whatever it holds."""
+    """Files left to read; True if the file is to be cut again even if unchanged."""
     _left: Mapping[RelativePath, FileStat] = {}
-    """The files as the round saw them that left it."""
-    _most_files: int = READ_AHEAD_FILES
-    """So many are read and committed in time, as fast as it went last."""
+    """The files as seen by the round that left them."""
+    _max_files: int = READ_AHEAD_FILES
+    """How many files a batch may have to end in time, at the last pace."""
 
     @property
     def rest(self) -> Set[RelativePath]:
-        """What is left of earlier rounds, whose plans named it."""
+        """Files left to read by earlier rounds."""
         return self._rest.keys()
 
     @property
     def is_forced(self) -> bool:
-        """Whether one of these files is to be cut anew, whatever it holds."""
+        """Whether any of these files is to be cut again even if unchanged."""
         return any(self._rest.values())
 
     def is_fresh(self, path: RelativePath, work: ScanCycle) -> bool:
-        """Tell whether a file is to be read for another reason than that it was left, or in another way."""
+        """Return whether a file is new to the backlog, has changed since, or is now to be cut again."""
         if path not in self._rest or (work.is_forced and not self._rest[path]):
             return True
         return self._left.get(path) != work.seen.files[path]
@@ -70,17 +70,17 @@ class BatchReader(Struct, kw_only=True):
         self,
         paths: Sequence[RelativePath],
         work: ScanCycle,
-        most_bytes: int = READ_AHEAD_BYTES,
+        max_bytes: int = READ_AHEAD_BYTES,
         *,
         is_over: Callable[[], bool] = lambda: False,
     ) -> list[RelativePath]:
-        """Read files and commit what they hold, until it is over; return those that changed meanwhile."""
+        """Read files and commit them until `is_over`; return those that changed while they were read."""
         again: list[RelativePath] = []
-        batches = work.batches(paths, most_bytes, lambda: self._most_files)
+        batches = work.batches(paths, max_bytes, lambda: self._max_files)
         readings = await self._read(work, next(batches, []))
         while readings:
             batch, began = [] if is_over() else next(batches, []), time.monotonic()
-            # one thread writes while another reads ahead; if the commit fails, what is read ahead is dropped with it
+            # one thread writes while another reads ahead; if the commit fails, the batch read ahead is dropped, too
             ahead, _ = await asyncio.gather(self._read(work, batch), self.committer.commit(readings, work))
             self._note_pace(len(readings), time.monotonic() - began)
             again += [reading.path for reading in readings if reading.status is ReadStatus.AGAIN]
@@ -93,19 +93,19 @@ class BatchReader(Struct, kw_only=True):
         return again
 
     async def read_rest(
-        self, later: Sequence[RelativePath], work: ScanCycle, *, without: Set[RelativePath], least: float
+        self, later: Sequence[RelativePath], work: ScanCycle, *, excluded: Set[RelativePath], min_seconds: float
     ) -> list[RelativePath]:
-        """Do the same with `later` and all that is left, `without` some, until there is news.
+        """Add `later` to the files left, except those in `excluded`, and read and commit them until there is news.
 
-        At least for the seconds `least`, and for one batch: however often somebody asks, there is an end.
+        Continues for at least `min_seconds` and one batch, so that frequent queries cannot stop progress.
         """
         self._rest = queued(self._rest, later, work)
-        for path in without:
+        for path in excluded:
             self._rest.pop(path, None)
-        self._left, until = work.seen.files, time.monotonic() + least
+        self._left, until = work.seen.files, time.monotonic() + min_seconds
         again: list[RelativePath] = []
         for is_forced in {*self._rest.values()}:
-            cycle = replace(work, held=self.table.view(is_forced=is_forced), came_from={}, is_forced=is_forced)
+            cycle = replace(work, known=self.table.view(is_forced=is_forced), old_paths={}, is_forced=is_forced)
             paths = [path for path, forced in self._rest.items() if forced is is_forced]
             again += await self.read(
                 paths, cycle, is_over=lambda: time.monotonic() >= until and self.triggers.has_news()
@@ -114,7 +114,7 @@ class BatchReader(Struct, kw_only=True):
 
     def _note_pace(self, files: int, seconds: float) -> None:
         in_time = READ_AHEAD_FILES if seconds <= 0 else int(files * BATCH_SECONDS / seconds)
-        self._most_files = min(max(in_time, FEWEST_FILES), READ_AHEAD_FILES)
+        self._max_files = min(max(in_time, MIN_FILES), READ_AHEAD_FILES)
 
     async def _read(self, work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
         return await in_thread(self.executor, lambda: read_under_the_rules(work, batch))

@@ -1,7 +1,7 @@
-"""From readings to the index: commits, the removal of documents, and the paths that are hidden until they are removed.
+"""From readings to the index: commits, removal of documents, and paths that are hidden until they are removed.
 
-Each file is committed whole, and the file table follows the commit. The commit of a large note takes seconds and can be
-broken off for small ones. Of what may be private every trace is removed.
+Each file is committed as a whole, and the file table is updated after the commit. The commit of a large note takes
+seconds and can be broken off in favour of small notes. If a note may be private, every trace of it is removed.
 """
 
 import asyncio
@@ -31,31 +31,30 @@ from memoryd.store.index.documents import Entries, FileContent, FileRow, Rename
 log = structlog.get_logger(__name__)
 
 MAX_YIELDS = 3
-"""So often the commit of a large note is put off for smaller ones; then they wait for it."""
+"""How often the commit of a large note is put off for smaller notes; after that they wait for it."""
 PUT_OFF_SECONDS = 2.0
-"""How long a rewriting, which takes a tenth of a second for 10 MB of notes and more on a busy machine, gives way to
-questions."""
+"""How long a rewrite is put off for queries; it takes 0.1 s for 10 MB of notes, and longer on a busy machine."""
 REWRITING_SHARE = 10
-"""While files wait to be read, rewritings that follow each other take at most one part in so many of the time."""
+"""While files wait to be read, repeated rewrites take at most 1/`REWRITING_SHARE` of the time."""
 
 
 class Cut(Struct):
-    """A large note that is read and cut aside."""
+    """A large note that is read and cut in the background."""
 
     path: RelativePath
     work: ScanCycle
     readings: "asyncio.Future[list[Reading]]"
     give_up: threading.Event
     yields: int = 0
-    """How often its commit was put off."""
+    """How often the commit was put off."""
 
 
 class PutOffError(Exception):
-    """The commit of a large note was broken off, since smaller ones came."""
+    """The commit of a large note was broken off in favour of smaller notes."""
 
 
 class Stoppable(Struct, frozen=True):
-    """Entries whose commit can be broken off; raises PutOffError then."""
+    """Entries whose iteration raises PutOffError once `stop` is set, which breaks off their commit."""
 
     entries: Entries
     stop: threading.Event = field(default_factory=threading.Event)
@@ -71,49 +70,49 @@ class Stoppable(Struct, frozen=True):
 
 
 class LargeNotes(Struct, kw_only=True):
-    """The large notes that are to be read, and the one that is being cut.
+    """The large notes still to be read, and the one being cut.
 
-    `has_newcomers` tells whether small ones are to be read, for which a commit gives way.
+    `has_other_work` returns whether there is work other than large notes, for which a commit is broken off.
     """
 
     executor: Executor
     triggers: ScanTriggers
     commit: Callable[[Sequence[Reading], ScanCycle], Awaitable[None]]
-    has_newcomers: Callable[[], Awaitable[bool]]
+    has_other_work: Callable[[], Awaitable[bool]]
     _cut: Cut | None = None
     _queue: dict[RelativePath, bool] = {}
-    """Those that are to be read, and whether they are to be cut anew whatever they hold."""
+    """Large notes still to be read; True if the note is to be cut again even if unchanged."""
 
     @property
     def queued(self) -> Set[RelativePath]:
-        """The paths of those that are to be read."""
+        """The paths of the large notes still to be read."""
         return self._queue.keys()
 
     @property
     def is_forced(self) -> bool:
-        """Whether one of them is to be cut anew, whatever it holds."""
+        """Whether any of them is to be cut again even if unchanged."""
         return any(self._queue.values())
 
     @property
     def is_cut(self) -> bool:
-        """Whether one is cut, or its cutting has ended."""
+        """Whether the cutting of a note has ended, well or not."""
         return self._cut is not None and self._cut.readings.done()
 
     def queue(self, paths: Iterable[RelativePath], work: ScanCycle) -> None:
-        """Have those of the paths that are large read, and forget what is no longer on disk."""
+        """Add the large notes among the paths to the queue, and drop those that are no longer on disk."""
         self._queue = queued(self._queue, filter(work.is_large, paths), work)
 
     def drop(self) -> None:
-        """Let go of what is cut, and have the cutting end."""
+        """Discard the note being cut, and make its cutting end."""
         if self._cut is not None:
             self._cut.give_up.set()
             if self._cut.readings.done():
                 self._cut = None
 
     async def advance(self, work: ScanCycle) -> list[RelativePath]:
-        """Have one note read and cut aside, or commit one that is; return it if it changed while it was read.
+        """Begin to cut a note in the background, or commit one that is cut; return it if it changed during the read.
 
-        So the loop goes on meanwhile, and a small note that is saved is found within moments.
+        The indexer's loop goes on during the cutting, so that a small note saved then is indexed within moments.
         """
         cut, again = self._cut, []
         if cut is not None:
@@ -121,7 +120,7 @@ class LargeNotes(Struct, kw_only=True):
             if not is_wanted:
                 cut.give_up.set()
             if not cut.readings.done():
-                # also one that nobody wants is waited for: two at once would hold two large notes in memory
+                # wait even for a note no longer wanted: two at once would hold two large notes in memory
                 return []
             (reading,) = await cut.readings
             if is_wanted and await in_thread(self.executor, lambda: may_follow(reading, cut.work)):
@@ -129,84 +128,84 @@ class LargeNotes(Struct, kw_only=True):
                     cut.yields += 1
                     return []
                 again = [cut.path] if reading.status is ReadStatus.AGAIN else []
-                # it may have been saved again while it was cut
+                # keep it queued if it was saved again while it was cut
                 if reading.known is None or reading.known.stat == work.seen.files[cut.path]:
                     del self._queue[cut.path]
         self.drop()
         if self._queue:
-            self._cut = self._begun(min(self._queue, key=lambda path: work.seen.files[path].size), work)
+            self._cut = self._begin_cut(min(self._queue, key=lambda path: work.seen.files[path].size), work)
         return again
 
-    def _begun(self, path: RelativePath, work: ScanCycle) -> Cut:
-        """Begin to read a large note."""
-        is_forced, known = self._queue[path], work.held.get(path)
-        held = {path: replace(known, is_stale=known.is_stale or is_forced)} if known is not None else {}
+    def _begin_cut(self, path: RelativePath, work: ScanCycle) -> Cut:
+        """Begin to read and cut a large note in a thread."""
+        is_forced, known = self._queue[path], work.known.get(path)
+        stored = {path: replace(known, is_stale=known.is_stale or is_forced)} if known is not None else {}
         give_up = threading.Event()
-        reader = replace(work.reader, is_given_up=give_up.is_set)
-        aside = replace(work, reader=reader, held=held, came_from={}, is_forced=is_forced)
+        reader = replace(work.reader, is_abandoned=give_up.is_set)
+        aside = replace(work, reader=reader, known=stored, old_paths={}, is_forced=is_forced)
         readings = asyncio.get_running_loop().run_in_executor(
             self.executor, lambda: read_under_the_rules(aside, [path])
         )
-        # called in the event loop, so that what is woken finds the cutting ended
+        # called in the event loop, so that the woken indexer sees the cutting ended
         readings.add_done_callback(lambda _: self.triggers.wake())
         return Cut(path, aside, readings, give_up)
 
     async def commit_interruptibly(self, reading: Reading, cut: Cut) -> bool:
-        """Commit a note that was cut wholly, or, if small ones come before that is done, not at all; tell which."""
+        """Commit a cut note, but roll back if other work comes in between; return whether it was committed."""
         entries, is_over = Stoppable(reading.chunks), asyncio.Event()
 
         async def commit() -> bool:
             try:
                 await self.commit([replace(reading, chunks=entries)], cut.work)
             except PutOffError:
-                # raised within the transaction, which is rolled back as a whole
+                # raised within the transaction, which is rolled back
                 return False
             finally:
                 is_over.set()
                 self.triggers.wake()
             return True
 
-        async def look_out() -> None:
+        async def watch() -> None:
             try:
-                await self._look_out(cut.yields, is_over)
+                await self._wait_for_other_work(cut.yields, is_over)
             finally:
                 entries.stop.set()
 
-        # both to their end, also when one fails: a look that went on would run beside that of the next round
-        is_done, looked = await asyncio.gather(commit(), look_out(), return_exceptions=True)
-        for failure in (is_done, looked):
+        # wait for both, also if one fails: else a scan of `watch` could run beside that of the next round
+        is_done, watched = await asyncio.gather(commit(), watch(), return_exceptions=True)
+        for failure in (is_done, watched):
             if isinstance(failure, BaseException):
                 raise failure
         return is_done is True
 
-    async def _look_out(self, yields: int, is_over: asyncio.Event) -> None:
-        """Return when the commit is over, or when smaller notes are to be read before it is."""
-        ticket, has_looked = self.triggers.ticket, False
+    async def _wait_for_other_work(self, yields: int, is_over: asyncio.Event) -> None:
+        """Return when the commit is over, or when there is other work before that."""
+        ticket, has_scanned = self.triggers.ticket, False
         try:
             while not is_over.is_set():
                 if yields >= MAX_YIELDS:
                     await self.triggers.wait_for_wake()
                 elif self.triggers.is_due(ticket):
-                    ticket, has_looked = self.triggers.turn_to_newcomers(), True
-                    if await self.has_newcomers():
+                    ticket, has_scanned = self.triggers.clear_hints(), True
+                    if await self.has_other_work():
                         return
-                    # no sleep before `is_over` is asked: the commit may have ended meanwhile, and woken nobody
+                    # check `is_over` before any sleep: the commit may have ended during the scan, its wake-up unnoticed
                 else:
                     await self.triggers.wait_for_hints()
         finally:
-            if has_looked:
-                # the hints that were taken for heard here are still to be followed by a round
+            if has_scanned:
+                # the hints that were cleared here still need a round
                 self.triggers.hint()
 
 
 class Withdrawn:
-    """Paths that are to be removed from the index. The indexer writes it; search, reading and embedding subtract it."""
+    """Paths that must be removed from the index. The indexer updates it; search, reading and embedding exclude them."""
 
     def __init__(self) -> None:
-        # replaced as a whole, for other threads read it
+        # replaced, never changed in place, since other threads read it
         self._paths: frozenset[RelativePath] = frozenset()
         self.derived: Set[RelativePath] = frozenset()
-        """Pages that still tell what became private; who rewrites them replaces this."""
+        """Pages that still contain text of notes that became private; replaced by the code that rewrites the pages."""
 
     def __contains__(self, path: object) -> bool:
         return path in self._paths or path in self.derived
@@ -219,21 +218,21 @@ class Withdrawn:
         return self._paths
 
     def add(self, paths: Iterable[RelativePath]) -> bool:
-        """Withdraw these; tell whether one of them was not."""
+        """Withdraw these paths; return whether any of them is new."""
         before, self._paths = self._paths, self._paths.union(paths)
         return len(self._paths) > len(before)
 
     def release(self, paths: Iterable[RelativePath]) -> None:
-        """Say that the index holds what it may of these, or nothing."""
+        """Release these paths: by now the index contains only their public content."""
         self._paths = self._paths.difference(paths)
 
     def keep(self, paths: Iterable[RelativePath]) -> None:
-        """Release all but these."""
+        """Release all paths but these."""
         self._paths = self._paths.intersection(paths)
 
 
 class Purger(Struct, kw_only=True):
-    """Removes documents. `has_patterns` says whether there are names that the rules of the present round hide."""
+    """Removes documents from the index. `has_patterns`: the rules of the current round hide some names."""
 
     database: Database
     executor: Executor
@@ -242,94 +241,95 @@ class Purger(Struct, kw_only=True):
     withdrawn: Withdrawn
     reporter: SyncReporter
     has_patterns: bool = False
-    _owed_since: float | None = None
-    _took: float = 0.0
-    """How many seconds the last rewriting took."""
+    _remains_since: float | None = None
+    _last_seconds: float = 0.0
+    """How long the last rewrite took."""
 
     @property
-    def is_owing(self) -> bool:
-        """Whether words of what is private now may still lie in the file of the index."""
-        return self._owed_since is not None
+    def has_remains(self) -> bool:
+        """Whether the index file may still contain words of notes that are private now."""
+        return self._remains_since is not None
 
-    def owe(self) -> None:
-        """Note that they may."""
-        if self._owed_since is None:
-            self._owed_since = time.monotonic()
+    def note_remains(self) -> None:
+        """Record that the index file may contain such words."""
+        if self._remains_since is None:
+            self._remains_since = time.monotonic()
 
     async def remove(self, paths: Sequence[RelativePath], *, hidden: Set[RelativePath]) -> None:
-        """Remove these from the index, as far as they are in it, and forget them; raises StoreError.
+        """Remove these paths from the index and the file table; raises StoreError.
 
-        `hidden`: those of them that are there, and not for us.
+        `hidden`: those of them that exist, but are excluded by the rules.
         """
         indexed = [path for path in paths if path in self.table.indexed]
         if indexed:
-            # nobody is told of them from here on: between the two lines the index may hold them for seconds, and
-            # if it cannot be written, it does so until it can be
+            # withdraw first: the removal may take seconds, and if the index cannot be written, it has to wait until it
+            # can be
             self.withdrawn.add(indexed)
             await self._erase(indexed, hidden)
         self.table.forget(paths)
         if indexed:
             self.withdrawn.release(indexed)
-            # last: who hears of it looks at what is known
+            # last: the receivers of this event read the file table
             self.reporter.note_commit()
             log.debug("files removed", count=len(indexed), first=indexed[0])
 
     async def withdraw(self, todo: SyncPlan, reader: Reader) -> None:
-        """Let nobody be told of what is private now, though the index cannot be written."""
+        """Hide the notes that are private now, though the index cannot be written."""
         suspects = [(path, path) for path in todo.read] + list(todo.rename)
-        held = [(old, new) for old, new in suspects if old in self.table.indexed]
+        indexed = [(old, new) for old, new in suspects if old in self.table.indexed]
         private = await in_thread(
-            self.executor, lambda: [old for old, new in with_pauses(held) if reader.says_private(new)]
+            self.executor, lambda: [old for old, new in with_pauses(indexed) if reader.is_marked_private(new)]
         )
         if self.withdrawn.add([*private, *(path for path in todo.remove if path in self.table.indexed)]):
             self.reporter.note_purge()
 
-    async def drop_remains(self, *, is_asked: bool, has_rest: bool) -> None:
-        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it.
+    async def drop_remains(self, *, has_query: bool, has_rest: bool) -> None:
+        """Rewrite the keyword index without the purged words, once for all of them, and truncate the log with them.
 
-        Vectors of texts that no note holds any more go too: they may be of an earlier version of what is private now.
-        `is_asked`, a question waits for the next round: then it is put off, for a while. Nobody is told of what is
-        left, whoever asks. `has_rest`, more is to be read: then it is put off the longer, the longer it takes.
+        Vectors of texts that no note contains any longer are deleted, too: they may be of an earlier version of a note
+        that is private now. The rewrite is put off for a while if a query waits for the next round (`has_query`), and
+        in proportion to its duration if there are files left to read (`has_rest`). Until then no answer contains the
+        purged words.
         """
-        since, began = self._owed_since, time.monotonic()
-        put_off = PUT_OFF_SECONDS if is_asked or has_rest else 0.0
-        if since is None or began - since < max(put_off, REWRITING_SHARE * self._took if has_rest else 0.0):
+        since, began = self._remains_since, time.monotonic()
+        put_off = PUT_OFF_SECONDS if has_query or has_rest else 0.0
+        if since is None or began - since < max(put_off, REWRITING_SHARE * self._last_seconds if has_rest else 0.0):
             return
         await self.database.documents.drop_remains()
         self.reporter.note_purge()
-        # after the rewriting, which the log holds too; if it fails, all of it is still owed
+        # after the rewrite, which the log contains, too; if this fails, all of it is done again
         await self.database.checkpoint()
-        self._owed_since, self._took = None, time.monotonic() - began
+        self._remains_since, self._last_seconds = None, time.monotonic() - began
 
     async def _erase(self, indexed: Sequence[RelativePath], hidden: Set[RelativePath]) -> None:
-        """Remove files; of what may be private now, not even a vector may stay.
+        """Remove files from the index; of those that may be private now, remove the vectors, too.
 
-        That is what is hidden, and what is gone while there are places that are kept out: it may have been moved there.
+        These are the hidden files, and the missing ones if any place is excluded: they may have been moved there.
         """
-        parsed_line.cache_clear()  # it may hold lines of them
-        # the disk is not asked again what is there: what comes back from here on is read by the next round
+        parsed_line.cache_clear()  # it may contain lines of these files
+        # files that come back from here on are read by the next round
         moved = await in_thread(self.executor, lambda: [path for path in indexed if self._may_be_moved_away(path)])
         private = {*moved, *(path for path in indexed if path in hidden)}
-        gone = [path for path in indexed if path not in private]
-        await self.database.documents.remove(gone, purged=list(private))
+        deleted = [path for path in indexed if path not in private]
+        await self.database.documents.remove(deleted, purged=list(private))
         if private:
-            self.owe()
-            # after the removal: what somebody loads anew before it would hold them again
+            self.note_remains()
+            # after the removal: a cache reloaded before it would contain them again
             self.reporter.note_purge()
         else:
             await self.database.checkpoint()
 
     def _may_be_moved_away(self, path: RelativePath) -> bool:
-        # an extra folder that vanished as a whole was unmounted, or is no longer wanted
         if person_of(path):
-            # it was taken back
+            # its owner no longer shares it
             return True
+        # an extra folder that is missing as a whole was unmounted, or removed from the configuration
         is_out_of_sight = path.startswith("../") and not os.path.lexists((self.workspace / path).parent)
         return (self.has_patterns or self.table.has_left_out) and not is_out_of_sight
 
 
 class Committer(Struct, frozen=True, kw_only=True):
-    """Does what readings say; raises StoreError, and what is known then is still what the index holds."""
+    """Writes readings to the index. Raises StoreError; the file table then still matches the index."""
 
     database: Database
     table: FileTable
@@ -338,15 +338,15 @@ class Committer(Struct, frozen=True, kw_only=True):
     reporter: SyncReporter
     chunks: ChunkSettings
     failure_grace: float
-    """For so many seconds the index keeps what it has of a file that cannot be read."""
+    """For how many seconds the index keeps the content of a file that cannot be read."""
 
     async def commit(self, readings: Sequence[Reading], work: ScanCycle) -> None:
-        """Commit; what is alike is written in one transaction, which costs a third of many."""
-        moved = [(work.came_from[reading.path], reading) for reading in readings if work.is_move(reading)]
+        """Commit readings; those of one kind share a transaction, which costs a third of separate ones."""
+        moved = [(work.old_paths[reading.path], reading) for reading in readings if work.is_move(reading)]
         if moved:
             await self._rename(moved)
         new_names = {reading.path for _, reading in moved}
-        # what goes, goes before anything new comes: a failing disk then keeps less of what is private, not more
+        # removals before additions: if the disk then fails, less private text is left in the index
         left_out = [reading.path for reading in readings if reading.status is ReadStatus.LEFT_OUT]
         await self.purger.remove(left_out, hidden=set(left_out))
         for reading in readings:
@@ -357,30 +357,30 @@ class Committer(Struct, frozen=True, kw_only=True):
             await self._put(changed, is_forced=work.is_forced)
 
     async def _rename(self, moved: Sequence[tuple[RelativePath, Reading]]) -> None:
-        """Give what is held of the old paths to the new ones; what is to be cut anew stays so after a crash."""
-        moves = [(old, reading.path, reading.read_as, reading.status is ReadStatus.SAME) for old, reading in moved]
-        renames = [
-            Rename(old, new, replace(known, is_stale=not is_same))
-            for old, new, known, is_same in moves
-            if old in self.table.indexed
+        """Give the rows of the old paths to the new ones; a file that must be cut again stays stale after a crash."""
+        moves = [
+            Rename(old, reading.path, replace(reading.read_as, is_stale=reading.status is not ReadStatus.SAME))
+            for old, reading in moved
         ]
+        renames = [move for move in moves if move.old in self.table.indexed]
         await self.database.documents.rename(renames)
-        for old, new, known, is_same in moves:
-            self.table.rename(old, new, replace(known, is_stale=not is_same), is_same=is_same)
-            log.debug("file renamed", path=old, to=new)
+        for move in moves:
+            self.table.rename(move.old, move.new, move.known)
+            log.debug("file renamed", path=move.old, to=move.new)
         self.reporter.note_commit()
 
     async def _note(self, reading: Reading) -> None:
-        match reading:
-            case Reading(path, ReadStatus.FAILED, _, _, reason):
+        path, reason = reading.path, reading.reason
+        match reading.status:
+            case ReadStatus.FAILED:
                 await self._fail(path, reason)
-            case Reading(path, ReadStatus.HELD, _, _, reason):
+            case ReadStatus.UNDECIDED:
                 self.table.hold(path, reason)
-            case Reading(path, ReadStatus.LEFT_OUT, _, _, reason):
-                # its text may have been indexed before, under another name or before it was away for a while
-                self.purger.owe()
+            case ReadStatus.LEFT_OUT:
+                # its text may have been indexed earlier: under another name, or before the file was away for a while
+                self.purger.note_remains()
                 self.table.leave_out(path, reading.read_as, reason)
-            case Reading(path, ReadStatus.SAME):
+            case ReadStatus.SAME:
                 await self._touch(path, reading.read_as)
 
     async def _touch(self, path: RelativePath, known: Known) -> None:
@@ -390,26 +390,25 @@ class Committer(Struct, frozen=True, kw_only=True):
         self.table.touch(path, known)
 
     async def _fail(self, path: RelativePath, reason: str) -> None:
-        """Keep what the index has of an unreadable file for the grace period, then let it go."""
+        """Keep the indexed content of an unreadable file for the grace period, then remove it."""
         now = time.monotonic()
         since = self.table.fail(path, reason, now)
         if path in self.table.indexed and now - since >= self.failure_grace:
             await self.purger.remove([path], hidden={path})
-            # to remove it was to forget it, but it still cannot be read
+            # the removal has deleted the entry of the failure, too
             self.table.fail(path, reason, since)
 
     async def _put(self, changed: Sequence[Reading], *, is_forced: bool) -> None:
-        rows = []
+        contents = []
         for reading in changed:
-            chunker = self.chunks.fingerprint if modality_of(reading.path) is None else MEDIA_CHUNKER
-            known, lines = reading.read_as, reading.lines
-            rows.append(FileRow(reading.path, Source.MEMORY, known, lines, chunker, reading.flags))
-        # a picture's chunk says nothing of its bytes, and must not be taken for one that stays
-        anew = [is_forced or row.chunker == MEDIA_CHUNKER for row in rows]
-        chunks, pages = [reading.chunks for reading in changed], [reading.page for reading in changed]
-        done = await self.database.documents.put(list(map(FileContent, rows, chunks, anew, pages)))
-        for row, indexed in zip(rows, done, strict=True):
-            self.table.put(row.path, row.known)
-            self.withdrawn.release([row.path])
-            log.debug("file indexed", path=row.path, **asdict(indexed))
+            is_media = modality_of(reading.path) is not None
+            chunker = MEDIA_CHUNKER if is_media else self.chunks.fingerprint
+            row = FileRow(reading.path, Source.MEMORY, reading.read_as, reading.lines, chunker, reading.flags)
+            # a picture's chunk does not depend on its bytes, so an equal chunk must not count as unchanged
+            contents.append(FileContent(row, reading.chunks, is_forced or is_media, reading.page))
+        done = await self.database.documents.put(contents)
+        for reading, indexed in zip(changed, done, strict=True):
+            self.table.put(reading.path, reading.read_as)
+            self.withdrawn.release([reading.path])
+            log.debug("file indexed", path=reading.path, **asdict(indexed))
         self.reporter.note_commit()

@@ -1,6 +1,6 @@
-"""The embedding lane of one workspace: gives every passage its vector, behind the keyword index and never in its way.
+"""The embedding loop of one workspace: computes the vectors of passages, without delaying the keyword index.
 
-Pending work is a query over the store, so a kill resumes by itself.
+The pending work is a query of the store, so work interrupted by a kill resumes at the next start.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from memoryd.wire import Event
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 1.0
-"""How often whoever waits for vectors looks whether any will come."""
+"""How often a caller that waits for vectors checks whether any will come."""
 
 
 class EmbeddingLoop:
-    """Drains the passages that have no vector in the space of the present embedder; `run` loops until cancelled."""
+    """Embeds the passages without a vector in the space of the current embedder; `run` loops until cancelled."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class EmbeddingLoop:
     ) -> None:
         self.trouble: str | None = None
         self._spent: str | None = None
-        """Why the rest must wait for another day."""
+        """Why the rest must wait for another day: the provider's budget is spent."""
         self._slot = slot
         self._settings = settings
         self._links = links
@@ -67,32 +67,32 @@ class EmbeddingLoop:
 
     @property
     def lacking(self) -> int:
-        """Passages without a vector as of the last look; all while no embedder is known, none where none is wanted."""
+        """Passages without a vector at the last count; all if no embedder is known, 0 if embedding is off."""
         return self._backlog.lacking
 
     @property
     def seconds_left(self) -> float | None:
-        """How long until all passages have a vector, at the pace of the last minute; None while that is not known."""
+        """Seconds until all passages have a vector, at the pace of the last minute; None while that is unknown."""
         return self._backlog.pace.seconds_left(time.monotonic(), self.pending)
 
     @property
     def uses(self) -> CacheUses:
-        """How many passages had a vector in another index, and how many were to be embedded."""
+        """How many passages had a vector in another index (hits), and how many had to be embedded (misses)."""
         return self._backlog.uses
 
     @property
     def is_paused(self) -> bool:
-        """Whether another engine makes the vectors needless that nobody asks for."""
+        """Whether another engine makes vectors unnecessary unless they are asked for."""
         return self._pause.is_needless
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it has passages to embed next, or looks for some: another lane over the same embedder waits."""
+        """Whether there are passages to embed next, or may be: another loop over the same embedder then waits."""
         return bool(self._queue) or (self._wake.is_set() and not self.is_idle)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody wants the vectors that are missing: their owner chose none, or another engine answers."""
+        """Whether missing vectors are not needed: embedding is off, or another engine answers."""
         return self._is_off or self._pause.is_unwanted
 
     @property
@@ -101,30 +101,30 @@ class EmbeddingLoop:
 
     @property
     def pending(self) -> int:
-        """Passages that are to get a vector, as of the last look."""
+        """Passages to embed, at the last count."""
         return 0 if self.is_idle else self.lacking
 
     def wake(self) -> None:
-        """Say that there may be new passages, or fewer."""
+        """Report that passages may have been added or removed."""
         self._backlog.rescan()
         self._wake.set()
 
     def break_off(self) -> None:
-        """Say that texts were purged: what is on its way is broken off, since it may be theirs."""
-        # woken, the lane looks at all before it takes anything: also what the broken-off batch puts back into the queue
-        # while it ends is never sent
+        """Report that texts were purged: cancel the current batch, which may contain them."""
+        # the woken loop reads all pending passages again before it takes any, so passages that the cancelled batch puts
+        # back into the queue while it ends are never sent
         self._wake.set()
         self._backlog.forget()
         self._backlog.break_off()
 
     def pause(self, is_paused: bool) -> None:
-        """Stop making vectors that nobody asks for, or go on with it."""
+        """Pause or resume the embedding of passages whose vectors are not asked for."""
         if is_paused != self._pause.is_needless:
             self._pause = replace(self._pause, is_needless=is_paused)
             self._wake.set()
 
     def start_over(self) -> None:
-        """Forget the vectors of the present space and make them anew; there are none while no model is wanted."""
+        """Delete the vectors of the current space and compute them again; do nothing if embedding is off."""
         if self._is_off:
             return
         self._backlog.must_start_over = True
@@ -132,46 +132,46 @@ class EmbeddingLoop:
         self._wake.set()
 
     def take_over(self, before: "EmbeddingLoop") -> None:
-        """Go on where a lane over the same passages, which runs no more, has left off."""
+        """Continue the work of an earlier loop over the same passages, which no longer runs."""
         if before._backlog.must_start_over:
             self.start_over()
         self._pause = replace(self._pause, is_asked=self._pause.is_asked or before._pause.is_asked)
 
     async def drained(self, *, is_asking: bool = True) -> str | None:
-        """Wait until no passage lacks its vector; return None then, or at once why none will come as things are.
+        """Wait until no passage lacks its vector and return None; return the reason at once if none will come for now.
 
-        `is_asking` for vectors even while the lane is paused.
+        `is_asking`: embed even while the loop is paused.
         """
         self._pause = replace(self._pause, is_asked=self._pause.is_asked or is_asking)
-        # an answer of yesterday: the lane is to try before it is believed
+        # the stored reason may be of yesterday: let the loop try again
         self._spent = None
         self._backlog.is_known = False
         self._wake.set()
         async with self._progress:
-            # while texts wait here, nobody need ask the store
+            # while the queue has texts, the store need not be queried
             while self._backlog.must_start_over or self._queue or await self._backlog.count():
                 self._backlog.database.require_writable()
                 if reason := self._pause.why or self._links.hold() or self._spent or self._links.obstacle():
                     return reason
-                # a provider is given up without a word to the lane
+                # poll: the loop is not notified when a provider is given up
                 await happens(self._progress.wait(), POLL_SECONDS)
         return None
 
     async def count(self) -> int:
-        """Ask the store how many passages have no vector, all of them while no embedder is known.
+        """Count the passages without a vector in the store; all of them if no embedder is known.
 
-        Where no model is wanted that is 0: to count them reads all passages, and nobody asks.
+        Returns 0 if embedding is off, without the pass over all passages that a count takes.
         """
         return 0 if self._is_off else await self._backlog.count()
 
     async def owed(self) -> int:
-        """Ask the store how many passages are to get a vector; what was known last while the store cannot be asked."""
+        """Count the passages to embed in the store; the last known number if the store cannot be queried."""
         with contextlib.suppress(StoreError):
             return 0 if self.is_idle else await self.count()
         return self.pending
 
     async def run(self) -> None:
-        """Embed what is pending, newest first; pause after a failure, sleep when there is nothing to do."""
+        """Embed pending passages, newest first; pause after a failure, sleep when there is nothing to do."""
         while True:
             seconds = await self._embed_next()
             async with self._progress:
@@ -181,11 +181,11 @@ class EmbeddingLoop:
                 await happens(self._wake.wait(), seconds)
 
     async def _embed_next(self) -> float | None:
-        """Embed one batch; return how many seconds to sleep then, None: until somebody wakes the lane."""
+        """Embed one batch; return how many seconds to sleep after it, None: until woken."""
         embedder = self._slot.embedder
         try:
             if embedder is None:
-                # before the count: an embedder that comes while it is made wakes the lane again
+                # before the count: an embedder that appears during it wakes the loop again
                 self._wake.clear()
                 self._backlog.forget()
                 if not self._is_off:
@@ -197,15 +197,15 @@ class EmbeddingLoop:
         except EmbedderUnavailable as exc:
             self.trouble = str(exc)
             self._spent = str(exc) if isinstance(exc, BudgetSpent) else None
-            # each try of a file reads megabytes again; when the embedder is back, it wakes the lane
+            # each retry of a file reads megabytes; the embedder wakes the loop when it is back
             return self._settings.hold if self._queue.begins_with_file else self._settings.retry
         except StoreError as exc:
             self._backlog.forget()
-            # a wake-up that nothing could be done about must not cut the pause short, or it never ends
+            # a wake-up that could not be served must not end the pause early, or it would never end
             self._wake.clear()
             self.trouble = str(exc)
             if not self.lacking:
-                # it may have been refused before the first look
+                # the store may have failed before the first count
                 self._backlog.lacking = await self.owed()
             return self._settings.retry
         self.trouble = PAUSED if self._settings.is_paused and self.pending else self._queue.why_waiting
@@ -216,15 +216,15 @@ class EmbeddingLoop:
         """Embed one batch; return whether there may be more."""
         space = await self._backlog.space_of(embedder)
         if self._wake.is_set() or not self._queue or space != self._backlog.space:
-            # before the question to the store: what is committed while it is asked wakes the lane again
+            # before the query: a commit during it wakes the loop again
             self._wake.clear()
             await self._backlog.refill(space)
             if self._pause.is_at_rest:
                 self._queue.clear()
                 return False
         if self._slot.strangers and not embedder.identity.endpoint:
-            # before the first vectors, and at a start that has nothing to embed, or notes to read first: so even the
-            # first question finds them; a model behind an endpoint takes its time, and notes do not wait for it
+            # before the first vectors, also at a start with nothing to embed or with notes to read first, so that they
+            # exist for the first query; not for a model behind an endpoint, which is slow, and would delay the notes
             await self._slot.strangers.learn(embedder)
         if self._links.hold():
             self._queue.clear()
@@ -241,6 +241,6 @@ class EmbeddingLoop:
         if self._backlog.done:
             log.info("embedding done", passages=self._backlog.done)
         self._backlog.done = 0
-        # who asked for vectors is served, unless some came meanwhile or wait
+        # a request for vectors is met, unless new passages came in between, or files wait
         if not self._wake.is_set() and not self._queue.has_waiting:
             self._pause = replace(self._pause, is_asked=False)

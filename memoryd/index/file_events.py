@@ -1,11 +1,11 @@
-"""File events for the watcher: the seam, and its two sources.
+"""File events for the watcher: the interface, and its two implementations.
 
-On Linux that is inotify, read in the event loop, and at any moment on demand. The kernel queues an event within the
-call that makes the change (inotify(7)), so reading the queue gives all changes made until then. One queue lives as long
-as the source: folders come and go, and no event is lost meanwhile.
+On Linux the source is inotify, read in the event loop, and on demand at any time. The kernel queues an event within the
+call that makes the change (inotify(7)), so reading the queue returns all changes made so far. A single queue lives as
+long as the source, so no event is lost while the watched folders change.
 
-Elsewhere it is watchfiles, which polls, and is late by that. It hides the overflow of its queue: scans on a timer cover
-that.
+Elsewhere the source is watchfiles, which polls, so its events are late. It does not report an overflow of its queue;
+timed scans make up for that.
 """
 
 import asyncio
@@ -23,56 +23,57 @@ from msgspec import Struct
 
 
 class FileEvents(Struct, frozen=True):
-    """What happened, by absolute paths; a name that is not UTF-8 has surrogates in it, as Python gives it."""
+    """Changes, as absolute paths; a name that is not UTF-8 contains surrogates, as usual in Python."""
 
     files: Set[str] = frozenset()
-    """Entries that changed, came or went and are no folders."""
+    """Entries other than folders that were changed, created, moved or deleted."""
     folders: Set[str] = frozenset()
-    """Folders that changed, came or went, watched ones or what lies in them: of what is below, nothing is said."""
+    """The same for watched folders and folders in them; their contents may have changed in any way."""
     unclosed: Set[str] = frozenset()
-    """Those of the files that were written to and not closed since: perhaps half saved."""
+    """The files written to and not closed since; perhaps half saved."""
     closed: Set[str] = frozenset()
-    """Those that nobody writes to any more."""
+    """The files whose writing has ended."""
     is_lossy: bool = False
     """Whether events were lost, so that anything may have changed."""
 
 
 ANYTHING = FileEvents(is_lossy=True)
+OnArmed = Callable[[Collection[str]], None]
+OnEvents = Callable[[FileEvents], None]
 
 
 class EventSource(Protocol):
-    """Tells what happens in folders, none of them recursively."""
+    """Reports changes in folders, not recursively."""
 
     is_exact: bool
-    """Whether `drain` tells of all that happened before it is called."""
+    """Whether `drain` reports all changes made before the call."""
 
     async def follow(
         self,
         folders: Collection[str],
         *,
         until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
+        on_armed: OnArmed,
+        on_events: OnEvents,
     ) -> None:
-        """Tell of events in these folders until the event is set; one that is gone is left out.
+        """Report events in these folders until `until` is set; missing folders are skipped.
 
-        `on_armed` is called once, with those folders of whose past nothing was told. Called again, it goes on with
-        other folders, and with an exact source no event is lost in between. Raises OSError, whose text says why, when
-        events cannot be had.
+        `on_armed` is called once, with the folders that were not watched before. May be called again with other
+        folders; an exact source loses no event in between. Raises OSError with the reason if there can be no events.
         """
         ...
 
     def drain(self) -> None:
-        """Tell now what happened until now, if that can be known."""
+        """Report the changes made until now, if the source is exact."""
         ...
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         ...
 
 
 def event_source() -> EventSource:
-    """Return the source of this system."""
+    """Return the event source for this operating system."""
     return InotifyEvents() if sys.platform == "linux" else WatchfilesEvents()
 
 
@@ -88,21 +89,21 @@ MASK = (
     | flags.MOVE_SELF
     | flags.ONLYDIR
 )
-"""Nothing that reading sets off: our own looks are no events."""
+"""Excludes events caused by reading, so that our own scans and reads cause none."""
 CLOSED = flags.CLOSE_WRITE | flags.MOVED_FROM | flags.MOVED_TO | flags.DELETE
-"""What ends the writing of a name."""
-GONE = (errno.ENOENT, errno.ENOTDIR)
+"""Events that end the writing of a file."""
+_MISSING = (errno.ENOENT, errno.ENOTDIR)
 LIMITS = {
     errno.ENOSPC: "no watches are left (fs.inotify.max_user_watches)",
     errno.EMFILE: "no event queue is left (fs.inotify.max_user_instances), or no file descriptor",
 }
 
 Watches = Mapping[int, tuple[str, ...]]
-"""The paths of each watch: a folder that is mounted in two places has one watch."""
+"""The paths of each watch; a folder that is mounted in two places has a single watch."""
 
 
 class InotifyEvents:
-    """Reads the queue `step_seconds` after the last time at the earliest, unless somebody drains it."""
+    """An event source that reads the inotify queue at most once every `step_seconds`, and whenever it is drained."""
 
     is_exact = True
 
@@ -110,29 +111,29 @@ class InotifyEvents:
         self._step_seconds = step_seconds
         self._inotify: INotify | None = None
         self._watches: Watches = {}
-        self._on_events: Callable[[FileEvents], None] = lambda _events: None
+        self._on_events: OnEvents = lambda _events: None
 
     async def follow(
         self,
         folders: Collection[str],
         *,
         until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
+        on_armed: OnArmed,
+        on_events: OnEvents,
     ) -> None:
-        """Tell of events in these folders, as `EventSource` says."""
+        """Report events in these folders, see `EventSource`."""
         self._on_events = on_events
         try:
             await self._arm(folders, on_armed)
             await self._read_until(until)
         except OSError as exc:
-            # the watches that are there are of no use beside those that are missing
+            # a part of the watches is of no use
             self.close()
             raise OSError(exc.errno, LIMITS.get(exc.errno or 0) or os.strerror(exc.errno or 0)) from exc
 
     def drain(self) -> None:
-        """Tell what happened until now. Does not block; some 2 µs if that is nothing."""
-        # read by the loop alone, so that nobody takes events from here that are told later
+        """Report the changes made until now. Does not block; takes some 2 µs if there are none."""
+        # read in the event loop only, so that all events are reported in order
         if self._inotify is not None and (events := self._inotify.read(timeout=0)):
             self._on_events(read_events(events, self._watches))
 
@@ -142,24 +143,24 @@ class InotifyEvents:
             self._inotify.close()
         self._inotify, self._watches = None, {}
 
-    async def _arm(self, folders: Collection[str], on_armed: Callable[[Collection[str]], None]) -> None:
+    async def _arm(self, folders: Collection[str], on_armed: OnArmed) -> None:
         queue: INotify = self._inotify
         if queue is None:
             queue = self._inotify = await asyncio.to_thread(lambda: INotify(nonblocking=True))
         before = self._watches
-        # While the thread adds watches, somebody may drain: an event of a watch that is not in the table yet is
-        # dropped, and lost is nothing, for its folder is among those of whose past nothing was told.
+        # `drain` may be called while the thread adds watches. It drops events of watches that are not in the table yet;
+        # that loses nothing, since `on_armed` names their folders as newly watched.
         after = await asyncio.to_thread(_watched, queue, folders)
         self._watches = after
         for watch in before.keys() - after.keys():
-            # the kernel may have ended it, with its folder
+            # the kernel may have removed the watch with its folder
             with contextlib.suppress(OSError):
                 queue.rm_watch(watch)
         known = {(watch, path) for watch, paths in before.items() for path in paths}
         on_armed({path for watch, paths in after.items() for path in paths if (watch, path) not in known})
 
     async def _read_until(self, until: asyncio.Event) -> None:
-        """Read whenever there is something, with a pause after it: a storm of events costs 20 readings a second."""
+        """Read whenever there are events, with a pause after each read: a storm of events costs 20 reads a second."""
         loop, queue = asyncio.get_running_loop(), self._inotify
         if queue is None:
             return
@@ -188,20 +189,20 @@ class InotifyEvents:
 
 
 def _watched(queue: INotify, folders: Collection[str]) -> Watches:
-    """Watch these folders, those that are watched already too; blocks for some microseconds a folder."""
+    """Add watches for these folders, also for those watched already; blocks for some microseconds a folder."""
     watches: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
     for folder in folders:
         try:
             watches[queue.add_watch(folder, MASK)] += (folder,)
         except OSError as exc:
-            # it went: the folder that it was in tells of that, and of the one that may come
-            if exc.errno not in GONE:
+            # it is missing: an event of its parent reports that, and its return
+            if exc.errno not in _MISSING:
                 raise
     return dict(watches)
 
 
 def read_events(events: Iterable[Event], watches: Watches) -> FileEvents:
-    """Return what these events say, of watches that are known; raises nothing."""
+    """Return the changes in these inotify events, ignoring unknown watches; raises nothing."""
     files, folders, unclosed, closed = set[str](), set[str](), set[str](), set[str]()
     for watch, mask, _, name in events:
         if mask & flags.Q_OVERFLOW:
@@ -209,7 +210,7 @@ def read_events(events: Iterable[Event], watches: Watches) -> FileEvents:
         for folder in watches.get(watch, ()):
             path = os.path.join(folder, name) if name else folder  # noqa: PTH118  (names need not be UTF-8)
             if mask & flags.ISDIR or not name:
-                # without a name it is the watched folder itself, as when its watch ends with it
+                # an event without a name is about the watched folder itself, as when it is deleted
                 folders.add(path)
                 continue
             files.add(path)
@@ -222,7 +223,7 @@ def read_events(events: Iterable[Event], watches: Watches) -> FileEvents:
 
 
 class WatchfilesEvents:
-    """Hands on what was told in `step_seconds`, and up to four times as long while there is more."""
+    """An event source over watchfiles; collects events for `step_seconds`, or up to four times that while more come."""
 
     is_exact = False
 
@@ -234,15 +235,15 @@ class WatchfilesEvents:
         folders: Collection[str],
         *,
         until: asyncio.Event,
-        on_armed: Callable[[Collection[str]], None],
-        on_events: Callable[[FileEvents], None],
+        on_armed: OnArmed,
+        on_events: OnEvents,
     ) -> None:
-        """Tell of events in these folders, as `EventSource` says."""
-        # here: with what it imports it takes as long as numpy, and Linux has no use for it
+        """Report events in these folders, see `EventSource`."""
+        # imported here: it takes as long as numpy with its imports, and is not used on Linux
         import watchfiles
 
         try:
-            # one that goes between this look and the arming fails the arming, which is tried again
+            # a folder deleted between this check and the arming makes the arming fail; the caller tries again
             present = await asyncio.to_thread(lambda: [folder for folder in folders if Path(folder).is_dir()])
             events = watchfiles.awatch(
                 *present,
@@ -251,7 +252,7 @@ class WatchfilesEvents:
                 step=self._step_ms,
                 debounce=4 * self._step_ms,
                 rust_timeout=1_000,
-                # without it nothing tells that all is armed before the first event comes
+                # without it there would be no sign that watching has begun until the first event
                 yield_on_timeout=True,
                 stop_event=until,
             )
@@ -260,13 +261,13 @@ class WatchfilesEvents:
                 async for changes in events:
                     if not is_armed:
                         is_armed = True
-                        # it is a new watch for each of them
+                        # all watches are new
                         on_armed(folders)
-                    # a path that came or went may be a folder, and one that changed may be a watched one
+                    # a created or deleted path may be a folder, and a changed path a watched folder
                     paths = {path for _, path in changes}
                     on_events(FileEvents(files=paths - {*folders}, folders=paths & {*folders}))
         except* (OSError, RuntimeError) as failures:
-            # watchfiles wraps its own in a group, as when a name that is not UTF-8 is touched
+            # watchfiles wraps its own errors in a group, for example when a name that is not UTF-8 is touched
             failure: BaseException = failures
             while isinstance(failure, BaseExceptionGroup):
                 failure = failure.exceptions[0]
@@ -276,7 +277,7 @@ class WatchfilesEvents:
         raise OSError(reason)
 
     def drain(self) -> None:
-        """Do nothing: what happened a moment ago is not known yet."""
+        """Do nothing: the latest changes are not known yet."""
 
     def close(self) -> None:
         """Do nothing: the watches end with `follow`."""

@@ -1,6 +1,6 @@
-"""The keeper of an index file: opens it, notices when it is lost or damaged, and starts it anew from the notes.
+"""The keeper of an index file: opens it, detects its loss or damage, and starts a new one from the notes.
 
-The index is a cache, so nothing in it is worth a repair by hand. A file that is not ours is never touched.
+The index is a cache, so a damaged one is replaced, not repaired. A file that is not ours is never touched.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 1.0
 CHECK_SECONDS = 24 * 3600.0
-"""How often the parts of the file are checked and the words of deleted notes are dropped, the start included."""
+"""How often the file is checked and the words of deleted notes are dropped; also done at the start."""
 
 
 class Keeper(Struct, kw_only=True):
     """Keeps a database open and sound while `run` runs; `on_new` is called after each opening.
 
-    `is_private` says that the path was chosen by us, so that whatever lies there is a damaged index of ours.
-    `is_rebuilt` says that the index holds all notes; then what was set aside, which may hold notes that have become
-    private since, is deleted.
+    `is_private`: the path was chosen by us, so any unknown file there is a damaged index of ours.
+    `is_rebuilt`: returns whether the index contains all notes; then the damaged index that was set aside is deleted,
+    since it may contain notes that have become private.
     """
 
     database: Database
@@ -39,10 +39,10 @@ class Keeper(Struct, kw_only=True):
     _checked_at: float = float("-inf")
 
     async def open(self) -> None:
-        """Open the file, if need be only to read it, or note why that fails for now; raises ForeignDatabase."""
+        """Open the file, read-only if need be, or record why it cannot be opened now; raises ForeignDatabase."""
         path = self.database.path
         try:
-            # before SQLite opens it: to open a file of somebody else may already write to it
+            # before SQLite opens it: opening may write to the file, which may not be ours
             await asyncio.to_thread(self._make_way, path)
             await self.database.open()
         except ForeignDatabase:
@@ -71,23 +71,23 @@ class Keeper(Struct, kw_only=True):
         self.on_new()
 
     async def run(self) -> None:
-        """Look after the file until cancelled; what the disk refuses is noted and tried again."""
+        """Maintain the file until cancelled; errors of the disk are recorded, and the step is retried."""
         while True:
             try:
-                await self._look()
+                await self._maintain()
             except (StoreError, OSError) as exc:
                 self._note(f"the index cannot be used: {exc}")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _look(self) -> None:
+    async def _maintain(self) -> None:
         if not self.database.is_open:
             await self.open()
         elif self.database.damage is not None:
-            # before other trouble: a damaged file would only be opened again, and be as damaged
+            # before other trouble: reopening a damaged file would not help
             await self._start_anew(self.database.damage)
         elif self.database.trouble is not None or await asyncio.to_thread(self.database.is_replaced):
             self._note(self.database.trouble or "the index file was removed or replaced")
-            # questions that are asked meanwhile wait for the new file instead of failing
+            # queries made during this wait for the new file instead of failing
             async with self.database.reopening():
                 await self.open()
         elif self.database.why_read_only is not None:
@@ -95,11 +95,11 @@ class Keeper(Struct, kw_only=True):
                 async with self.database.reopening():
                     await self.open()
         elif time.monotonic() - self._checked_at >= CHECK_SECONDS:
-            # before the check: one that the disk refuses is for the next day, not for the next second
+            # before the check: a check that the disk refuses is retried the next day, not the next second
             self._checked_at = time.monotonic()
             await self._check()
         elif self.is_rebuilt():
-            # last, and only now: as long as notes are missing from the new index, the old one may be all there is
+            # last, and not earlier: while notes are missing from the new index, only the old one may have them
             await self._tidy()
 
     async def _tidy(self) -> None:
@@ -112,19 +112,19 @@ class Keeper(Struct, kw_only=True):
 
     async def _check(self) -> None:
         try:
-            found = await self.database.problems()
+            problems = await self.database.problems()
             await self.database.words.check()
             await self.database.words.drop_deleted()
             await self.database.checkpoint()
         except DamagedDatabase as exc:
-            found = [str(exc)]
+            problems = [str(exc)]
         except StoreError:
             return
-        if found:
-            await self._start_anew("; ".join(found))
+        if problems:
+            await self._start_anew("; ".join(problems))
 
     async def _start_anew(self, reason: str) -> None:
-        # closed first: SQLite would go on writing to the file under its new name
+        # close first: SQLite would go on writing to the renamed file
         await self.database.close()
         await self._set_aside(f"the index was damaged and is being rebuilt: {reason}")
         await self.open()

@@ -1,6 +1,6 @@
-"""From a path that may have changed to what the index shall hold of it: blocking work that does not touch the store.
+"""Reads files that may have changed and cuts them into chunks: blocking work that does not use the store.
 
-The chunks of a large document are spooled to disk until they are committed: in memory they are a multiple of its text.
+The chunks of a large document are spooled to disk until they are committed: in memory they take a multiple of its size.
 """
 
 import tempfile
@@ -50,28 +50,28 @@ from memoryd.store.index.passages import PendingFile
 log = structlog.get_logger(__name__)
 
 LARGE_BYTES = 2 * 2**20
-"""A note of more is cut aside, while smaller ones are read and committed."""
+"""A larger note is cut in the background, while smaller ones are read and committed."""
 READ_AHEAD_FILES, READ_AHEAD_BYTES = 128, LARGE_BYTES
-"""How much is read, cut and committed in one go."""
+"""How much is read, cut and committed in one batch."""
 QUERY_BYTES, QUERY_BATCH_BYTES = 2**20, 2**17
-"""How much a question waits for, and how much of it is committed in one go, so that what is done in time counts."""
+"""How much a query waits for, and the size of its batches: small, so that the files read in time are committed."""
 _BANK = "bank/"
 
 
 class ReadStatus(StrEnum):
-    """What reading a file says about it."""
+    """The result of reading a file."""
 
     CHANGED = "changed"
     SAME = "same"
     LEFT_OUT = "left out"
     AGAIN = "again"
     FAILED = "failed"
-    HELD = "held"
-    """It may be private: nobody can say now."""
+    UNDECIDED = "held"
+    """The file may be private; that cannot be decided now."""
 
 
 class Reading(Struct, frozen=True):
-    """One file as it was read: `known` unless it could not be, `chunks` if it changed, else the reason."""
+    """A file as read: `known` if it could be read, `chunks` if it changed, else `reason`."""
 
     path: RelativePath
     status: ReadStatus
@@ -84,58 +84,58 @@ class Reading(Struct, frozen=True):
 
     @property
     def read_as(self) -> Known:
-        """As what it is known from now on; only for a file that could be read."""
+        """The stat and hash of a file that could be read; raises ValueError for others."""
         if self.known is None:
             raise ValueError(f"{self.path} was not read")
         return self.known
 
 
 class Reader(Struct, frozen=True):
-    """Reads suspects of one workspace under the rules of one scan, which found them at `disk`."""
+    """Reads files of one workspace under the rules of one scan, which found them with the stats in `disk`."""
 
     roots: Sequence[ScanRoot]
     rules: ScanRules
     settings: ChunkSettings
     disk: Mapping[RelativePath, FileStat]
     spool: Path
-    """The folder for what is cut of large notes."""
-    is_given_up: Callable[[], bool] = lambda: False
-    """Asked again and again while a large note is cut."""
+    """The folder for the chunks of large notes."""
+    is_abandoned: Callable[[], bool] = lambda: False
+    """Whether to stop cutting a large note; called before each chunk."""
 
     def read(self, path: RelativePath, known: Known | None) -> Reading:
-        """Read one file; never raises for what a file or a disk may do."""
+        """Read one file; never raises for anything in the file or on the disk."""
         if known is None and self.rules.hold is not None:
-            return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
+            return Reading(path, ReadStatus.UNDECIDED, reason=self.rules.hold.reason)
         try:
-            content = self._content(path)
+            content = _snapshot(path, self.roots, self.rules)
         except (FileNotFoundError, TornReadError):
-            # it went, or was saved, since it was listed: the next look says what is so now
+            # it was deleted or saved since the scan: the next scan decides
             return Reading(path, ReadStatus.AGAIN)
         except NotReadableError as exc:
             return Reading(path, ReadStatus.FAILED, reason=str(exc))
         except OSError as exc:
             return Reading(path, ReadStatus.FAILED, reason=why_unread(exc))
-        # Of the devices only the folder's is compared: on an overlay each file may name another one.
+        # take the device of the scan, which is the folder's: on an overlay file system a file may have another one
         stat = replace(content.stat, device=self.disk[path].device)
         try:
             return self._judge(path, replace(content, stat=stat), known)
         except AbandonedError:
             return Reading(path, ReadStatus.AGAIN)
         except Exception as exc:
-            # one note that trips a bug of ours must not keep the others out of the index
+            # a note that triggers a bug of ours must not keep the others out of the index
             log.error("note cannot be indexed", path=path, exc_info=exc)
             return Reading(path, ReadStatus.FAILED, reason=SkipReason.NOT_INDEXABLE.format(type(exc).__name__))
 
-    def says_private(self, path: RelativePath) -> bool:
-        """Tell whether a note can be read and says of itself that it is private."""
+    def is_marked_private(self, path: RelativePath) -> bool:
+        """Return whether a note can be read and is marked private."""
         try:
-            data, _ = utf8_of(self._content(path))
+            data, _ = utf8_of(_snapshot(path, self.roots, self.rules))
         except (OSError, NotReadableError, TornReadError):
             return False
         return modality_of(path) is None and bool(why_private(data))
 
     def is_still_public(self, path: RelativePath) -> bool:
-        """Tell whether the rules are those of the scan, and the file, as it is now, says nothing against it; blocks."""
+        """Return whether the rules are still those of the scan and the file on disk is not marked private; blocks."""
         base, relative = base_of(path, self.rules.workspace, self.roots)
         try:
             is_private = is_private_file(base, relative, follow_symlinks=self.rules.follow_symlinks)
@@ -144,15 +144,10 @@ class Reader(Struct, frozen=True):
         # the rules last: they may have changed while the file was read
         return self.rules.is_current() and not is_private
 
-    def _content(self, path: RelativePath) -> FileSnapshot:
-        base, relative = base_of(path, self.rules.workspace, self.roots)
-        limit, _ = self.rules.limit(path)
-        return read_snapshot(base, relative, max_bytes=limit, follow_symlinks=self.rules.follow_symlinks)
-
     def _judge(self, path: RelativePath, content: FileSnapshot, known: Known | None) -> Reading:
         modality = modality_of(path)
         original = original_of(path)
-        if original != path and self.says_private(original):
+        if original != path and self.is_marked_private(original):
             return Reading(path, ReadStatus.LEFT_OUT, content.known, reason=SkipReason.OF_PRIVATE)
         if known is not None and not known.is_stale and known.digest == content.sha256:
             return Reading(path, ReadStatus.SAME, content.known)
@@ -166,24 +161,30 @@ class Reader(Struct, frozen=True):
         if reason := why_private(data):
             return Reading(path, ReadStatus.LEFT_OUT, content.known, reason=reason)
         if self.rules.hold is not None:
-            return Reading(path, ReadStatus.HELD, reason=self.rules.hold.reason)
+            return Reading(path, ReadStatus.UNDECIDED, reason=self.rules.hold.reason)
         entries = with_pauses(each_entry(data, self.settings, path))
-        chunks = Spool(self._until_given_up(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
+        chunks = Spool(self._abortable(entries), self.spool) if size > LARGE_BYTES else tuple(entries)
         lines = data.count(b"\n", 0, size) + (size > 0 and data[size - 1] != ord("\n"))
         page, flags = entity_page_of(data, path), flags_of(content, flags)
         conflict = Flag.CONFLICT if any(marked_conflicts(data)) else ""
         flags = ", ".join(filter(None, (flags, conflict, standing_marks(data))))
         return Reading(path, ReadStatus.CHANGED, content.known, chunks, lines=lines, page=page, flags=flags)
 
-    def _until_given_up(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
+    def _abortable(self, entries: Iterable[ChunkEntry]) -> Iterator[ChunkEntry]:
         for entry in entries:
-            if self.is_given_up():
+            if self.is_abandoned():
                 raise AbandonedError
             yield entry
 
 
 class AbandonedError(Exception):
-    """Nobody wants the note any more that is being cut."""
+    """The note being cut is no longer needed."""
+
+
+def _snapshot(path: RelativePath, roots: Sequence[ScanRoot], rules: ScanRules) -> FileSnapshot:
+    base, relative = base_of(path, rules.workspace, roots)
+    limit, _ = rules.limit(path)
+    return read_snapshot(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
 
 
 def _judge_media(path: RelativePath, modality: Modality, content: FileSnapshot) -> Reading:
@@ -195,20 +196,18 @@ def _judge_media(path: RelativePath, modality: Modality, content: FileSnapshot) 
     return Reading(path, ReadStatus.CHANGED, content.known, chunks, flags=flags)
 
 
-def attachments(executor: Executor, look: CurrentRules) -> Callable[[PendingFile], Awaitable[Attachment]]:
-    """Return what gives the lane the bytes of files that the rules of the moment let through; `look` says which.
+def attachments(executor: Executor, current_rules: CurrentRules) -> Callable[[PendingFile], Awaitable[Attachment]]:
+    """Return a function that reads pictures and sounds for the embedding loop, as far as the current rules allow.
 
-    It raises NotReadableError for one that is gone, changed, left out by now, or cannot be read.
+    It raises NotReadableError for a file that is missing, changed, excluded by now, or cannot be read.
     """
 
     def read(file: PendingFile) -> Attachment:
-        roots, rules = look()
+        roots, rules = current_rules()
         if rules.media is None or not rules.media.admits(file.path) or rules.hold or rules.is_ignored(file.path):
             raise NotReadableError("it is left out now")
-        base, relative = base_of(file.path, rules.workspace, roots)
-        limit, _ = rules.limit(file.path)
         try:
-            content = read_snapshot(base, relative, max_bytes=limit, follow_symlinks=rules.follow_symlinks)
+            content = _snapshot(file.path, roots, rules)
         except TornReadError as exc:
             raise NotReadableError("it is being written") from exc
         except OSError as exc:
@@ -222,31 +221,31 @@ def attachments(executor: Executor, look: CurrentRules) -> Callable[[PendingFile
 
 
 class ScanCycle(Struct, frozen=True):
-    """What one round reads under: the scan, and what is held of each file, of a renamed one under its new name."""
+    """What one round reads with: the scan, and what is known of each file; of a renamed file under its new name."""
 
     seen: Scan
     reader: Reader
-    held: Mapping[RelativePath, Known]
-    came_from: Mapping[RelativePath, RelativePath]
-    """The old path of each file that may be a renamed one."""
+    known: Mapping[RelativePath, Known]
+    old_paths: Mapping[RelativePath, RelativePath]
+    """The old path of each file that may have been renamed."""
     is_forced: bool
 
     def is_large(self, path: RelativePath) -> bool:
-        """Tell whether a file is to be cut aside."""
+        """Return whether a file is to be cut in the background."""
         return self.seen.files[path].size > LARGE_BYTES and modality_of(path) is None
 
     def is_move(self, reading: Reading) -> bool:
-        """Tell whether a file that may be a renamed one holds what the old one held."""
-        if reading.path not in self.came_from or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
+        """Return whether a file that may have been renamed has the content of its old path."""
+        if reading.path not in self.old_paths or reading.status not in (ReadStatus.SAME, ReadStatus.CHANGED):
             return False
-        return reading.read_as.digest == self.held[reading.path].digest
+        return reading.read_as.digest == self.known[reading.path].digest
 
     def soon_and_later(self, paths: Sequence[RelativePath]) -> tuple[list[RelativePath], list[RelativePath]]:
-        """Part what a question waits for, what changed last up to `QUERY_BYTES` together, from the others.
+        """Split the paths into those that a query waits for, and the others.
 
-        A file that is too large for the room that is left gives way to older ones. The former stand by their size, in
-        an order that no clock changes: of equally good answers the one that was read first comes first. Of the latter
-        what changed last does.
+        The first are the latest changed files, up to `QUERY_BYTES` together; a file that is too large for the rest of
+        that is left for later. They are sorted by size, so that the order does not depend on clocks: of equally good
+        answers the one that was read first ranks first. The others are sorted by time, the latest change first.
         """
         soon, later, room = set[RelativePath](), list[RelativePath](), QUERY_BYTES
         for path in sorted(paths, key=lambda path: -self.seen.files[path].ctime_ns):
@@ -259,14 +258,14 @@ class ScanCycle(Struct, frozen=True):
         return sorted(filter(soon.__contains__, paths), key=lambda path: self.seen.files[path].size), later
 
     def batches(
-        self, paths: Sequence[RelativePath], most_bytes: int, most_files: Callable[[], int]
+        self, paths: Sequence[RelativePath], max_bytes: int, max_files: Callable[[], int]
     ) -> Iterator[list[RelativePath]]:
-        """Yield the paths in runs of few enough files and bytes; a large file goes alone."""
+        """Yield the paths in batches within the limits of files and bytes; a file larger than that is a batch alone."""
         batch: list[RelativePath] = []
         size = 0
         for path in paths:
             size += self.seen.files[path].size
-            if batch and (len(batch) >= min(READ_AHEAD_FILES, most_files()) or size > most_bytes):
+            if batch and (len(batch) >= min(READ_AHEAD_FILES, max_files()) or size > max_bytes):
                 yield batch
                 batch, size = [], self.seen.files[path].size
             batch.append(path)
@@ -277,32 +276,32 @@ class ScanCycle(Struct, frozen=True):
 def queued(
     queue: Mapping[RelativePath, bool], paths: Iterable[RelativePath], work: ScanCycle
 ) -> dict[RelativePath, bool]:
-    """Return a queue of files with these added, without those that are no longer on disk.
+    """Return the queue with these files added, and without those that are no longer on disk.
 
-    Each says whether it is to be cut anew whatever it holds; what was to be stays so.
+    A value is True if the file is to be cut again even if unchanged; a queued True stays True.
     """
-    kept = {path: is_forced for path, is_forced in queue.items() if path in work.seen.files}
-    return kept | {path: work.is_forced for path in paths if not kept.get(path)}
+    remaining = {path: is_forced for path, is_forced in queue.items() if path in work.seen.files}
+    return remaining | {path: work.is_forced for path in paths if not remaining.get(path)}
 
 
 def scan_cycle_of(
     todo: SyncPlan, seen: Scan, reader: Reader, known: Mapping[RelativePath, Known], *, is_forced: bool
 ) -> ScanCycle:
-    """Return the round that works off a plan."""
-    # under rules that nobody knows, the new name may be private; the old one goes when its grace has passed
-    came_from = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
+    """Return the scan cycle for a plan."""
+    # while the rules are in doubt, the new name may be private; the old one is removed after its grace period
+    old_paths = {new: old for old, new in todo.rename} if reader.rules.hold is None else {}
     renamed = {
-        new: replace(known[old], is_stale=known[old].is_stale or _says_something_else(old, new))
-        for new, old in came_from.items()
+        new: replace(known[old], is_stale=known[old].is_stale or _is_cut_differently(old, new))
+        for new, old in old_paths.items()
     }
-    return ScanCycle(seen, reader, {**known, **renamed}, came_from, is_forced)
+    return ScanCycle(seen, reader, {**known, **renamed}, old_paths, is_forced)
 
 
-def _says_something_else(old: RelativePath, new: RelativePath) -> bool:
-    """Tell whether the same bytes are cut in another way under a new name.
+def _is_cut_differently(old: RelativePath, new: RelativePath) -> bool:
+    """Return whether the same bytes give other chunks under the new name.
 
-    The text of a picture or sound is its name, and whether a bullet is a memory, or a page one of an entity, is told
-    by the path, too. From one log to another all lines stay what they are.
+    The text of a picture or sound is its name, and the path decides whether a bullet is a memory and whether a page is
+    that of an entity. Between two daily logs nothing changes.
     """
     if is_daily_log(old) and is_daily_log(new):
         return False
@@ -310,16 +309,16 @@ def _says_something_else(old: RelativePath, new: RelativePath) -> bool:
 
 
 def read_under_the_rules(work: ScanCycle, batch: Sequence[RelativePath]) -> list[Reading]:
-    """Read files; if the privacy rules changed before that was done, nothing may follow from it."""
-    readings = [work.reader.read(path, work.held.get(path)) for path in with_pauses(batch)]
-    # asked last: rules that change from here on are seen by the next look, which a change of their file brings about
+    """Read files; if the privacy rules changed by then, return them all with status AGAIN."""
+    readings = [work.reader.read(path, work.known.get(path)) for path in with_pauses(batch)]
+    # checked last: a later change of the rules file causes another scan
     if not batch or work.reader.rules.is_current():
         return readings
     return [replace(reading, status=ReadStatus.AGAIN) for reading in readings]
 
 
 def may_follow(reading: Reading, work: ScanCycle) -> bool:
-    """Tell whether what was read a while ago may be done still; what is to be kept may have become private."""
+    """Return whether an older reading may still be committed: a changed file may have become private since."""
     reader = work.reader
     return reader.is_still_public(reading.path) if reading.status is ReadStatus.CHANGED else reader.rules.is_current()
 
@@ -328,7 +327,7 @@ _DECODER = msgspec.msgpack.Decoder(ChunkEntry)
 
 
 class Spool:
-    """Entries in their order, to be gone through more than once. The file has no name and ends with this."""
+    """Entries in a file without a name, in order, iterable more than once; the file is deleted with the spool."""
 
     def __init__(self, entries: Iterable[ChunkEntry], folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - it lives as long as the spool

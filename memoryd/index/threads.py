@@ -1,8 +1,8 @@
-"""Blocking work away from the event loop: in a thread, cancellable, with pauses for other threads.
+"""Blocking work outside the event loop: in a thread, cancellable, with pauses for other threads.
 
-Python takes the interpreter from a busy thread after 5 ms. But NumPy lets it go by itself all the time, for moments too
-short for another thread to wake up in, and each of them puts those 5 ms off: the event loop would wait for half a
-second and more. A pause that is long enough to wake up in, every few milliseconds, costs a hundredth of the work.
+Python takes the interpreter lock from a busy thread after 5 ms. But NumPy keeps releasing it for moments too short for
+another thread to wake up, and each release restarts the 5 ms, so the event loop would wait for half a second or more.
+A pause long enough to wake up in, every few milliseconds, costs a hundredth of the work.
 """
 
 import asyncio
@@ -15,34 +15,34 @@ Done = TypeVar("Done")
 
 
 async def in_thread(executor: Executor, work: Callable[[], Done]) -> Done:
-    """Return what `work` returns, run in a thread of the pool; it goes on to its end even if nobody waits any more."""
+    """Run `work` in a thread of the pool and return its result; it runs to its end even if the caller is cancelled."""
     return await asyncio.get_running_loop().run_in_executor(executor, work)
 
 
 class Cancellable:
-    """Runs one thing at a time, which may be cancelled; then it ends as if it had been done."""
+    """Runs one awaitable at a time; if it is cancelled, `run` returns normally."""
 
     def __init__(self) -> None:
-        self._under_way: asyncio.Timeout | None = None
+        self._timeout: asyncio.Timeout | None = None
 
     async def run(self, work: Awaitable[None]) -> None:
-        """Wait for `work`, or until it was cancelled and has ended."""
+        """Await `work`, or its end after `cancel`."""
         try:
-            async with asyncio.timeout(None) as under_way:
-                self._under_way = under_way
+            async with asyncio.timeout(None) as timeout:
+                self._timeout = timeout
                 await work
         except TimeoutError:
-            # one of the work's own is none of ours
-            if not under_way.expired():
+            # a TimeoutError of the work itself
+            if not timeout.expired():
                 raise
         finally:
-            self._under_way = None
+            self._timeout = None
 
     def cancel(self) -> None:
-        """Break off what is under way, if anything is."""
-        # what was broken off takes a moment to end, and may be cancelled again meanwhile
-        if self._under_way is not None and not self._under_way.expired():
-            self._under_way.reschedule(asyncio.get_running_loop().time())
+        """Cancel the running work, if any."""
+        # it takes a moment to end, and may be cancelled again until then
+        if self._timeout is not None and not self._timeout.expired():
+            self._timeout.reschedule(asyncio.get_running_loop().time())
 
 
 Item = TypeVar("Item")
@@ -51,10 +51,10 @@ WORK_SECONDS, PAUSE_SECONDS = 0.005, 0.000_1
 
 
 def with_pauses(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items, with a pause after so much CPU of this thread: while it waits, others have their turn anyway."""
-    begun = time.thread_time()
+    """Yield the items, with a pause after each `WORK_SECONDS` of CPU time of this thread."""
+    start = time.thread_time()
     for item in items:
         yield item
-        if time.thread_time() - begun > WORK_SECONDS:
+        if time.thread_time() - start > WORK_SECONDS:
             time.sleep(PAUSE_SECONDS)
-            begun = time.thread_time()
+            start = time.thread_time()

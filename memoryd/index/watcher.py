@@ -1,36 +1,35 @@
-"""The watcher: one source of file events for all workspaces, trusted for nothing but speed.
+"""The watcher: one source of file events for all workspaces, used only for speed; scans ensure correctness.
 
 It watches exactly the folders that the last scans listed, none recursively, so that no symlink or foreign tree
-adds watches; a new folder shows as an event in its parent, whose scan then adds it. A folder that was replaced is
-watched anew with that scan: it is another inode, or its going and coming were events. A cookie file in a folder of
-our own proves from time to time that events still flow.
+adds watches. A new folder causes an event in its parent, and the scan after that adds it. A folder that was replaced is
+watched again after that scan: its inode is different, or its removal and return were events. A cookie file in a folder
+of our own is written from time to time to check that events still arrive.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import structlog
 
 from memoryd.domain.clock import Pulse
 from memoryd.files.scanner import FolderId
-from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, event_source
+from memoryd.index.file_events import ANYTHING, EventSource, FileEvents, OnEvents, event_source
 from memoryd.retry import happens
 
 log = structlog.get_logger(__name__)
 
-Hint = Callable[[FileEvents], None]
 MAX_FOLDERS = 8_000
 COOKIE = "cookie"
 FIRST_RETRY_SECONDS = 1.0
-"""Doubles with each failure up to `retry_seconds`."""
+"""The first pause after a failure; doubles with each failure up to `retry_seconds`."""
 
 
 class FileWatcher:
     """Turns file events into hints for the workspace they belong to.
 
-    `run` loops until cancelled; `watch` says what to watch and may be called at any time.
+    `run` loops until cancelled; `watch` sets the folders of a workspace and may be called at any time.
     """
 
     def __init__(
@@ -44,24 +43,24 @@ class FileWatcher:
         self.is_ok = False
         self.reason: str | None = None
         self.pulse = Pulse()
-        """At work while folders are to be watched that are not yet."""
+        """Working while some wanted folders are not watched yet."""
         self.probe_pulse = Pulse()
-        """At work as long as the probe runs; each proof is a sign, whatever came of it."""
+        """Working while the probe runs; beats after each check, whatever its result."""
         self._probe = probe
         self._source = source or event_source()
         self._retry_seconds = retry_seconds
         self._cookie_seconds = cookie_seconds
-        self._folders: dict[str, tuple[Mapping[str, FolderId], Hint]] = {}
+        self._folders: dict[str, tuple[Mapping[str, FolderId], OnEvents]] = {}
         self._replaced: set[str] = set()
-        """The owners of whose folders one went or came: its inode may be given anew, and tells nothing."""
+        """Owners with a folder that was removed or created: inodes are reused, so they do not identify it."""
         self._failures = 0
         self._is_armed = False
-        """Whether all folders are watched that are wanted now."""
+        """Whether all wanted folders are watched."""
         self._rearm = asyncio.Event()
         self._cookie_seen = asyncio.Event()
 
-    def watch(self, owner: str, folders: Mapping[str, FolderId], hint: Hint) -> None:
-        """Watch these folders for `owner`; events call `hint`. Nothing is done if they are watched already."""
+    def watch(self, owner: str, folders: Mapping[str, FolderId], hint: OnEvents) -> None:
+        """Watch these folders for `owner`; events call `hint`. Do nothing if they are watched already."""
         if owner not in self._folders or self._folders[owner][0] != folders or owner in self._replaced:
             self._replaced.discard(owner)
             self._folders[owner] = (folders, hint)
@@ -69,20 +68,20 @@ class FileWatcher:
             self._want_arming()
 
     def hear(self, owner: str) -> bool:
-        """Give the hints of what happened until now; tell whether that is all that happened to the owner's folders."""
+        """Report all events until now as hints; return whether they cover all changes in the owner's folders."""
         self._source.drain()
         is_watched = owner in self._folders and owner not in self._replaced
         return is_watched and self.is_ok and self._is_armed and self._source.is_exact
 
     async def run(self) -> None:
-        """Watch until cancelled; on failure say so, hint at everybody, and try again after a while."""
+        """Watch until cancelled; after a failure, log it, hint at all workspaces, and retry after a pause."""
         try:
             while True:
-                # before the folders are read: those that are named from here on are watched at once, or arm it anew
+                # before the folders are read: folders set from here on are included, or cause another arming
                 self._rearm.clear()
                 self._begin_arming()
                 if not self.is_ok:
-                    # what failed, or went deaf, is not gone on with
+                    # do not reuse a source that failed or stopped
                     self._source.close()
                 try:
                     await self._follow()
@@ -93,7 +92,7 @@ class FileWatcher:
             self._source.close()
 
     async def run_probe(self, every_seconds: float = 30.0) -> None:
-        """Prove from time to time that events flow; if they do not, arm anew and let everybody look."""
+        """Check from time to time that events arrive; if not, arm again and hint at all workspaces."""
         with self.probe_pulse.work():
             while True:
                 await asyncio.sleep(every_seconds)
@@ -103,7 +102,7 @@ class FileWatcher:
     async def _prove(self) -> None:
         if self.is_ok and not await self._is_alive():
             log.warning("file events have stopped, arming anew")
-            # not ok from here on: scans are all there is until it is armed again
+            # until it is armed again, only scans detect changes
             self.is_ok, self.reason = False, "events had stopped"
             self._is_armed = False
             self._want_arming()
@@ -122,8 +121,8 @@ class FileWatcher:
             self.pulse.end()
 
     async def _is_alive(self) -> bool:
-        """Write a cookie and tell whether its event comes within the time allowed."""
-        # before the cookie is written: its event may come before the next line runs
+        """Write a cookie file and return whether its event arrives within `cookie_seconds`."""
+        # clear before the write: the event may arrive before the next line runs
         self._cookie_seen.clear()
         cookie = self._probe / COOKIE
         try:
@@ -135,7 +134,7 @@ class FileWatcher:
         return True
 
     async def _follow(self) -> None:
-        """Watch the folders that are wanted now until others are; raises OSError."""
+        """Watch the wanted folders until they change; raises OSError."""
         folders = {folder for wanted, _ in self._folders.values() for folder in wanted}
         if len(folders) > MAX_FOLDERS:
             raise OSError(f"{len(folders)} folders are more than the {MAX_FOLDERS} that are watched")
@@ -144,20 +143,20 @@ class FileWatcher:
             [*folders, str(self._probe)], until=self._rearm, on_armed=self._on_armed, on_events=self._on_events
         )
 
-    def _on_armed(self, anew: Collection[str]) -> None:
-        # others may be wanted since the arming began; then it begins again at once
+    def _on_armed(self, added: Collection[str]) -> None:
+        # the wanted folders may have changed since the arming began; then it begins again at once
         self._is_armed = not self._rearm.is_set()
         if self._is_armed:
             self._end_arming()
         self.is_ok, self.reason, self._failures = True, None, 0
-        # what changed in them while they were not watched had no event: whoever wants one looks once more
+        # changes before the arming had no event: the workspaces of newly watched folders must scan once more
         for wanted, hint in self._folders.values():
-            if not wanted.keys().isdisjoint(anew):
+            if not wanted.keys().isdisjoint(added):
                 hint(ANYTHING)
 
     def _on_events(self, events: FileEvents) -> None:
         if events.is_lossy:
-            # the end of a watch may be among what was lost
+            # the lost events may include the end of a watch
             self._replaced |= self._folders.keys()
             self._hint_all()
             return
@@ -168,9 +167,9 @@ class FileWatcher:
         if str(self._probe) in places:
             self._cookie_seen.set()
         if str(self._probe) in events.folders:
-            # perhaps it is gone, and its watch with it
+            # the probe folder may have been deleted, and its watch with it
             self._want_arming()
-        # a hint more costs a scan, one less a stale note until the next timed scan: whoever may be meant is told
+        # hint if in doubt: a needless hint costs a scan, a missing one leaves a stale note until the next timed scan
         for wanted, hint in self._folders.values():
             if not wanted.keys().isdisjoint(places):
                 hint(events)
@@ -183,11 +182,11 @@ class FileWatcher:
         if self.is_ok or self.reason != reason:
             log.warning("file events are off, scanning instead", reason=reason)
         self.is_ok, self.reason = False, reason
-        # it is told, and waits for another try
+        # the failure is logged; nothing is being armed until the retry
         self._end_arming()
-        # what changed since the last event, or while the arming failed, nobody was told of
+        # changes since the last event, or during the failed arming, were not reported
         self._hint_all()
         delay = min(self._retry_seconds, FIRST_RETRY_SECONDS * 2.0 ** min(self._failures, 32))
         self._failures += 1
-        # other folders may be ones that can be watched
+        # retry at once with other folders, which may be watchable
         await happens(self._rearm.wait(), delay)

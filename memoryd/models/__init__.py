@@ -1,1 +1,1 @@
-"""Where weights come from: the store, downloads, packaged models, and what a GGUF says of itself."""
+"""Model files: sources, the store, downloads, packaged models, and GGUF metadata."""

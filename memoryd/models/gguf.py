@@ -1,7 +1,6 @@
-"""A GGUF file without loading it: its header, read with limits, and the SHA-256 of its content, remembered by its stat.
+"""Reads GGUF files without loading them: the header, within limits, and the SHA-256 of the content, cached by stat.
 
-A file from elsewhere may be cut short, a web page, or built to harm the reader, so every count and length is
-bounded before it is believed. Needs nothing but the standard library. Format:
+A downloaded file may be truncated, a web page, or malicious, so each count and length is checked before use. Format:
 https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
@@ -49,29 +48,29 @@ BLOCKS = {kind: (block, width) for block, widths in _WIDTHS.items() for kind, wi
 EMBEDDING_KEY = "local.modelPath"
 RERANKING_KEY = "query.rerank.modelPath"
 WRITING_KEY = "memory.llm.model"
-"""Keys that name a model; what is told of a file says which of them to mend."""
+"""Configuration keys that name a model; error hints name the one to correct."""
 HEAD_PREFIX = "cls."
 CUT = "cut short: it ends in its header"
 
 
 class GgufHeader(Struct, frozen=True):
-    """The scalar key-values of a GGUF (arrays are skipped) and the size the file must have at least."""
+    """The scalar key-values of a GGUF (arrays are skipped), and the least size of the file."""
 
     values: dict[str, Value]
     tensors: int
     expected_bytes: int
     heads: frozenset[str] = frozenset()
-    """The names of the tensors that classify what is pooled."""
+    """Names of the tensors of a classification head."""
 
 
 class _FlawError(Exception):
-    """The file ends inside the header, or the header breaks the format or a limit; the text says where."""
+    """The file ends within the header, or the header violates the format or a limit; the message says where."""
 
 
 def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
     """Return the checked header of `path`, which the configuration names in `key`.
 
-    Raises ModelError in plain words: missing, unreadable, a web page, no GGUF, cut short, damaged.
+    Raises ModelError with a plain message: missing, unreadable, a web page, no GGUF, truncated, damaged.
     """
     get_another = f"delete it and fetch it again, or name another model in {key}"
     try:
@@ -96,7 +95,7 @@ def read_header(path: Path, *, key: str = EMBEDDING_KEY) -> GgufHeader:
 
 
 def what_instead(start: bytes) -> str | None:
-    """Return what a file that begins so is, if it is no GGUF."""
+    """Return what a file with this beginning is, None for a GGUF."""
     if start.startswith(MAGIC):
         return None
     text = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
@@ -144,7 +143,7 @@ class _Reader:
         return values
 
     def _value(self, kind: int) -> Value | None:
-        """Return a scalar or text; None for an array, which is passed over."""
+        """Return a scalar or text; None for an array, which is skipped."""
         if kind in SCALARS:
             return self._scalar(SCALARS[kind])
         if kind == STRING:
@@ -168,7 +167,7 @@ class _Reader:
             raise _FlawError(f"damaged: an array of unknown type {kind}")
 
     def _skip_texts(self, items: int) -> None:
-        """Pass over a vocabulary; written out, for it takes nearly all the time of reading a header."""
+        """Skip a vocabulary; inlined for speed, since it takes nearly all the time of reading a header."""
         read, unpack = self._stream.read, LENGTH.unpack
         for _ in range(items):
             head = read(LENGTH.size)
@@ -182,7 +181,7 @@ class _Reader:
                 raise _FlawError(CUT)
 
     def _tensor(self) -> tuple[str, int]:
-        """Return the name of the next tensor, and where its data ends, counted from the start of all data."""
+        """Return the name of the next tensor, and where its data ends, relative to the start of all data."""
         name = self._text(NAME_MAX)
         rank = self._bounded("I", 4, "dimensions of a tensor")
         weights = 1
@@ -190,7 +189,7 @@ class _Reader:
             weights *= self._number("Q")
         kind = self._number("I")
         offset = self._number("Q")
-        block, width = BLOCKS.get(kind, (1, 0))  # a type younger than this table counts for nothing
+        block, width = BLOCKS.get(kind, (1, 0))  # a type newer than this table counts as 0 bytes
         return name, offset + -(-weights // block) * width
 
     def _text(self, limit: int) -> str:
@@ -218,7 +217,7 @@ class _Reader:
 
     def _skip(self, count: int) -> None:
         self._spend(count)
-        # reading short runs keeps the buffer, which a seek may drop; a seek past the end shows at the next read
+        # a short read keeps the buffer, which a seek may drop; a seek past the end fails at the next read
         if count < 1 << 16:
             if len(self._stream.read(count)) < count:
                 raise _FlawError(CUT)
@@ -236,7 +235,7 @@ MEMO_MAX = 64
 
 
 def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
-    """Return the SHA-256 of the file in hexadecimal, from the memo in `cache_dir` if the file has not changed since."""
+    """Return the SHA-256 of the file in hexadecimal, from the cache in `cache_dir` if the file is unchanged."""
     path = path.resolve()
     stamp = _stamp(path)
     memo = {} if cache_dir is None else _read(cache_dir / MEMO_NAME)
@@ -247,7 +246,7 @@ def content_hash(path: Path, *, cache_dir: Path | None = None) -> str:
     if cache_dir is not None and cache_dir.is_dir() and _stamp(path) == stamp:
         memo.pop(str(path), None)
         memo[str(path)] = [*stamp, digest]
-        with contextlib.suppress(OSError):  # a memo that cannot be kept only costs time
+        with contextlib.suppress(OSError):  # without the cache it only takes longer
             replace_file(cache_dir / MEMO_NAME, json.dumps(dict(list(memo.items())[-MEMO_MAX:])).encode())
     return digest
 
@@ -259,13 +258,13 @@ def hash_file(path: Path) -> str:
 
 
 def _stamp(path: Path) -> list[Any]:
-    """Return what changes when a file does."""
+    """Return the stat values that show a change of the file."""
     status = path.stat()
     return [status.st_size, status.st_mtime_ns, status.st_ino]
 
 
 def _read(memo: Path) -> dict[str, list[Any]]:
-    """Return the memo; empty if it is missing or spoilt, since it can be made again."""
+    """Return the cached hashes; empty if the file is missing or damaged."""
     return {
         name: entry for name, entry in read_json_object(memo).items() if isinstance(entry, list) and len(entry) == 4
     }

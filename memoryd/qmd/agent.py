@@ -1,4 +1,4 @@
-"""One agent's qmd put together from the configuration: what it indexes, with which models, and who stands in for it."""
+"""The qmd of one agent, built from the configuration: its collections, its models, and the fallback search."""
 
 import asyncio
 import contextlib
@@ -28,12 +28,12 @@ from memoryd.search.protocol import SearchBackend
 
 log = structlog.get_logger(__name__)
 FORGET_SECONDS = 20.0
-"""So long whoever forgets waits for it; what is left goes later."""
+"""How long a caller that forgets notes waits for qmd to clean its index; the rest is cleaned later."""
 STILL_IN_INDEX = "qmd may hold it still in its index: {}"
 
 
 class Dependencies(Struct, frozen=True):
-    """What the rest of the workspace gives to an agent's qmd."""
+    """What an agent's qmd needs from the rest of the workspace."""
 
     workspace: Path
     builtin: SearchBackend
@@ -48,20 +48,20 @@ class Dependencies(Struct, frozen=True):
 
 
 class AgentQmd:
-    """The sidecar of one agent, its files, and the search that falls back to the builtin index."""
+    """The qmd sidecar of one agent, its files, and the search with fallback to the builtin index."""
 
-    def __init__(self, agent: Agent, given: Dependencies) -> None:
+    def __init__(self, agent: Agent, dependencies: Dependencies) -> None:
         self._agent = agent
-        self._given = given
-        self._exclude = patterns_of(given.workspace, agent.memory_search.exclude)
+        self._dependencies = dependencies
+        self._exclude = patterns_of(dependencies.workspace, agent.memory_search.exclude)
         self._was_out = True
         config, home = agent.memory.qmd, QmdHome(qmd_home(agent.id))
         self._copies = QmdCopies(
             folder=home.notes,
-            workspace=given.workspace,
+            workspace=dependencies.workspace,
             apart=state_dir(),
             rule=self._ruling,
-            max_bytes=given.max_file_bytes,
+            max_bytes=dependencies.max_file_bytes,
             on_withdraw=self._on_withdraw,
         )
         self.qmd = QmdSidecar(
@@ -70,24 +70,25 @@ class AgentQmd:
             supplies=Supplies(
                 collections=self._collections,
                 models=ModelLinks(agent, home.models, os.environ).find,
-                show=self._show,
+                refresh_copies=self._refresh_copies,
             ),
             on_change=self._on_change,
             on_ready=self._on_ready,
         )
         self.files = ResultFiles(
-            workspace=given.workspace,
+            workspace=dependencies.workspace,
             collections=lambda: self.qmd.collections,
-            known=given.known,
+            known=dependencies.known,
             is_ignored=self._is_ignored,
-            max_bytes=given.max_file_bytes,
+            max_bytes=dependencies.max_file_bytes,
         )
         chunking = agent.memory_search.chunking
+        chunks = ChunkSettings(chunking.tokens, chunking.overlap)
         self.conversations = ExportedSearch(
             agent=agent.id,
             qmd=self.qmd,
-            exports=given.exports,
-            chunking=ChunkSettings(chunking.tokens, chunking.overlap),
+            exports=dependencies.exports,
+            chunking=chunks,
             limits=config.limits,
         )
         """The search over exported transcripts."""
@@ -95,34 +96,34 @@ class AgentQmd:
             first=QmdSearch(
                 qmd=self.qmd,
                 files=self.files,
-                chunking=ChunkSettings(chunking.tokens, chunking.overlap),
+                chunking=chunks,
                 limits=config.limits,
-                changed_paths_since=given.changed_since,
+                changed_paths_since=dependencies.changed_since,
             ),
-            second=given.builtin,
-            recent=given.words,
+            second=dependencies.builtin,
+            recent=dependencies.words,
             name=NAME,
         )
         self.search.note(self.qmd.unavailable_because)
 
     @property
     def is_healthy(self) -> bool:
-        """Whether it answers, as far as is known, or will when the vectors are made that it is busy with."""
+        """Whether qmd answers, as far as is known, or is making vectors and will answer then."""
         return self.qmd.state.is_embedding or (self.qmd.unavailable_because is None and self.search.fallback is None)
 
     @property
     def has_vectors(self) -> bool:
-        """Whether questions are asked by meaning too."""
+        """Whether qmd also searches by vectors."""
         return self.qmd.settings.has_vectors
 
     @property
     def why_behind(self) -> str:
-        """Why it does not follow the notes, in words for people."""
+        """Why qmd is behind the notes, as text for a person."""
         state = self.qmd.state
         return state.trouble or state.vector_trouble or "it does not follow the notes"
 
     def state(self) -> QmdState:
-        """Return what its parts say of themselves now."""
+        """Return the current state of its parts."""
         qmd = self.qmd
         return QmdState(
             program=qmd.installation.program,
@@ -132,23 +133,23 @@ class AgentQmd:
             pid=qmd.server.pid,
             restarts=qmd.server.restarts,
             is_given_up=qmd.server.is_given_up,
-            # a copy: the upkeep goes on writing its own
+            # a copy: the maintenance loop keeps changing the original
             maintenance=replace(qmd.state),
             fallback=self.search.fallback,
-            exported=None if self._given.exports.folder is None else self._given.exports.count,
-            export_trouble=self._given.exports.problem,
+            exported=None if self._dependencies.exports.folder is None else self._dependencies.exports.count,
+            export_trouble=self._dependencies.exports.problem,
         )
 
     def note_change(self) -> None:
-        """Take the news that notes changed: an update follows, after the debounce."""
+        """Report that notes changed: an update follows after the debounce."""
         self.qmd.maintenance.note_change()
 
     def demand(self) -> None:
-        """Take the news that notes became private: an update follows at once."""
+        """Report that notes became private: an update follows at once."""
         self.qmd.maintenance.demand()
 
     async def drop_remains(self) -> str:
-        """Have it forget at once what the notes do not say any more; return why it has not yet, empty if it has."""
+        """Remove deleted text from the index of qmd now; return why that is not done yet, empty if it is."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(FORGET_SECONDS):
                 if await self.qmd.maintenance.drop_remains():
@@ -156,27 +157,27 @@ class AgentQmd:
         return STILL_IN_INDEX.format(self.qmd.state.trouble or "its index is being cleaned")
 
     async def follows_words(self) -> bool:
-        """Wait until what is on disk now can be found by words; return False if qmd is in trouble."""
-        # the builtin index answers for what qmd has not read yet, unless qmd indexes more than that
+        """Wait until the current files can be found by words; return False if qmd is in trouble."""
+        # the builtin index answers for files that qmd has not read yet, unless qmd has further paths
         return not further_paths(self._agent) or await self.qmd.maintenance.follow(embeds=False)
 
     async def follows_meaning(self) -> bool:
-        """Wait until what is on disk now can be found by meaning; return False if qmd cannot make vectors."""
+        """Wait until the current files can be found by meaning; return False if qmd cannot make vectors."""
         return await self.qmd.maintenance.follow(embeds=True)
 
     def _ruling(self) -> Ruling:
         """Return the rules of the workspace and of this agent."""
-        ruling = self._given.ruling()
+        ruling = self._dependencies.ruling()
         return replace(ruling, is_ignored=lambda path: ruling.is_ignored(path) or self._exclude.hides(path))
 
     def _is_ignored(self, path: str) -> bool:
         ruling = self._ruling()
-        return ruling.hold is not None or ruling.is_ignored(path) or self._given.is_excluded(path)
+        return ruling.hold is not None or ruling.is_ignored(path) or self._dependencies.is_excluded(path)
 
     def _on_change(self) -> None:
-        # The upkeep knows of program and index, questions alone of the server. So good news that is no news must not be
-        # passed on: between two updates a question may have met a server that hangs, and an update that went well
-        # again would clear what that question noted. The server's own news, `_on_ready`, may.
+        # The maintenance knows the state of program and index; only queries learn of a failing server. So a success is
+        # reported only after a failure: a query between two updates may have met a hanging server, and another good
+        # update must not clear the outage that it noted. `_on_ready`, called by the server, may clear it.
         unavailable_because = self.qmd.unavailable_because
         if unavailable_because is not None or self._was_out:
             self.search.note(unavailable_because)
@@ -185,47 +186,47 @@ class AgentQmd:
             self.qmd.server.wake()
 
     def _on_ready(self) -> None:
-        """Take the news that the server runs (again): an outage that a question met is over."""
-        # the other way round: a server may start over an index that was lost meanwhile, of which the upkeep has said so
+        """Clear an outage that a query met: the server runs again."""
+        # not if the maintenance has reported trouble: the server may run on an index that was lost since
         if self.qmd.unavailable_because is None:
             self.search.note(None)
 
     async def forget_transcript(self, transcript: str) -> bool:
-        """Delete the export of a transcript, by the name of its file, and have qmd forget it at once.
+        """Delete the export of a transcript, by its file name, and remove it from the index of qmd now.
 
-        Return whether qmd has; if not it is told to nobody all the same, and qmd forgets it when it works again.
-        Whoever calls sees to it that the transcript is withheld from now on: see `AgentTranscripts`. Raises OSError.
+        Returns whether qmd has removed it. If not, no answer contains it, and qmd removes it when it works again. The
+        caller must withhold the transcript from now on, see `AgentTranscripts`. Raises OSError.
         """
-        if self._given.exports.folder is None:
+        if self._dependencies.exports.folder is None:
             return True
-        await asyncio.to_thread(self._given.exports.withhold, transcript)
+        await asyncio.to_thread(self._dependencies.exports.withhold, transcript)
         return await self.qmd.maintenance.follow(embeds=False)
 
     def has_export(self, transcript: str) -> bool:
-        """Tell whether there is an export of a transcript, by the name of its file."""
-        return self._given.exports.transcript_of(export_name(transcript)) == transcript
+        """Return whether a transcript, given by its file name, is exported."""
+        return self._dependencies.exports.transcript_of(export_name(transcript)) == transcript
 
     def remember_transcript(self, transcript: str) -> None:
-        """Have a transcript be exported again, once whoever lists them tells of it."""
-        self._given.exports.release(transcript)
+        """Allow the export of a transcript again; it is exported when the transcripts are listed next."""
+        self._dependencies.exports.release(transcript)
 
-    def _show(self, collections: Sequence[Collection]) -> bool:
-        """Bring the notes and the conversations that qmd reads to what they are to be."""
-        is_same = self._copies.refresh([one for one in collections if not one.is_exported])
-        return self._given.exports.refresh(self._on_withdraw) and is_same
+    def _refresh_copies(self, collections: Sequence[Collection]) -> bool:
+        """Update the notes and conversations that qmd reads; return False if something changed during that."""
+        is_complete = self._copies.refresh([collection for collection in collections if not collection.is_exported])
+        return self._dependencies.exports.refresh(self._on_withdraw) and is_complete
 
     def _on_withdraw(self) -> None:
         self.qmd.home.note_clean(False)
 
     def _collections(self) -> tuple[Collection, ...]:
-        notes = collections_of(self._agent, self._given.workspace, self._given.roots)
-        # before qmd is told of the folder: it would read whatever lies there
-        self._given.exports.check()
-        return distinct((*notes, *exported_collection(self._agent.id, self._given.exports)))
+        notes = collections_of(self._agent, self._dependencies.workspace, self._dependencies.roots)
+        # before qmd gets the folder: it would read any file in it
+        self._dependencies.exports.check()
+        return distinct((*notes, *exported_collection(self._agent.id, self._dependencies.exports)))
 
 
 def forget_unused(agents: Sequence[Agent]) -> None:
-    """Delete what qmd keeps for agents that it answers no more: nobody would take from it what becomes private."""
+    """Delete the qmd data of agents that no longer use qmd: notes that become private would stay in it."""
     used = {qmd_home(agent.id) for agent in agents if agent.memory.backend == "qmd"}
     for folder in (state_dir() / "agents").glob("*/qmd"):
         home = QmdHome(folder)

@@ -1,8 +1,7 @@
-"""What qmd may read: the collections of an agent, the globs of their files, and copies of the public notes in them.
+"""The files for qmd: the collections of an agent, the globs of their files, and copies of the public notes in them.
 
-qmd reads whatever its globs match, at any time, and does not know which notes are private. So it is given copies of
-public notes and never the notes themselves: it cannot keep a note that it has never seen, or read one that turns
-private meanwhile.
+qmd reads all files that its globs match, at any time, and does not know which notes are private. So it reads copies of
+the public notes, never the notes themselves. Thus it never sees a private note, or one that becomes private.
 """
 
 import contextlib
@@ -30,7 +29,7 @@ from memoryd.files.scanner import ScanRoot, file_identity
 from memoryd.files.writing import write_private
 
 NEVER_INDEXED = frozenset({"node_modules", "vendor", "dist", "build"})
-"""Folders that qmd leaves out besides hidden ones."""
+"""Folders that qmd ignores, besides hidden ones."""
 _NOT_IN_NAMES = expression(r"[^a-z0-9-]+")
 _SPECIAL = expression(r"([*?\[\]{}!()\\,])")
 MARKDOWN = "**/*.{md,MD}"
@@ -38,9 +37,9 @@ _UNNAMEABLE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR)
 
 
 class Collection(Struct, frozen=True):
-    """A folder and a glob over the paths below it. `is_default` marks the agent's own memory files.
+    """A folder and a glob over the paths below it. `is_default`: the agent's own memory files.
 
-    `is_exported` marks what memoryd itself has written for qmd: it is read where it lies, and asked by name only.
+    `is_exported`: files written by memoryd for qmd, which it reads in place, and searches only by name.
     """
 
     name: str
@@ -50,14 +49,14 @@ class Collection(Struct, frozen=True):
     is_exported: bool = False
 
     def holds(self, relative: str) -> bool:
-        """Tell whether qmd would index this path: it matches, and no part is hidden or left out."""
+        """Return whether qmd would index this path: it matches, and no part is hidden or ignored."""
         parts = relative.split("/")
         if any(part in ("", ".", "..") or part.startswith(".") for part in parts):
             return False
         return not NEVER_INDEXED.intersection(parts[:-1]) and matches(self.pattern, relative)
 
     def may_hold_below(self, folder: str) -> bool:
-        """Tell whether a path below this folder, given without a `/` at its end, may belong to the collection."""
+        """Return whether a path below this folder (without trailing `/`) may belong to the collection."""
         parts = folder.split("/")
         if any(part.startswith(".") for part in parts) or not NEVER_INDEXED.isdisjoint(parts):
             return False
@@ -68,35 +67,35 @@ class Collection(Struct, frozen=True):
         return False
 
 
-def sanitised(name: str) -> str:
-    """Return a name that every version of qmd takes: lower case, digits and hyphens, never empty."""
+def sanitise_name(name: str) -> str:
+    """Return a name that every version of qmd accepts: lower case, digits and hyphens, never empty."""
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-") or "collection"
 
 
 def distinct(collections: Iterable[Collection]) -> tuple[Collection, ...]:
-    """Return the collections with clean names, one for each folder and pattern; repeated names get `-2`, `-3`."""
-    kept: dict[str, Collection] = {}
+    """Return the first collection for each folder and pattern, with clean names; repeated names get `-2`, `-3`."""
+    by_name: dict[str, Collection] = {}
     seen: set[tuple[str, str]] = set()
-    for one in collections:
-        if (one.root, one.pattern) in seen:
+    for collection in collections:
+        if (collection.root, collection.pattern) in seen:
             continue
-        seen.add((one.root, one.pattern))
-        base = name = sanitised(one.name)
+        seen.add((collection.root, collection.pattern))
+        base = name = sanitise_name(collection.name)
         number = 1
-        while name in kept:
+        while name in by_name:
             number += 1
             name = f"{base}-{number}"
-        kept[name] = replace(one, name=name)
-    return tuple(kept.values())
+        by_name[name] = replace(collection, name=name)
+    return tuple(by_name.values())
 
 
-def escaped(name: str) -> str:
-    """Return a glob that matches this file name alone."""
+def escape_glob(name: str) -> str:
+    """Return a glob that matches only this file name."""
     return _SPECIAL.sub(r"\\\1", name)
 
 
 def matches(pattern: str, relative: str) -> bool:
-    """Tell whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a list of globs with commas."""
+    """Return whether a path matches a glob with `**`, `*`, `?`, `[…]`, `{a,b}`, or a comma-separated list of globs."""
     text = Places(relative)
     return any(_parsed(glob.removeprefix("./")).matches(text) for glob in _globs(pattern))
 
@@ -106,26 +105,27 @@ _globs = lru_cache(maxsize=256)(written_out)
 
 
 def further_paths(agent: Agent) -> tuple[QmdPathSection, ...]:
-    """Return what qmd indexes and the builtin index does not."""
+    """Return the configured paths that only qmd indexes, not the builtin index."""
     return (*agent.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
 
 
 def collections_of(agent: Agent, workspace: Path, roots: Callable[[], Sequence[ScanRoot]]) -> tuple[Collection, ...]:
-    """Return the collections as they are to be now: whether a path is a file or a folder is looked up on the disk."""
+    """Return the current collections; blocks, since the disk decides whether a path is a file or a folder."""
     of_memory = _of_memory(agent.id, workspace, roots()) if agent.memory.qmd.include_default_memory else ()
     of_paths = []
-    for number, one in enumerate(further_paths(agent)):
-        # by its real name, since the rules name the notes of the workspace by theirs
-        path = Path(os.path.realpath(workspace / Path(one.path).expanduser()))
-        of_paths.append(_collection_at(path, one.name or f"custom-{number}-{agent.id}", one.pattern, is_default=False))
+    for number, section in enumerate(further_paths(agent)):
+        # the real path, since the rules use the real paths of notes
+        path = Path(os.path.realpath(workspace / Path(section.path).expanduser()))
+        name = section.name or f"custom-{number}-{agent.id}"
+        of_paths.append(_collection_at(path, name, section.pattern, is_default=False))
     return distinct((*of_memory, *of_paths))
 
 
 def _of_memory(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterator[Collection]:
-    """Yield what the builtin index holds: the notes of the workspace as one collection, then the extra paths.
+    """Yield the collections of the builtin index's notes: one for the workspace, then one for each extra path.
 
-    One and not one for each folder: asked for several by name, qmd ranks each alone, and the best of a folder with
-    nothing to say stands beside the best of all.
+    The workspace is a single collection: qmd ranks each named collection separately, so the best hit of an irrelevant
+    folder would rank beside the best of all.
     """
     files = ",".join(name.removesuffix(".md") for name in dict.fromkeys((*CORE_FILES, *ROOT_FILES)))
     pattern = f"{{{files}}}.md,{{{','.join(ROOT_FOLDERS)}}}/{MARKDOWN}"
@@ -138,12 +138,12 @@ def _of_memory(agent: str, workspace: Path, roots: Sequence[ScanRoot]) -> Iterat
 
 def _collection_at(path: Path, name: str, pattern: str, *, is_default: bool) -> Collection:
     if path.is_file():
-        return Collection(name, str(path.parent), escaped(path.name), is_default)
+        return Collection(name, str(path.parent), escape_glob(path.name), is_default)
     return Collection(name, str(path), pattern, is_default)
 
 
 class _Note(Struct, frozen=True):
-    """A file of a collection that no rule hides by its name."""
+    """A file of a collection whose name no rule hides."""
 
     root: Path
     relative: str
@@ -151,7 +151,7 @@ class _Note(Struct, frozen=True):
 
 
 class _Verdict(Enum):
-    """What is to be done about a copy after the note was looked at."""
+    """What to do with a copy after its note was checked."""
 
     AS_BEFORE = auto()
     PRIVATE = auto()
@@ -159,21 +159,21 @@ class _Verdict(Enum):
 
 
 class _Judged(Struct, frozen=True):
-    """What a note was when it was read."""
+    """The result of the last read of a note."""
 
     known: Known
     is_private: bool
 
     def holds(self, stat: FileStat) -> bool:
-        """Tell whether that is sure to be so still."""
+        """Return whether the note is certainly unchanged since."""
         return self.known.stat == stat and not self.known.is_racy(time.time_ns())
 
 
 class QmdCopies(Struct, kw_only=True):
-    """Keeps a folder equal to what the collections hold of public notes; `refresh` blocks.
+    """Keeps a folder of copies equal to the public notes of the collections; `refresh` blocks.
 
-    `apart` is the state folder, which no collection reaches into: the copies lie in it. While nobody knows the rules,
-    nothing new or changed is copied, and what is hidden by those that are known goes.
+    `apart` is the state folder with the copies, which is excluded from all collections. While the privacy rules are in
+    doubt, no new or changed note is copied, and copies hidden by the known rules are deleted.
     """
 
     folder: Path
@@ -185,12 +185,12 @@ class QmdCopies(Struct, kw_only=True):
     _judged: dict[str, _Judged] = {}
 
     def refresh(self, collections: Sequence[Collection]) -> bool:
-        """Withdraw what is public no more and copy what is new; return False if something changed meanwhile.
+        """Delete copies of notes that are no longer public, and copy new notes; raises OSError for disk errors.
 
-        Raises OSError if the disk stands in the way.
+        Returns False if a note or the rules changed during the refresh.
         """
         ruling = self.rule()
-        notes = {f"{one.name}/{note.relative}": note for one in collections for note in self._public_files(one, ruling)}
+        notes = {f"{at.name}/{note.relative}": note for at in collections for note in self._public_files(at, ruling)}
         self._judged = {name: judged for name, judged in self._judged.items() if name in notes}
         copies = (os.path.join(at, name) for at, _, names in os.walk(self.folder) for name in names)  # noqa: PTH118
         self._withdraw({os.path.relpath(path, self.folder) for path in copies} - notes.keys())
@@ -200,7 +200,7 @@ class QmdCopies(Struct, kw_only=True):
         return _Verdict.AGAIN not in verdicts.values()
 
     def _bring(self, name: str, note: _Note, ruling: Ruling) -> _Verdict:
-        """Look at a note if it may be another than before, and make a copy if there may be one."""
+        """Check a note if it may have changed, and copy it if it is public."""
         target, judged = self.folder / name, self._judged.get(name)
         if judged is not None and judged.holds(note.stat) and (judged.is_private or os.path.lexists(target)):
             return _Verdict.PRIVATE if judged.is_private else _Verdict.AS_BEFORE
@@ -217,7 +217,7 @@ class QmdCopies(Struct, kw_only=True):
             return _Verdict.PRIVATE
         if ruling.hold is not None:
             return _Verdict.AS_BEFORE
-        # after the note was read: rules that were written meanwhile may hide it
+        # after the note was read: the rules may have changed since, and hide it
         if not ruling.is_current():
             return _Verdict.AGAIN
         self._copy(target, data)
@@ -225,17 +225,17 @@ class QmdCopies(Struct, kw_only=True):
         return _Verdict.AS_BEFORE
 
     def _copy(self, target: Path, data: bytes) -> None:
-        """Make a copy unless it is there; one whose name is too long for this place is left out.
+        """Write a copy unless it is up to date; skip it if its path is too long for the folder of copies.
 
-        Before a line goes that the note says no more, it is noted that qmd has to forget something.
+        Before a line is removed from a copy, `on_withdraw` records that the index of qmd must be cleaned.
         """
         try:
             with contextlib.suppress(FileNotFoundError):
-                held = target.read_bytes()
-                if held == data:
+                before = target.read_bytes()
+                if before == data:
                     return
-                # what only grows says again all that qmd holds of it
-                if not set(held.splitlines()) <= set(data.splitlines()):
+                # if lines are only added, qmd has nothing to forget
+                if not set(before.splitlines()) <= set(data.splitlines()):
                     self.on_withdraw()
             write_private(target, data)
         except OSError as exc:
@@ -243,11 +243,11 @@ class QmdCopies(Struct, kw_only=True):
                 raise
 
     def _withdraw(self, names: set[str]) -> None:
-        """Delete copies; before the first of them goes it is noted that qmd has to forget something."""
-        there = [name for name in names if os.path.lexists(self.folder / name)]
-        if there:
+        """Delete copies; before that, `on_withdraw` records that the index of qmd must be cleaned."""
+        present = [name for name in names if os.path.lexists(self.folder / name)]
+        if present:
             self.on_withdraw()
-        for name in there:
+        for name in present:
             path = self.folder / name
             path.unlink(missing_ok=True)
             for parent in path.relative_to(self.folder).parents:
@@ -255,7 +255,7 @@ class QmdCopies(Struct, kw_only=True):
                     (self.folder / parent).rmdir()
 
     def _public_files(self, collection: Collection, ruling: Ruling) -> Iterator[_Note]:
-        """Yield the files of a collection; through symlinks and into hidden folders qmd does not look either."""
+        """Yield the files of a collection, without symlinks and hidden folders, which qmd ignores, too."""
         root, apart = Path(collection.root), file_identity(self.apart)
         waiting = [""]
         while waiting:
@@ -273,9 +273,9 @@ class QmdCopies(Struct, kw_only=True):
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """Return the files and folders in a folder, no symlinks, and nothing of one that cannot be listed."""
+    """Return the files and folders in a folder, without symlinks; empty if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
-            return [one for one in entries if is_utf8_name(one.name) and not one.is_symlink()]
+            return [entry for entry in entries if is_utf8_name(entry.name) and not entry.is_symlink()]
     except OSError:
         return []

@@ -28,31 +28,31 @@ from memoryd.files.reading import FileSnapshot, NotReadableError, TornReadError,
 from memoryd.qmd.collections import Collection
 from memoryd.qmd.query import MAX_LISTED, MAX_SEARCHES, QmdHit, QmdQuestion, sub_queries
 from memoryd.qmd.sidecar import QmdAnswer, QmdSidecar
-from memoryd.search.combined import joined_hits
+from memoryd.search.combined import merge_hits
 from memoryd.search.hits import Hit, Ranks, folded
 from memoryd.search.protocol import LEXICAL, RERANK, VECTOR, Arm, ArmState, Engine, Found, Query, SearchBackend
 from memoryd.store.index.passages import ChunkRow
 
 NAME: Final = "qmd"
-MAX_ASKED = MAX_SEARCHES * MAX_LISTED
-"""Results asked for when the question may leave out most of them: all that qmd can tell."""
+MAX_RESULTS = MAX_SEARCHES * MAX_LISTED
+"""Number of results to ask for if filters may exclude most of them: as many as qmd can return."""
 MAX_TERMS = 64
 Terms = tuple[str, ...]
 ChangedSince = Callable[[Sequence[str], float], set[str]]
-"""Tells which of some documents are not what they were at a moment of the system clock."""
+"""Returns which of the documents have changed since a time of the system clock."""
 
 
 class ResultFile(FileLocation, frozen=True):
-    """A file below a trusted folder, with the path that an answer cites it by."""
+    """A file below a trusted folder, with the path for citations."""
 
     path: str
 
 
 class ResultFiles(Struct, frozen=True, kw_only=True):
-    """Maps results to documents: one that the builtin index holds keeps its path, any other is `qmd/<collection>/…`.
+    """Maps results of qmd to documents: those in the builtin index keep their path, others get `qmd/<collection>/…`.
 
-    The rules of the builtin index hold here too: what it leaves out by name, by `exclude`, by `.memoryignore` or by
-    `memory: false` is not told. All of it is blocking work.
+    The rules of the builtin index apply: documents excluded by name, by `exclude`, by `.memoryignore` or by
+    `memory: false` are not returned. All methods block.
     """
 
     workspace: Path
@@ -62,8 +62,8 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
     max_bytes: int
 
     def place(self, collection: str, relative: str) -> ResultFile | None:
-        """Return where a result lies, None if it is not one of ours."""
-        owner = next((one for one in self.collections() if one.name == collection), None)
+        """Return the file of a result, None if it is none of our documents."""
+        owner = next((candidate for candidate in self.collections() if candidate.name == collection), None)
         if owner is None or owner.is_exported or not owner.holds(relative):
             return None
         inside = os.path.relpath(os.path.join(owner.root, relative), self.workspace)  # noqa: PTH118  text is enough
@@ -74,14 +74,14 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
         return ResultFile(Path(owner.root), relative, f"{QMD_PREFIX}{collection}/{relative}")
 
     def covers(self, path: str) -> bool:
-        """Tell whether qmd would index a document of the builtin index."""
+        """Return whether qmd would index a document of the builtin index."""
         full = os.path.join(self.workspace, path)  # noqa: PTH118  text is enough
-        return any(one.holds(os.path.relpath(full, one.root)) for one in self.collections() if not one.is_exported)
+        return any(at.holds(os.path.relpath(full, at.root)) for at in self.collections() if not at.is_exported)
 
     def read(self, place: ResultFile) -> tuple[FileSnapshot, bytes] | None:
-        """Return the file as it is now and its text, UTF-8 that ends in `PADDING`.
+        """Return the current file and its text, as UTF-8 that ends in `PADDING`.
 
-        None if it is gone, cannot be read safely, or is private.
+        None if it is missing, cannot be read safely, or is private.
         """
         try:
             content = read_snapshot(place.base, place.relative, max_bytes=self.max_bytes)
@@ -91,12 +91,12 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
         return None if why_private(data) else (content, data)
 
     def location(self, path: str) -> FileLocation | None:
-        """Return where the document lies that is told as `qmd/<collection>/<path>`; None if it is told so no more."""
+        """Return the location of the document `qmd/<collection>/<path>`; None if it no longer has that path."""
         place = self._named(path)
         return None if place is None or place.path != path else place
 
     def named(self, path: str) -> ResultFile:
-        """Return the file that `qmd/<collection>/<path>` means; raises NotFound."""
+        """Return the file of `qmd/<collection>/<path>`; raises NotFound if it is missing or private."""
         place = self._named(path)
         if place is None or self.read(place) is None:
             raise NotFound(f"no document {path!r} in the collections of qmd", hint="paths are as search gives them")
@@ -108,7 +108,7 @@ class ResultFiles(Struct, frozen=True, kw_only=True):
 
 
 class QmdSearch(Struct, frozen=True, kw_only=True):
-    """Asks qmd; raises SidecarError when it cannot answer."""
+    """Searches notes with qmd; raises SidecarError if it cannot answer."""
 
     qmd: QmdSidecar
     files: ResultFiles
@@ -117,21 +117,21 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
     changed_paths_since: ChangedSince
 
     def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
-        """Return the changed documents of the builtin index that qmd indexes too."""
+        """Return those of the changed documents that qmd indexes, too."""
         return {path for path in self.changed_paths_since(paths, moment) if self.files.covers(path)}
 
     async def search(self, query: Query) -> Found:
-        """Return the chunks of the files that qmd finds; a file that has changed meanwhile must still hold a word."""
+        """Return chunks of the files that qmd finds; a file changed since must still contain a word of the question."""
         terms, answer = await ask(self.qmd, query, 2 * query.limit + 4, self.qmd.names_of_notes)
         hits = await asyncio.to_thread(self._passages, answer.hits, terms, query)
-        found = self._found(query, terms, hits, arms_of(self.qmd, answer))
-        # every line of the question that was cut short has filled the answer with as many
+        result = self._result(query, terms, hits, arms_of(self.qmd, answer))
+        # a sub-query that was cut off contributes `MAX_LISTED` results
         if _narrows(query) and len(answer.hits) >= MAX_LISTED:
             best = f"none of the best {len(answer.hits)} files of qmd"
-            return replace(found, doubt=f"{best} fits the filters, phrases and excluded words of the question")
-        return found
+            return replace(result, doubt=f"{best} fits the filters, phrases and excluded words of the question")
+        return result
 
-    def _found(self, query: Query, terms: tuple[str, ...], hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
+    def _result(self, query: Query, terms: Terms, hits: Sequence[Hit], arms: Mapping[str, Arm]) -> Found:
         state = self.qmd.state
         best = tuple(without_copies(hits, query)[: query.limit])
         shown = {place_in_answer(chunk) for hit in best for chunk in (hit.chunk, *hit.copies)}
@@ -145,25 +145,25 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
             doubt=self._doubt(),
         )
 
-    def _passages(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> list[Hit]:
-        """Return a passage of each file, best first, until there are as many as are wanted, apart from copies. Blocks.
+    def _passages(self, hits: Sequence[QmdHit], terms: Terms, query: Query) -> list[Hit]:
+        """Return a passage of each file, best first, until there are enough without copies. Blocks.
 
-        What scores no less than the last of them is read too: it may be a newer copy.
+        Files that score as well as the last passage are read, too: they may be newer copies.
         """
         hits_by_place: dict[tuple[str, int], Hit] = {}
-        # taken apart once, not once a file
+        # parse the question once, not for each file
         query = replace(query, asked=query.question)
         for rank, hit in enumerate(hits, start=1):
             best = without_copies(list(hits_by_place.values()), query)
             if len(best) >= query.limit and hit.score < best[query.limit - 1].score:
                 break
-            one = self._hit(hit, rank, terms, query)
-            if one is not None:
-                hits_by_place.setdefault(place_in_answer(one.chunk), one)
+            passage = self._hit(hit, rank, terms, query)
+            if passage is not None:
+                hits_by_place.setdefault(place_in_answer(passage.chunk), passage)
         return list(hits_by_place.values())
 
-    def _hit(self, hit: QmdHit, rank: int, terms: tuple[str, ...], query: Query) -> Hit | None:
-        """Return the passage of a file, None if it may not be told; one that has changed must still hold a word."""
+    def _hit(self, hit: QmdHit, rank: int, terms: Terms, query: Query) -> Hit | None:
+        """Return the best passage of a file; None if it is excluded, or changed and without a word of the question."""
         file = self.files.place(hit.collection, hit.path)
         if file is not None and file.path in query.exclusions.paths:
             return None
@@ -180,11 +180,11 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
         if row is None:
             return None
         matched = terms_in(row.text, terms)
-        # by which lines qmd found it nobody knows: if some are for others, a word of theirs must not tell itself
+        # qmd does not say which lines matched: with hidden lines, a match may reveal a word in them
         is_unchanged = bool(hit.docid) and content.sha256.hex().startswith(hit.docid) and not hidden
         if not matched and not is_unchanged:
             return None
-        return _ranked(row, "file", rank, hit.score, matched)
+        return _make_hit(row, "file", rank, hit.score, matched)
 
     def _rows(self, content: FileSnapshot, data: bytes, path: RelativePath) -> Iterator[ChunkRow]:
         apart = tuple(apart_of(data, path))
@@ -206,14 +206,14 @@ class QmdSearch(Struct, frozen=True, kw_only=True):
 async def ask(
     qmd: QmdSidecar, query: Query, limit: int, collections: tuple[str, ...], *, is_wanted: bool = True
 ) -> tuple[Terms, QmdAnswer]:
-    """Return the terms of a question, and what qmd finds for it, if wanted, in these collections, or in all without."""
+    """Return a question's terms and qmd's answer in these collections (none: all); an empty answer unless wanted."""
     terms = tuple(query_terms(query.question.text, limit=MAX_TERMS))
     searches = sub_queries(qmd.settings.search_mode, query.question, terms)
     if qmd.state.vector_trouble and qmd.settings.search_mode == "query":
-        searches = tuple(one for one in searches if one.type == "lex")
+        searches = tuple(search for search in searches if search.type == "lex")
     if not searches or not is_wanted:
         return terms, QmdAnswer(())
-    question = QmdQuestion(searches, MAX_ASKED if _narrows(query) else limit, qmd.reranks, collections)
+    question = QmdQuestion(searches, MAX_RESULTS if _narrows(query) else limit, qmd.reranks, collections)
     return terms, await qmd.query(question, seconds=min(qmd.settings.query_seconds, query.deadline))
 
 
@@ -222,7 +222,7 @@ def _narrows(query: Query) -> bool:
 
 
 def arms_of(qmd: QmdSidecar, answer: QmdAnswer) -> dict[str, Arm]:
-    """Return how words, meaning and reranking took part in an answer."""
+    """Return the states of the arms (words, meaning, reranking) in an answer."""
     settings, state = qmd.settings, qmd.state
     off = Arm(ArmState.OFF, f"memory.qmd.searchMode is {settings.search_mode}")
     trouble = answer.vector_trouble or state.vector_trouble
@@ -243,9 +243,9 @@ def _engine_of(qmd: QmdSidecar, arms: Mapping[str, Arm], limits: QmdLimitsSectio
 
 
 def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str], line: int) -> ChunkRow | None:
-    """Return the row with most of the terms, the one that holds the line if there is a tie.
+    """Return the row with most of the terms; if equal, the row that contains the line.
 
-    What lacks a phrase of the question or holds an excluded word is no part of the answer.
+    Rows that lack a phrase of the question, or contain an excluded word, do not count; None if no row is left.
     """
     return max(
         (row for row in rows if question.allows([row.text, row.heading, row.path])),
@@ -254,86 +254,86 @@ def best_row(rows: Iterable[ChunkRow], question: Question, terms: Sequence[str],
     )
 
 
-def _ranked(row: ChunkRow, what: str, rank: int, score: float, terms: Terms) -> Hit:
-    # qmd tells its order and its score; what stands behind them, it keeps for itself
+def _make_hit(row: ChunkRow, what: str, rank: int, score: float, terms: Terms) -> Hit:
+    # qmd returns only rank and score, not the evidence for them
     because = f"qmd ranks its {what} {rank}, with a score of {score:g}"
     return Hit(chunk=row, base_score=score, score=score, ranks=Ranks(merged=rank), terms=terms, because=because)
 
 
 def without_copies(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """Return the hits that may stand in the answer, each with its copies behind it."""
+    """Return the hits above the minimum score, with copies folded."""
     eligible = [hit for hit in hits if hit.score >= query.min_score or hit.is_literal]
     return folded(eligible, query.now.tzinfo or UTC)
 
 
 def place_in_answer(chunk: ChunkRow) -> tuple[str, int]:
-    """Return what tells one passage of an answer from another."""
+    """Return the key of a passage in an answer."""
     return chunk.path, chunk.start_line
 
 
-def terms_in(text: str, terms: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the terms that a text has."""
+def terms_in(text: str, terms: Sequence[str]) -> Terms:
+    """Return the terms that a text contains."""
     lowered = text.lower()
     return tuple(term for term in terms if term in lowered)
 
 
 PATTERN = f"*{SUFFIX}"
 AROUND = 60
-"""Lines before and behind the one that qmd names: of a long conversation no more is read."""
+"""Number of lines to read before and after the line that qmd names."""
 _MAX_LINE_CHARS = 1 << 16
 
 
 class Exports(Protocol):
-    """The exported transcripts of one agent: a folder of files, each with a heading and then a line for each line."""
+    """The exported transcripts of one agent: a folder of files, each with a heading, then one line for each line."""
 
     @property
     def folder(self) -> Path | None:
-        """Where they lie, None if there are to be none, and until `check` has looked."""
+        """The folder, None if there are no exports, or before the first `check`."""
         ...
 
     def check(self) -> None:
-        """Look whether they may be made where they are to lie. Blocks."""
+        """Check whether exports may be written to their folder. Blocks."""
         ...
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of exports."""
         ...
 
     @property
     def problem(self) -> str:
-        """What cannot be exported, and why; empty if nothing."""
+        """What cannot be exported, and why; empty if all can."""
         ...
 
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
-        """Bring them to what the transcripts say now; False if there is more to do. Blocks.
+        """Update the exports from the transcripts; return False if there is more to do. Blocks.
 
-        `on_withdraw` is called before something goes that qmd may have read.
+        `on_withdraw` is called before anything is deleted that qmd may have read.
         """
         ...
 
     def transcript_of(self, name: str) -> str | None:
-        """Return the name of the transcript that a file is the export of, None if it is none."""
+        """Return the name of the transcript of an export file, None if it is no export."""
         ...
 
     def withhold(self, transcript: str) -> None:
-        """Delete the export of a transcript at once, and make none again. Blocks, and may raise OSError."""
+        """Delete the export of a transcript now, and never export it again. Blocks; may raise OSError."""
         ...
 
     def release(self, transcript: str) -> None:
-        """Take that back."""
+        """Allow the export of a withheld transcript again."""
         ...
 
 
 def exported_collection(agent: str, exports: Exports) -> tuple[Collection, ...]:
-    """Return the collection of an agent's exports, none where none are made."""
+    """Return the collection of an agent's exports; empty if there are none."""
     if exports.folder is None:
         return ()
     return (Collection(f"sessions-{agent}", str(exports.folder), PATTERN, is_exported=True),)
 
 
 class ExportedSearch(Struct, frozen=True, kw_only=True):
-    """Asks qmd for the exports of one agent; raises SidecarError when it cannot answer."""
+    """Searches the exported transcripts of one agent with qmd; raises SidecarError if it cannot answer."""
 
     agent: str
     qmd: QmdSidecar
@@ -343,18 +343,18 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there are exports to ask for."""
+        """Whether qmd has a collection of exports."""
         return bool(self._names())
 
     @property
     def is_expected(self) -> bool:
-        """Whether there are to be exports, which qmd may not have taken up yet."""
+        """Whether transcripts are exported, though qmd may not have the collection yet."""
         return self.exports.folder is not None
 
     def lines(self, path: RelativePath, first: int, last: int) -> Mapping[int, str] | None:
-        """Return what is exported of these lines of a transcript, by number, and of the next one behind them.
+        """Return the exported text of these lines of a transcript, and of the next line after them, by line number.
 
-        Returns None of one that is not exported; blocks.
+        None if the transcript is not exported. Blocks.
         """
         transcript, folder = path.rpartition("/")[2], self.exports.folder
         name = export_name(transcript)
@@ -364,15 +364,15 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         try:
             with (folder / name).open(encoding="utf-8", errors="replace", newline="\n") as file:
                 numbered = enumerate(islice(file, first - 1 + HEADING_LINES, None), start=first)
-                texts = ((number, one.rstrip("\n")) for number, one in numbered)
+                texts = ((number, line.rstrip("\n")) for number, line in numbered)
                 spoken = ((number, text) for number, text in texts if text.strip() and text != MARK)
                 return through_next(spoken, range(first, last + 1))
         except OSError:
-            # withdrawn a moment ago
+            # deleted a moment ago
             return None
 
     async def search(self, query: Query) -> Found:
-        """Return the passage of each conversation that qmd finds, best first."""
+        """Return a passage of each conversation that qmd finds, best first."""
         names = self._names()
         terms, answer = await ask(self.qmd, query, query.limit + 4, names, is_wanted=bool(names))
         hits = await asyncio.to_thread(lambda: list(islice(self._hits(answer.hits, terms, query), query.limit)))
@@ -380,16 +380,16 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
         return Found(tuple(hits), (), arms, terms, _engine_of(self.qmd, arms, self.limits))
 
     def _names(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.qmd.collections if one.is_exported)
+        return tuple(collection.name for collection in self.qmd.collections if collection.is_exported)
 
-    def _hits(self, hits: Sequence[QmdHit], terms: tuple[str, ...], query: Query) -> Iterator[Hit]:
+    def _hits(self, hits: Sequence[QmdHit], terms: Terms, query: Query) -> Iterator[Hit]:
         for rank, hit in enumerate(hits, start=1):
             row = self._row(hit, terms, query)
             if row is not None:
-                yield _ranked(row, "conversation", rank, hit.score, terms_in(row.text, terms))
+                yield _make_hit(row, "conversation", rank, hit.score, terms_in(row.text, terms))
 
-    def _row(self, hit: QmdHit, terms: tuple[str, ...], query: Query) -> ChunkRow | None:
-        """Return the passage with most of the terms, None if nothing of the conversation may be told."""
+    def _row(self, hit: QmdHit, terms: Terms, query: Query) -> ChunkRow | None:
+        """Return the passage with most of the terms, None if the conversation is excluded or no longer exported."""
         folder, transcript = self.exports.folder, self.exports.transcript_of(hit.path)
         if folder is None or transcript is None:
             return None
@@ -400,7 +400,7 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
                 return None
             first, text = transcript_window(folder / hit.path, hit.line)
         except OSError:
-            # withdrawn since qmd read it
+            # deleted since qmd read it
             return None
         rows = self._rows(path, first, text, mtime_ns)
         return best_row(rows, query.question, terms, hit.line - HEADING_LINES)
@@ -414,43 +414,43 @@ class ExportedSearch(Struct, frozen=True, kw_only=True):
 
 
 def transcript_window(path: Path, line: int) -> tuple[int, str]:
-    """Return the lines of a transcript around a line of its export, and the number of the first of them."""
+    """Return the number of the first line, and the text, of the lines around a line of an export."""
     first = max(HEADING_LINES, line - 1 - AROUND)
     with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-        texts = [one.rstrip("\n") for one in islice(file, first, line + AROUND)]
-    # a mark is nobody's words, but a line that counts
+        texts = [text.rstrip("\n") for text in islice(file, first, line + AROUND)]
+    # a mark is no text, but counts as a line
     lines = ["\n" if text == MARK else f"{text[:_MAX_LINE_CHARS]}\n" for text in texts]
-    spoken = [at for at, one in enumerate(lines) if one.strip()]
+    spoken = [at for at, text in enumerate(lines) if text.strip()]
     if not spoken:
         return first, ""
-    # an empty line at either end is nobody's
+    # without the empty lines at either end
     return first + spoken[0], "".join(lines[spoken[0] : spoken[-1] + 1])
 
 
 class JoinedConversations(Struct, frozen=True, kw_only=True):
-    """Asks both side by side. Without an index, or while nothing is indexed, qmd alone is asked."""
+    """Searches conversations in the builtin index and the exports concurrently; without an index, only the exports."""
 
     index: SearchBackend | None
     exports: ExportedSearch
     weights: Weights
 
     async def search(self, query: Query) -> Found:
-        """Return the best of both; qmd that cannot answer costs its part. Raises SidecarError where it is alone."""
+        """Return the best hits of both. If qmd fails, answer without it; raises SidecarError if there is no index."""
         if self.index is None:
             return await self.exports.search(query)
         if not self.exports.is_wanted:
             return await self.index.search(query)
-        found, exported = await asyncio.gather(self.index.search(query), self._exported(query))
+        indexed, exported = await asyncio.gather(self.index.search(query), self._exported(query))
         if exported is None:
-            return found
-        told = {hit.chunk.path for hit in found.hits}
-        new = replace(exported, hits=tuple(hit for hit in exported.hits if hit.chunk.path not in told))
-        hits, misses = joined_hits(found, new, self.weights)
-        return replace(found, hits=tuple(hits[: query.limit]), misses=tuple(misses[: query.limit]))
+            return indexed
+        paths = {hit.chunk.path for hit in indexed.hits}
+        new = replace(exported, hits=tuple(hit for hit in exported.hits if hit.chunk.path not in paths))
+        hits, misses = merge_hits(indexed, new, self.weights)
+        return replace(indexed, hits=tuple(hits[: query.limit]), misses=tuple(misses[: query.limit]))
 
     async def _exported(self, query: Query) -> Found | None:
         try:
             return await self.exports.search(query)
         except SidecarError:
-            # said already, where qmd answers for the notes
+            # the search of notes with qmd reports the failure
             return None

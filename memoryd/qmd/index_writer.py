@@ -1,6 +1,6 @@
-"""The commands that write the index of qmd, and the models it gets.
+"""The commands that write the index of qmd, and the models for it.
 
-Each command waits for other writers, and a damaged index is made anew. Models are links to files that were checked.
+Each command waits for other writers, and a damaged index is built again. Models are links to files that were checked.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from memoryd.files.scanner import file_identity
 from memoryd.files.writing import make_private_folder
 from memoryd.models.gguf import read_header
 from memoryd.models.store import ModelStore
-from memoryd.qmd.collections import sanitised
+from memoryd.qmd.collections import sanitise_name
 from memoryd.qmd.program import CompletedCommand, QmdInstallation
 from memoryd.qmd.query import Complaint, complaint_of, first_error, vectors_in
 from memoryd.store.examining import cut_log
@@ -30,20 +30,20 @@ log = structlog.get_logger(__name__)
 
 BUSY_TRIES = 3
 BUSY_PAUSE = 0.5
-REBUILD_EVERY = 3600.0
-"""Seconds between two times that a damaged index is thrown away."""
+REBUILD_SECONDS = 3600.0
+"""Least time between two deletions of a damaged index."""
 CLEAN_TRIES = 3
-"""So often qmd is asked to clean its index of what became private; then the index is deleted."""
+"""How often qmd is asked to clean its index of private text; after that the index is deleted."""
 STILL_FAILED = "still failed"
-"""In what `embed` prints when it ends well without all of the vectors."""
+"""Part of the output of `embed` if it succeeds without making all vectors."""
 EMBED_MODEL = "hf_ggml-org_embeddinggemma-300M-Q8_0.gguf"
 GENERATE_MODEL = "hf_tobil_qmd-query-expansion-1.7B-q4_k_m.gguf"
 RERANK_MODEL = "hf_ggml-org_qwen3-reranker-0.6b-q8_0.gguf"
-"""The files that `qmd pull` leaves in the folder of its models."""
+"""The files that `qmd pull` puts into its folder of models."""
 
 
 class MaintenanceRules(Struct, frozen=True, kw_only=True):
-    """Seconds. An interval of 0 means never; `boot_delay` None means no update at the start."""
+    """Times in seconds. An interval of 0 means never; `boot_delay` None means no update at the start."""
 
     makes_vectors: bool = False
     interval: float = 300.0
@@ -51,15 +51,15 @@ class MaintenanceRules(Struct, frozen=True, kw_only=True):
     boot_delay: float | None = 0.0
     embed_interval: float = 3600.0
     probe_again: float = 60.0
-    """After the program was not found, or is none we can use."""
+    """Pause after the program was not found, or is unusable."""
     command_seconds: float = 30.0
-    """How long a command may take before it is killed; of two kinds there is more to do."""
+    """Time limit of a command, after which it is killed; updates and embedding have their own."""
     update_seconds: float = 120.0
     embed_seconds: float = 120.0
 
 
 def maintenance_rules(settings: QmdSection) -> MaintenanceRules:
-    """Return when the index is refreshed, as the configuration says."""
+    """Return the configured times of the maintenance."""
     update = settings.update
     delay = update.startup_delay_ms / 1000 if update.startup == "idle" else 0.0
     return MaintenanceRules(
@@ -75,7 +75,7 @@ def maintenance_rules(settings: QmdSection) -> MaintenanceRules:
 
 
 class IndexWriter(Struct, kw_only=True):
-    """Runs what writes, one at a time: its methods are called by one loop. All of them raise SidecarError."""
+    """Runs the writing commands, one at a time: only one loop calls it. All methods raise SidecarError."""
 
     installation: QmdInstallation
     rules: MaintenanceRules
@@ -85,13 +85,13 @@ class IndexWriter(Struct, kw_only=True):
     _failures_to_clean: int = 0
 
     async def status(self) -> int | None:
-        """Open the database, which tells more than `--version`; return how many vectors it holds."""
+        """Run `status`, which opens the database, unlike `--version`; return the number of vectors."""
         return vectors_in((await self._run("status", seconds=self.rules.command_seconds)).stdout)
 
     async def keep_collections(self, names: Set[str]) -> None:
-        """Take every other collection out: by the configuration alone, its documents would stay in the index."""
+        """Remove all other collections; without their configuration alone, their documents would stay in the index."""
         for name in sorted(await asyncio.to_thread(self.installation.home.configured) - names):
-            if name == sanitised(name):
+            if name == sanitise_name(name):
                 await self.installation.run("collection", "remove", name, seconds=self.rules.command_seconds)
 
     async def update(self) -> None:
@@ -99,31 +99,31 @@ class IndexWriter(Struct, kw_only=True):
         await self._run("update", seconds=self.rules.update_seconds)
 
     async def embed(self) -> str | None:
-        """Make the vectors that are missing; return what stood in the way of some."""
+        """Make the missing vectors; return the reason if some could not be made."""
         try:
             outcome = await self._run("embed", seconds=self.rules.embed_seconds)
         except SidecarError as exc:
-            # those of another model are of another length, and go first
+            # vectors of another model have another length: -f deletes them first
             if "dimension" not in str(exc).lower():
                 raise
             outcome = await self._run("embed", "-f", seconds=self.rules.embed_seconds)
         return next((line.strip() for line in outcome.stdout.splitlines() if STILL_FAILED in line), None)
 
     async def clean(self) -> None:
-        """Take from the bytes of the index what an update has only marked as gone: words, texts and vectors."""
+        """Delete from the index file the words, texts and vectors that an update has only marked as deleted."""
         home = self.installation.home
         if await asyncio.to_thread(home.is_clean):
             return
         await self._run("cleanup", seconds=self.rules.update_seconds)
-        # the server may be reading, and the log would keep what the file has lost
+        # cut the log, too, which still contains them; that fails while the server reads
         if not await asyncio.to_thread(cut_log, home.index_file):
             raise SidecarError("the index of qmd is in use, and cannot be cleaned of what became private")
-        # only now: a kill before this leaves the mark, and all of it is done again
+        # last: after a kill before this line, the cleaning is done again
         await asyncio.to_thread(home.note_clean, True)
         self._failures_to_clean = 0
 
     async def give_up_cleaning(self) -> bool:
-        """Delete an index that holds what became private, if qmd does not clean it; return whether it was deleted."""
+        """Delete the index if it contains private text and qmd fails to clean it; return whether it was deleted."""
         home = self.installation.home
         if await asyncio.to_thread(home.is_clean):
             return False
@@ -136,16 +136,16 @@ class IndexWriter(Struct, kw_only=True):
         return True
 
     async def is_replaced(self) -> bool:
-        """Look which file the index is now, and tell whether it was another at the last look."""
-        before, self._identity = self._identity, await self._found()
+        """Record the identity of the index file, and return whether it has changed since the last call."""
+        before, self._identity = self._identity, await self._file_identity()
         return before is not None and self._identity != before
 
     async def is_in_place(self) -> bool:
-        """Tell whether the index on disk is the one that was last looked at."""
-        found = await self._found()
-        return found is not None and found == self._identity
+        """Return whether the index on disk is the file that was last recorded."""
+        identity = await self._file_identity()
+        return identity is not None and identity == self._identity
 
-    async def _found(self) -> tuple[int, int] | None:
+    async def _file_identity(self) -> tuple[int, int] | None:
         return await asyncio.to_thread(file_identity, self.installation.home.index_file)
 
     async def _run(self, *arguments: str, seconds: float) -> CompletedCommand:
@@ -164,9 +164,9 @@ class IndexWriter(Struct, kw_only=True):
         raise SidecarError(f"qmd {arguments[0]} failed: {_why(outcome)}")
 
     async def _rebuild(self, reason: str) -> bool:
-        if time.monotonic() - self._rebuilt_at < REBUILD_EVERY:
+        if time.monotonic() - self._rebuilt_at < REBUILD_SECONDS:
             return False
-        # before it is removed: a removal that fails counts, too, or a full disk is asked without a pause
+        # before the removal: a failed one counts, too, else it would be retried on a full disk without a pause
         self._rebuilt_at = time.monotonic()
         log.warning("the index of qmd is damaged and is made anew", reason=first_error(reason))
         await self._remove()
@@ -186,9 +186,9 @@ def _why(outcome: CompletedCommand) -> str:
 
 
 class QmdModel(Struct, frozen=True):
-    """A model as qmd is told of it: the absolute path of a link, which is there if there is no `trouble`.
+    """A model for qmd: the absolute path of a link, which exists if there is no `trouble`.
 
-    A missing file fails at once, where a download without network hangs.
+    With a path, qmd fails at once if the file is missing; a download without network would hang.
     """
 
     path: Path
@@ -196,28 +196,29 @@ class QmdModel(Struct, frozen=True):
 
 
 class ModelLinks(Struct):
-    """Finds the model files anew at each call, and reads the header of one only when the file is another."""
+    """Finds the model files at each call; reads the header of a file only if the file has changed."""
 
     agent: Agent
     folder: Path
     environment: Mapping[str, str]
-    _looked_at: dict[tuple[object, ...], str | None] = {}
+    _checked: dict[tuple[object, ...], str | None] = {}
+    """The trouble of each checked file, by path and stat."""
 
     def find(self) -> dict[str, QmdModel]:
-        """Return what qmd is given for each role, by its name for it; the links are as they should be afterwards."""
+        """Update the links, and return the model for each role, by qmd's name of the role."""
         cache = Path(self.environment.get("XDG_CACHE_HOME", ""))
         folder = (cache if cache.is_absolute() else Path.home() / ".cache") / "qmd" / "models"
         embed = folder / EMBED_MODEL
         if not embed.is_file():
             embed = _own_model(self.agent, self.environment) or embed
         files = {"embed": embed, "generate": folder / GENERATE_MODEL, "rerank": folder / RERANK_MODEL}
-        return {role: self._show(role, model) for role, model in files.items()}
+        return {role: self._link(role, model) for role, model in files.items()}
 
-    def _show(self, role: str, model: Path) -> QmdModel:
-        """Link to the model of a role, or to none if it is in trouble.
+    def _link(self, role: str, model: Path) -> QmdModel:
+        """Make a link to the model of a role; none if the model is unusable.
 
-        qmd deletes whatever it finds to be no model. By the link it deletes the link, even of a file that was one
-        when it was looked at; the link has the name of the file, from which qmd tells the family of the model.
+        qmd deletes files that it finds to be no model; given a link, it deletes only the link. The link has the name of
+        the file, from which qmd derives the family of the model.
         """
         trouble = self._trouble(model)
         link = self.folder / role / model.name
@@ -230,7 +231,7 @@ class ModelLinks(Struct):
         return QmdModel(link, trouble)
 
     def _trouble(self, model: Path) -> str | None:
-        """Return why a file is no model to be shown."""
+        """Return why a file is no usable model, None if it is usable."""
         try:
             status = model.stat()
         except OSError as exc:
@@ -238,20 +239,20 @@ class ModelLinks(Struct):
         if not stat.S_ISREG(status.st_mode):
             return f"{model} is not a file"
         seen = (model, file_stat(status))
-        if seen not in self._looked_at:
-            self._looked_at = {one: trouble for one, trouble in self._looked_at.items() if one[0] != model}
-            self._looked_at[seen] = None
+        if seen not in self._checked:
+            self._checked = {key: trouble for key, trouble in self._checked.items() if key[0] != model}
+            self._checked[seen] = None
             try:
                 read_header(model)
             except ModelError as exc:
-                self._looked_at[seen] = f"{exc}; {exc.hint}" if exc.hint else str(exc)
-        return self._looked_at[seen]
+                self._checked[seen] = f"{exc}; {exc.hint}" if exc.hint else str(exc)
+        return self._checked[seen]
 
 
 def _own_model(agent: Agent, environment: Mapping[str, str]) -> Path | None:
-    """Return the model that memoryd embeds with, if it is here: qmd can use the same file."""
+    """Return the file of memoryd's own embedding model, if it is present: qmd can use it, too."""
     local = agent.memory_search.local
     if agent.memory_search.provider == "none" and not Path(local.model_path).is_absolute():
         return None
-    found = find_model(ModelStore.configured(local, environment), local.model_path)
-    return found.absolute() if found is not None else None
+    path = find_model(ModelStore.configured(local, environment), local.model_path)
+    return path.absolute() if path is not None else None

@@ -1,7 +1,7 @@
-"""The installed qmd: finding it, checking its version, its folder for one agent, and running its commands.
+"""The installed qmd: finding it, checking its version, its home folder for one agent, and running its commands.
 
-The launcher that npm puts on the PATH starts a second process, which would outlive it; so the script behind it is run
-with its runtime directly.
+The launcher that npm puts on the PATH starts a second process, which could outlive it. So the script behind it is run
+directly with its runtime.
 """
 
 import asyncio
@@ -37,15 +37,15 @@ STDOUT_BYTES = 8 * 1024 * 1024
 """A qmd that prints more is killed."""
 MARKER = "memoryd.json"
 BUSY_SECONDS = 10.0
-"""How long a command that writes waits for another writer."""
+"""How long a writing command waits for another writer."""
 NICENESS = "10"
 GRACE = timedelta(seconds=2)
 _INDEX = ("--index", "index")
-"""The default index by name, so that no `.qmd` folder above the working directory takes its place."""
+"""Selects the default index by name, so that a `.qmd` folder above the working directory is not used instead."""
 
 
 class Program(Struct, frozen=True):
-    """How qmd is run. `path` is what the configured command led to."""
+    """How to run qmd. `path` is the program that the configured command resolved to."""
 
     command: tuple[str, ...]
     path: Path
@@ -53,9 +53,9 @@ class Program(Struct, frozen=True):
 
 
 async def find_program(command: str, environment: Mapping[str, str]) -> Program:
-    """Resolve the configured command and check its version and runtime.
+    """Resolve the configured command, and check its version and runtime.
 
-    Raises SidecarError, with what to do as the hint, if there is none, it does not run, or it is too old.
+    Raises SidecarError, with the remedy as hint, if it is missing, does not run, or is too old.
     """
     path = await asyncio.to_thread(_locate, command, environment)
     script = await asyncio.to_thread(_script, path)
@@ -65,33 +65,33 @@ async def find_program(command: str, environment: Mapping[str, str]) -> Program:
 
 
 def _locate(command: str, environment: Mapping[str, str]) -> Path:
-    wanted = Path(command).expanduser()
-    if wanted.is_absolute() and wanted.suffix == ".js" and wanted.is_file():
-        return wanted
-    program = shutil.which(str(wanted), path=_absolute(environment.get("PATH", os.defpath)))
+    path = Path(command).expanduser()
+    if path.is_absolute() and path.suffix == ".js" and path.is_file():
+        return path
+    program = shutil.which(str(path), path=_absolute(environment.get("PATH", os.defpath)))
     if program is None:
-        where = f"at {wanted}" if wanted.is_absolute() else "on the PATH of the daemon"
-        problem = "is not executable" if wanted.is_absolute() and wanted.exists() else "is not installed"
-        raise SidecarError(f"qmd {problem}: no program {wanted.name} {where}", hint=INSTALL)
+        where = f"at {path}" if path.is_absolute() else "on the PATH of the daemon"
+        problem = "is not executable" if path.is_absolute() and path.exists() else "is not installed"
+        raise SidecarError(f"qmd {problem}: no program {path.name} {where}", hint=INSTALL)
     return Path(program)
 
 
 def _absolute(search_path: str) -> str:
-    """Leave out what depends on the working directory, which may be a workspace with a program planted in it."""
+    """Return the search path without relative folders: the working directory may contain a planted program."""
     return os.pathsep.join(folder for folder in search_path.split(os.pathsep) if Path(folder).is_absolute())
 
 
 def _script(path: Path) -> Path | None:
-    """Return the script of an installed package, None for a program of another make."""
+    """Return the script of an npm package, None for any other program."""
     real = path.resolve()
-    behind = real.parent.parent / "dist" / "cli" / "qmd.js"
-    if real.parent.name == "bin" and behind.is_file():
-        return behind
+    script = real.parent.parent / "dist" / "cli" / "qmd.js"
+    if real.parent.name == "bin" and script.is_file():
+        return script
     return real if real.suffix == ".js" else None
 
 
 async def _runtime(script: Path, environment: Mapping[str, str]) -> str:
-    """Return the first Node or Bun that can run the script; those installed beside it are looked at first."""
+    """Return the first Node or Bun that can run the script, preferring those installed beside it."""
     refused = []
     for candidate in await asyncio.to_thread(lambda: list(_runtimes(script, environment))):
         outcome = await run_command((candidate, "--version"), environment=environment, seconds=PROBE_SECONDS)
@@ -99,15 +99,15 @@ async def _runtime(script: Path, environment: Mapping[str, str]) -> str:
         if version is not None and (Path(candidate).name == "bun" or version >= NODE_FLOOR):
             return candidate
         refused.append(f"{candidate} is {outcome.stdout.strip()[:40] or 'broken'}")
-    found = "; ".join(refused) or "there is neither node nor bun on the PATH"
-    raise SidecarError(f"qmd needs Node 22.14 or later, or Bun: {found}", hint=INSTALL)
+    why = "; ".join(refused) or "there is neither node nor bun on the PATH"
+    raise SidecarError(f"qmd needs Node 22.14 or later, or Bun: {why}", hint=INSTALL)
 
 
 def _runtimes(script: Path, environment: Mapping[str, str]) -> Iterator[str]:
     modules = next((parent for parent in script.parents if parent.name == "node_modules"), None)
     if modules is not None:
-        beside = [modules / ".bin" / "node", *sorted(modules.glob("@oven/*/bin/bun")), modules / ".bin" / "bun"]
-        yield from (str(path) for path in beside if os.access(path, os.X_OK))
+        local = [modules / ".bin" / "node", *sorted(modules.glob("@oven/*/bin/bun")), modules / ".bin" / "bun"]
+        yield from (str(path) for path in local if os.access(path, os.X_OK))
     for name in ("node", "bun"):
         program = shutil.which(name, path=environment.get("PATH", os.defpath))
         if program is not None:
@@ -119,15 +119,15 @@ async def _version(command: tuple[str, ...], path: Path, environment: Mapping[st
     version = version_of(outcome.stdout)
     if outcome.code != 0 or version is None:
         why = first_error(outcome.stderr) or f"exit status {outcome.code}"
-        raise SidecarError(f"{path} does not tell its version: {why}", hint=INSTALL)
+        raise SidecarError(f"{path} does not report its version: {why}", hint=INSTALL)
     if version < FLOOR:
-        found, least = ".".join(map(str, version)), ".".join(map(str, FLOOR))
-        raise SidecarError(f"qmd {found} at {path} is too old: {least} or later is needed", hint=INSTALL)
+        current, required = ".".join(map(str, version)), ".".join(map(str, FLOOR))
+        raise SidecarError(f"qmd {current} at {path} is too old: {required} or later is needed", hint=INSTALL)
     return ".".join(map(str, version))
 
 
 class CompletedCommand(Struct, frozen=True):
-    """What a command ended with; `code` is minus the signal that killed it."""
+    """The result of a command; `code` is its exit status, or minus the signal that killed it."""
 
     code: int
     stdout: str
@@ -135,7 +135,7 @@ class CompletedCommand(Struct, frozen=True):
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
+        """How the command ended, as text."""
         return f"killed by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit status {self.code}"
 
 
@@ -148,10 +148,10 @@ async def run_command(
     grace: timedelta = timedelta(seconds=2),
     name: str = "",
 ) -> CompletedCommand:
-    """Run a command to its end, at most `seconds`; nothing of its process group is left behind.
+    """Run a command for at most `seconds`; its whole process group is ended.
 
-    A failure calls it by `name`, else by its program.
-    Raises SidecarError if it cannot be started, does not end in time, or prints too much.
+    Raises SidecarError if it cannot be started, does not end in time, or prints too much. Messages call it `name`, by
+    default the name of the program.
     """
     name = name or Path(command[0]).name
     child = Child(
@@ -171,7 +171,7 @@ async def run_command(
 
 
 class QmdHome:
-    """Below `root`: `xdg-config/qmd/index.yml`, `xdg-cache/qmd/index.sqlite`, models, notes, an empty folder."""
+    """The files of one agent's qmd below `root`: configuration, index, models, notes, an empty working directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -181,18 +181,18 @@ class QmdHome:
         self.index_file = self.cache_home / "qmd" / "index.sqlite"
         self.models = root / "models"
         self.notes = root / "notes"
-        """What it reads: a folder for each collection."""
+        """The notes that qmd reads: a folder for each collection."""
         self.directory = root / "empty"
-        """Where it runs."""
+        """Its working directory."""
 
     def prepare(self) -> None:
-        """Make the folders, open to their owner alone."""
+        """Create the folders, accessible only by their owner."""
         for folder in (self.config_file.parent, self.index_file.parent, self.notes, self.directory):
             make_private_folder(folder)
         self.root.chmod(0o700)
 
     def environment(self, outside: Mapping[str, str], *, busy_seconds: float) -> dict[str, str]:
-        """Return all that qmd may know; `busy_seconds` is how long it waits for another writer of its index."""
+        """Return the environment for qmd; `busy_seconds` is how long it waits for another writer of its index."""
         return {
             **allowed_environment(outside),
             **qmd_variables(self.root),
@@ -207,8 +207,8 @@ class QmdHome:
         }
 
     def configured(self) -> set[str]:
-        """Return the names of the collections in the file; nothing if it is missing or broken."""
-        import yaml  # here and below: most have no qmd
+        """Return the names of the collections in the configuration; empty if it is missing or broken."""
+        import yaml  # imported only if used: most installations have no qmd
 
         try:
             config = yaml.safe_load(self.config_file.read_text(encoding="utf-8"))
@@ -218,64 +218,64 @@ class QmdHome:
         return {str(name) for name in collections} if isinstance(collections, dict) else set()
 
     def write_config(self, collections: Sequence[Collection], models: Mapping[str, Path]) -> bool:
-        """Write the configuration whole, unless it is as it should be; return whether it was written.
+        """Write the configuration unless it is up to date; return whether it was written.
 
-        `models` has the path of each role. All three must be named: qmd fills in what is missing, and would fetch it.
+        `models` has a path for each of the three roles: qmd would download a model for a missing role.
         """
-        wanted = _config_yaml(self.notes, collections, models)
+        content = _config_yaml(self.notes, collections, models)
         with contextlib.suppress(OSError):
-            if self.config_file.read_bytes() == wanted:
+            if self.config_file.read_bytes() == content:
                 return False
-        replace_file(self.config_file, wanted)
+        replace_file(self.config_file, content)
         return True
 
     def remove_index(self) -> None:
-        """Delete the index, which can be made again from the notes."""
+        """Delete the index, which can be built again from the notes."""
         for path in self.index_file.parent.glob(f"{self.index_file.name}*"):
             path.unlink(missing_ok=True)
         self._remember(updatedAt=None, isClean=True)
 
     def remove_notes(self) -> None:
-        """Delete all that qmd reads or keeps of the notes."""
+        """Delete the copies of notes, and the index."""
         self.remove_index()
         shutil.rmtree(self.notes, ignore_errors=True)
 
     def updated_at(self) -> float | None:
-        """Return when the last update that succeeded began, in seconds of the system's clock."""
+        """Return when the last successful update began, in seconds of the system clock."""
         moment = read_json_object(self.root / MARKER).get("updatedAt")
         return float(moment) if isinstance(moment, int | float) and self.index_file.exists() else None
 
     def note_update(self, began: float) -> None:
-        """Remember when an update began that succeeded."""
+        """Store when a successful update began."""
         self._remember(updatedAt=began)
 
     def is_clean(self) -> bool:
-        """Tell whether the index holds nothing that was withdrawn from it; in doubt it does."""
+        """Return whether the index contains no withdrawn text; False if that is unknown."""
         return read_json_object(self.root / MARKER).get("isClean") is True or not self.index_file.exists()
 
     def note_new(self) -> None:
-        """Remember of an index that is to be made that it begins with nothing."""
+        """Store that the index is clean if there is none yet."""
         if not self.index_file.exists():
             self.note_clean(True)
 
     def note_clean(self, is_clean: bool) -> None:
-        """Remember that something is to be withdrawn from the index, or that all of it is gone from its bytes."""
+        """Store whether the index is clean: False before text is withdrawn, True after it was deleted from the file."""
         if is_clean != read_json_object(self.root / MARKER).get("isClean"):
             self._remember(isClean=is_clean)
 
     def _remember(self, **news: object) -> None:
-        # read, changed and written without a lock: the loop of the upkeep alone calls this, one thread at a time
+        # without a lock: only the maintenance loop calls this, in one thread at a time
         replace_file(self.root / MARKER, json.dumps(read_json_object(self.root / MARKER) | news).encode())
 
 
 def _config_yaml(notes: Path, collections: Sequence[Collection], models: Mapping[str, Path]) -> bytes:
     config = {
         "collections": {
-            # a person who asks by hand, and names no collection, asks the notes
-            one.name: {"path": one.root, "pattern": one.pattern, "includeByDefault": False}
-            if one.is_exported
-            else {"path": str(notes / one.name), "pattern": one.pattern}
-            for one in collections
+            # a query by hand that names no collection searches only the notes
+            each.name: {"path": each.root, "pattern": each.pattern, "includeByDefault": False}
+            if each.is_exported
+            else {"path": str(notes / each.name), "pattern": each.pattern}
+            for each in collections
         },
         "models": {role: str(path) for role, path in models.items()},
     }
@@ -286,7 +286,7 @@ def _config_yaml(notes: Path, collections: Sequence[Collection], models: Mapping
 
 
 class QmdInstallation(Struct, kw_only=True):
-    """Runs commands against one home; `resolve` comes first."""
+    """Runs commands for one home folder; call `resolve` first."""
 
     command: str
     home: QmdHome
@@ -294,19 +294,19 @@ class QmdInstallation(Struct, kw_only=True):
     program: Program | None = None
 
     async def resolve(self) -> Program:
-        """Find the program, once; raises SidecarError with the reason and what to do."""
+        """Find the program once; raises SidecarError with the reason, and the remedy as hint."""
         if self.program is None:
             self.program = await find_program(self.command, os.environ)
         return self.program
 
     def forget(self) -> None:
-        """Look for the program anew next time: it may have been replaced."""
+        """Find the program again next time: it may have been replaced."""
         self.program = None
 
     async def run(self, *arguments: str, seconds: float, is_background: bool = True) -> CompletedCommand:
-        """Run one command to its end; what runs in the background yields the processor. Raises SidecarError."""
-        found = shutil.which("nice") if is_background else None
-        nice = (found, "-n", NICENESS) if found else ()
+        """Run one command to its end, with lower priority if `is_background`. Raises SidecarError."""
+        program = shutil.which("nice") if is_background else None
+        nice = (program, "-n", NICENESS) if program else ()
         wait = BUSY_SECONDS if is_background else self.query_seconds / 2
         return await run_command(
             (*nice, *self._base(), *arguments),
@@ -318,7 +318,7 @@ class QmdInstallation(Struct, kw_only=True):
         )
 
     def server_spec(self) -> ChildSpec:
-        """Return how the long-lived server is run; raises SidecarError if no program is known."""
+        """Return how to run the long-lived server; raises SidecarError if no program was found."""
         return ChildSpec(
             command=(*self._base(), "mcp"),
             environment=self.home.environment(os.environ, busy_seconds=self.query_seconds / 2),

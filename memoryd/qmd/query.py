@@ -1,7 +1,7 @@
-"""What qmd is asked, and what it prints.
+"""Queries for qmd, and the parsing of its output.
 
-A question becomes typed sub-queries instead of prose, since qmd wants every word of a line found. Its output is read
-even where banners hide the results, and its error texts become complaints that callers can act on.
+A question becomes typed sub-queries, not prose, since qmd requires all words of a line. Results are found in the output
+even among banners, and error texts are classified as complaints that callers can act on.
 """
 
 import json
@@ -18,7 +18,7 @@ from memoryd.domain.ranking.questions import Question
 Version = tuple[int, int, int]
 
 FLOOR: Version = (2, 8, 3)
-"""Older versions change paths and lack locks."""
+"""The oldest supported version: older ones change paths and lack locks."""
 _VERSION = expression(r"(?<![\d.])(\d{1,4})\.(\d{1,4})\.(\d{1,4})\b")
 _ESCAPES = expression(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _NOTHING = expression(r"no results found", re.IGNORECASE)
@@ -27,24 +27,24 @@ _VECTORS = expression(r"^\s*Vectors:\s+(\d+)", re.MULTILINE)
 _INTERNAL = expression(r"^(?:\s+at .*|\s*\^.*|\s*[{}]\s*|Node\.js v.*|.*/node_modules/.*|file://.*)$")
 QmdMode = Literal["search", "vsearch", "query"]
 MAX_SEARCHES = 10
-"""qmd takes no more in one question."""
+"""Most sub-queries that qmd accepts in one query."""
 MAX_LISTED = 20
-"""Documents that qmd takes of each sub-query, however many are asked for."""
+"""Most documents that qmd returns for a sub-query, whatever the limit."""
 _MAX_TOGETHER = 16
 _MAX_VECTOR_CHARS = 2000
 
 
 class Complaint(StrEnum):
-    """What a failed command means for the caller."""
+    """The meaning of a failed command for the caller."""
 
     BUSY = "busy"
-    """Somebody else writes to its index; try again."""
+    """Another process writes to its index; try again."""
     DAMAGED = "damaged"
-    """Its index cannot be read; it is made anew."""
+    """Its index cannot be read; it must be built again."""
     COLLECTION = "collection"
-    """A collection is not known to it."""
+    """A collection is unknown."""
     REJECTED = "rejected"
-    """It does not know an option that was given."""
+    """An option is unknown."""
     OTHER = "other"
 
 
@@ -63,7 +63,7 @@ _COMPLAINTS = (
 
 
 class QmdHit(Struct, frozen=True):
-    """A result as qmd tells it: `line` counts from 1, `docid` is the start of the text's SHA-256."""
+    """A result of qmd: `line` counts from 1, `docid` is the beginning of the text's SHA-256."""
 
     collection: str
     path: str
@@ -73,9 +73,9 @@ class QmdHit(Struct, frozen=True):
 
 
 def version_of(text: str) -> Version | None:
-    """Return the version in what `--version` prints."""
-    found = _VERSION.search(plain(text))
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    """Return the version in the output of `--version`."""
+    match = _VERSION.search(plain(text))
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def plain(text: str) -> str:
@@ -84,9 +84,9 @@ def plain(text: str) -> str:
 
 
 def hits_in(text: str) -> list[QmdHit]:
-    """Read the results of a query from all that was printed; raises ValueError where there are none to read.
+    """Parse the results of a query from the output; raises ValueError if there are none.
 
-    Taken are an array, an object with `results`, either after a banner, and the sentence that says nothing was found.
+    Accepts an array, or an object with `results`, also after a banner, and the sentence that nothing was found.
     """
     body = plain(text).strip()
     for value in _values_in(body):
@@ -99,37 +99,37 @@ def hits_in(text: str) -> list[QmdHit]:
 
 
 def hits_of(results: list[object]) -> list[QmdHit]:
-    """Read results as they are decoded; entries that name no file are left out."""
-    return [hit for one in results if isinstance(one, Mapping) and (hit := _hit(one)) is not None]
+    """Return the hits of decoded results; entries without a file are skipped."""
+    return [hit for result in results if isinstance(result, Mapping) and (hit := _hit(result)) is not None]
 
 
 def complaint_of(text: str) -> Complaint:
-    """Tell what an error text means."""
-    folded = text.lower()
-    return next((kind for kind, pattern in _COMPLAINTS if pattern.search(folded)), Complaint.OTHER)
+    """Classify an error text."""
+    lowered = text.lower()
+    return next((kind for kind, pattern in _COMPLAINTS if pattern.search(lowered)), Complaint.OTHER)
 
 
 def embedding_trouble(stderr: str) -> str | None:
-    """Return the line that says that a question could not be embedded, which qmd treats as no results."""
-    found = _EMBEDDING.search(plain(stderr))
-    return found[0].strip()[:300] if found else None
+    """Return the error line for a question that could not be embedded, for which qmd returns no results."""
+    match = _EMBEDDING.search(plain(stderr))
+    return match[0].strip()[:300] if match else None
 
 
 def vectors_in(status: str) -> int | None:
-    """Return how many vectors the text of `status` speaks of."""
-    found = _VECTORS.search(plain(status))
-    return int(found[1]) if found else None
+    """Return the number of vectors in the output of `status`."""
+    match = _VECTORS.search(plain(status))
+    return int(match[1]) if match else None
 
 
 def first_error(stderr: str) -> str:
-    """Return the line of an error output that a person can use: no stack, no source excerpt."""
+    """Return the most useful line of an error output: no stack trace, no source excerpt."""
     lines = [line.strip() for line in plain(stderr).splitlines() if line.strip() and not _INTERNAL.match(line)]
-    telling = [line for line in lines if re.search(r"error|not |cannot|failed", line, re.IGNORECASE)]
-    return next(iter(telling or lines[-1:]), "")[:300]
+    errors = [line for line in lines if re.search(r"error|not |cannot|failed", line, re.IGNORECASE)]
+    return next(iter(errors or lines[-1:]), "")[:300]
 
 
 def _values_in(body: str) -> Iterator[object]:
-    """Yield what can be decoded: the whole text first, then from each line that starts like JSON, the last first."""
+    """Yield decoded values: of the whole text, else from each line that begins like JSON, the last line first."""
     try:
         yield json.loads(body)
         return
@@ -148,7 +148,7 @@ def _result_list(value: object) -> list[object] | None:
         value = value.get("results")
     if not isinstance(value, list):
         return None
-    return value if not value or any(isinstance(one, Mapping) for one in value) else None
+    return value if not value or any(isinstance(item, Mapping) for item in value) else None
 
 
 def _hit(raw: Mapping[str, object]) -> QmdHit | None:
@@ -169,14 +169,14 @@ def _hit(raw: Mapping[str, object]) -> QmdHit | None:
 
 
 class SubQuery(Struct, frozen=True):
-    """One line of a question: `lex` wants all its words, `vec` is compared by meaning."""
+    """A line of a query: `lex` requires all its words, `vec` is compared by meaning."""
 
     type: Literal["lex", "vec"]
     query: str
 
 
 class QmdQuestion(Struct, frozen=True):
-    """Sub-queries that are asked together, for `limit` results at most, of the named collections; of all without."""
+    """Sub-queries of one query, for at most `limit` results, in the named collections; none: all."""
 
     searches: tuple[SubQuery, ...]
     limit: int
@@ -185,43 +185,43 @@ class QmdQuestion(Struct, frozen=True):
 
     @property
     def has_meaning(self) -> bool:
-        """Whether a part of it is compared by meaning."""
-        return any(one.type == "vec" for one in self.searches)
+        """Whether any sub-query is compared by meaning."""
+        return any(search.type == "vec" for search in self.searches)
 
     @property
     def needs_models(self) -> bool:
-        """Whether qmd has to load a model for it."""
+        """Whether qmd must load a model for it."""
         return self.is_reranked or self.has_meaning
 
     def tool_arguments(self) -> dict[str, object]:
-        """Return it as the tool `query` takes it."""
+        """Return the arguments of the tool `query`."""
         return {
-            "searches": [{"type": one.type, "query": one.query} for one in self.searches],
-            # none means all of them in one ranking; named ones are ranked each alone
+            "searches": [{"type": search.type, "query": search.query} for search in self.searches],
+            # an empty list means all in one ranking; named collections are ranked separately
             "collections": list(self.collections),
             "limit": self.limit,
-            # without reranking it only bounds what is told, at 40
+            # without reranking this only limits the results, by default to 40
             **({} if self.is_reranked else {"candidateLimit": self.limit}),
             "minScore": 0,
             "rerank": self.is_reranked,
         }
 
     def command_lines(self, collections: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        """Return it as commands: what is wanted, then with the fewest options, which any build knows."""
+        """Return the arguments of two commands: the preferred one, then one with the fewest options, for any build."""
         names = [part for name in collections for part in ("-c", name)]
-        fewest = ("query", "--json", "-n", str(self.limit), *names, "--", document(self.searches))
+        minimal = ("query", "--json", "-n", str(self.limit), *names, "--", document(self.searches))
         if self.is_reranked:
-            return (fewest,)
-        return (*fewest[:2], "--no-rerank", "-C", str(self.limit), *fewest[2:]), fewest
+            return (minimal,)
+        return (*minimal[:2], "--no-rerank", "-C", str(self.limit), *minimal[2:]), minimal
 
 
 def sub_queries(mode: QmdMode, question: Question, terms: Sequence[str]) -> tuple[SubQuery, ...]:
-    """Return what to ask for a question and its terms; nothing if there is no word to look for.
+    """Return the sub-queries for a question and its terms; empty if there are no words to search for.
 
-    Words: all together first, which weighs twice, then each alone, longest first, so that a question in prose finds
-    what holds some of it. Each line holds the phrases too, and leaves out the excluded words, for qmd tells only the
-    best of a line; a last one leaves out nothing, since what stands elsewhere in a document excludes only its part.
-    Meaning: the question as it is.
+    Words: first a line with all of them, which has double weight, then a line for each word, longest first, so that a
+    question in prose finds documents with some of its words. Each line contains the phrases and the exclusions, since
+    qmd returns only the best results of a line. A last line has no exclusions, since an excluded word elsewhere in a
+    document excludes only its own part. Meaning: the text of the question.
     """
     words = _words(question, terms, MAX_SEARCHES - (mode == "query")) if mode in ("search", "query") else []
     meaning = re.sub(r"[\s\0]+", " ", question.text).strip()[:_MAX_VECTOR_CHARS]
@@ -230,13 +230,13 @@ def sub_queries(mode: QmdMode, question: Question, terms: Sequence[str]) -> tupl
 
 
 def document(searches: Sequence[SubQuery]) -> str:
-    """Return the sub-queries as the text that the command line takes."""
-    return "\n".join(f"{one.type}: {one.query}" for one in searches)
+    """Return the sub-queries as text for the command line."""
+    return "\n".join(f"{search.type}: {search.query}" for search in searches)
 
 
 def _words(question: Question, terms: Sequence[str], room: int) -> list[str]:
-    required = [f'"{bare}"' for phrase in question.phrases if (bare := _bare(phrase))]
-    excluded = [f'-"{bare}"' for word in question.excluded if (bare := _bare(word))]
+    required = [f'"{words}"' for phrase in question.phrases if (words := _without_punctuation(phrase))]
+    excluded = [f'-"{words}"' for word in question.excluded if (words := _without_punctuation(word))]
     together = " ".join([*terms[:_MAX_TOGETHER], *required])
     if not together:
         return []
@@ -245,6 +245,6 @@ def _words(question: Question, terms: Sequence[str], room: int) -> list[str]:
     return [*lines, together] if excluded else lines
 
 
-def _bare(text: str) -> str:
-    """Return a phrase without the signs at which the index of qmd ends a word, and which it would drop from one."""
+def _without_punctuation(text: str) -> str:
+    """Return a phrase without punctuation, at which the index of qmd splits words, or which it drops."""
     return re.sub(r"[\W_]+", " ", text).strip()

@@ -1,6 +1,6 @@
-"""The long-lived `qmd mcp`: one child per index, started on demand, ended when idle.
+"""The long-lived `qmd mcp`: one child process per index, started on demand, ended when idle.
 
-It speaks JSON-RPC 2.0 over a pipe, one object a line: the Model Context Protocol, revision 2025-06-18, of which only
+The protocol is JSON-RPC 2.0 over a pipe, one object a line: the Model Context Protocol, revision 2025-06-18. Only its
 `tools/call` is used.
 """
 
@@ -24,16 +24,16 @@ from memoryd.sidecar.process import Child, ChildSpec
 log = structlog.get_logger(__name__)
 
 LINE_BYTES = 8 * 1024 * 1024
-"""A longer line is a flood."""
+"""Limit of a line; a longer one ends the child."""
 
 RpcResult = Mapping[str, object]
 ToolAnswer = tuple[RpcResult, str]
-"""What a tool answered, and what the child wrote to stderr meanwhile."""
+"""A tool's answer, and what the child wrote to stderr during the call."""
 PROTOCOL = "2025-06-18"
 
 
 class JsonRpcPipe:
-    """Our end of the pipe. `write` takes whole lines and may raise SidecarError; `on_flood` is told why to hang up."""
+    """Our end of the pipe. `write` takes full lines, may raise SidecarError; `on_flood` gets the reason to hang up."""
 
     def __init__(self, *, write: Callable[[bytes], None], on_flood: Callable[[str], None]) -> None:
         self._write = write
@@ -44,26 +44,26 @@ class JsonRpcPipe:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an answer is owed."""
+        """Whether an answer is pending."""
         return bool(self._waiting)
 
     def request(self, method: str, params: Mapping[str, object]) -> "asyncio.Future[RpcResult]":
-        """Send a request; the answer comes as a result, or as SidecarError if it is an error or never comes."""
+        """Send a request; the future gets the result, or SidecarError for an error or if no answer can come."""
         number = next(self._numbers)
         answer: asyncio.Future[RpcResult] = asyncio.get_running_loop().create_future()
-        # sent first: if that fails nobody waits, and no answer is read before the event loop runs again
+        # send first: if that fails, no future is left; no answer is read before the event loop runs again
         self._send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         self._waiting[number] = answer
-        # whoever gives up waiting leaves nothing behind
+        # also removes the entry if the caller is cancelled
         answer.add_done_callback(lambda _answer: self._waiting.pop(number, None))
         return answer
 
     def notify(self, method: str) -> None:
-        """Send what needs no answer."""
+        """Send a notification, which has no answer."""
         self._send({"jsonrpc": "2.0", "method": method})
 
     def feed(self, data: bytes) -> None:
-        """Take what the other end writes, a message a line; what is none (a banner, a log line) is passed over."""
+        """Take output of the child, one message a line; other lines (a banner, a log line) are ignored."""
         self._line += data
         if len(self._line) > LINE_BYTES:
             self._line.clear()
@@ -74,7 +74,7 @@ class JsonRpcPipe:
             self._dispatch(line)
 
     def fail(self, reason: str) -> None:
-        """Tell all who wait that no answer will come."""
+        """Fail all pending requests."""
         waiting, self._waiting = self._waiting, {}
         for answer in waiting.values():
             if not answer.done():
@@ -100,16 +100,16 @@ class JsonRpcPipe:
 
 
 class McpSession:
-    """One child. `warm_up` gives the arguments of a question that loads the models, None while there are none to load.
+    """One child process. `warm_up` returns the arguments of a query that loads the models, None if there are none.
 
-    Starting it, and loading its models, may take `start_seconds` each.
+    The start, and the loading of models, may take `start_seconds` each.
     """
 
     def __init__(
         self, spec: ChildSpec, *, warm_up: Callable[[], Mapping[str, object] | None], start_seconds: float
     ) -> None:
         self.is_renewed = False
-        """Whether it was ended since its index is no more, which is no failure of it."""
+        """Whether the child was ended because its index was replaced, which is no failure."""
         self._warm_up = warm_up
         self._start_seconds = start_seconds
         self._end_reason = ""
@@ -120,12 +120,12 @@ class McpSession:
 
     @property
     def pid(self) -> int | None:
-        """The child's process id once it is started."""
+        """The child's process id after the start."""
         return self._child.pid
 
     @property
     def is_busy(self) -> bool:
-        """Whether it owes an answer."""
+        """Whether an answer is pending."""
         return self._pipe.is_waiting
 
     async def start(self) -> None:
@@ -153,15 +153,15 @@ class McpSession:
         return content, self._child.stderr_since(mark)
 
     def begin_warming(self) -> None:
-        """Ask a question that nobody waits for; whatever it answers, the models are loaded then as far as they can."""
+        """Send the warm-up query, once, without waiting for it; with its answer, the models are loaded."""
         arguments = self._warm_up() if self._warming_since is None else None
         if arguments is None:
             return
         self._warming_since = time.monotonic()
         self._call("query", arguments).add_done_callback(self._note_warm)
 
-    async def warmed(self, seconds: float) -> None:
-        """Wait a little for the models; a child that never gets them loaded is ended. Raises SidecarError meanwhile."""
+    async def wait_until_warm(self, seconds: float) -> None:
+        """Wait for the models; raises SidecarError if they are not loaded by then. End a child that takes too long."""
         if self._warm.is_set():
             return
         self.begin_warming()
@@ -174,16 +174,16 @@ class McpSession:
             raise SidecarError("qmd is loading its models") from exc
 
     async def ends_within(self, seconds: float) -> bool:
-        """Wait for the child to end by itself, at most so long, and tell whether it did."""
+        """Wait at most so many seconds for the child to end; return whether it did."""
         return await self._child.ends_within(timedelta(seconds=seconds))
 
     def renew(self) -> None:
-        """End a child that reads an index which is no more."""
+        """End the child because its index was replaced."""
         self.is_renewed = True
         self.end("its index was made anew")
 
     def end(self, reason: str) -> None:
-        """Kill the child; the reason is told to whoever waits for an answer."""
+        """Kill the child; pending requests fail with this reason."""
         self._end_reason = reason
         self._child.kill()
 
@@ -192,7 +192,7 @@ class McpSession:
         return self._end_reason or self._child.describe_end()
 
     async def stop(self) -> None:
-        """End the child if it lives, and reap it."""
+        """End the child if it runs, and reap it."""
         self._fail_waiting()
         await self._child.stop()
 
@@ -209,23 +209,23 @@ class McpSession:
 
 def _text_of(answer: RpcResult) -> str:
     content = answer.get("content")
-    texts = [one.get("text") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    texts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     return " ".join(str(text) for text in texts if text)[:300] or "it gave no structured answer"
 
 
 class ServerPhase(StrEnum):
-    """Where the server is."""
+    """The phase of the server."""
 
     IDLE = "idle"
-    """Not running; the next question starts it."""
+    """Not running; the next query starts it."""
     STARTING = "starting"
     READY = "ready"
     WAITING = "waiting"
-    """It failed; the next try is not due yet."""
+    """Failed; the next attempt is not due yet."""
 
 
 class ServerTimes(Struct, frozen=True):
-    """Seconds. `silence` is how long it says nothing when it hangs; `start_wait` is what a question gives a start."""
+    """Times in seconds. A child without answer for `silence` hangs; a query waits `start_wait` for a start."""
 
     start: float = 30.0
     idle: float = 600.0
@@ -234,10 +234,10 @@ class ServerTimes(Struct, frozen=True):
 
 
 class QmdServer:
-    """Runs the child while questions come; `run` loops until cancelled.
+    """Runs the child while there are queries; `run` loops until cancelled.
 
-    `spec` says what to run, once that is known; `warm_up` gives the arguments of a question that loads the models, None
-    while there are none to load. Models take seconds to load, which must not look like a hang.
+    `spec` returns the command, and may raise SidecarError; `warm_up` returns the arguments of a query that loads the
+    models, None if there are none. Loading takes seconds, and must not be mistaken for a hang.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class QmdServer:
         self._retry = Retry()
         self._failure = ""
         self._session: McpSession | None = None
-        self._wanted = asyncio.Event()
+        self._demand = asyncio.Event()
         self._moved = asyncio.Condition()
         self._used_at = 0.0
 
@@ -268,52 +268,52 @@ class QmdServer:
 
     @property
     def is_available(self) -> bool:
-        """Whether a question may be asked now: it runs, or may be started."""
+        """Whether a query may be sent now: the server runs, or may be started."""
         return self.phase is not ServerPhase.WAITING
 
     @property
     def is_given_up(self) -> bool:
-        """Whether it failed so often that it is tried only now and then."""
+        """Whether the server failed so often that it is started only now and then."""
         return self._retry.is_open
 
     def wake(self) -> None:
-        """Start it now and load its models, so that the first question need not wait."""
+        """Start the server now and load its models, so that the first query need not wait."""
         self._used_at = time.monotonic()
-        self._wanted.set()
+        self._demand.set()
         if self._session is not None and self.phase is ServerPhase.READY:
             self._session.begin_warming()
 
     def renew(self) -> None:
-        """End the child, which reads an index that is no more; the next one starts at once."""
+        """End the child, since its index was replaced; the next one starts at once."""
         if self._session is not None:
             self._session.renew()
 
     async def call(
         self, tool: str, arguments: Mapping[str, object], *, seconds: float, needs_models: bool = False
     ) -> ToolAnswer:
-        """Call a tool and return its structured answer, at most `seconds` later.
+        """Call a tool and return its structured answer within `seconds`.
 
-        Raises SidecarError when it is down, starting, loading models, answers with an error, or is silent. A child that
-        is silent for as long as it is ever given is ended.
+        Raises SidecarError if the server is down, starting, loading models, answers with an error, or does not answer.
+        A child without an answer for `silence` seconds is ended.
         """
         self.wake()
         start_wait = min(seconds, self._times.start_wait)
         session = await self._ready_session(start_wait)
         if needs_models:
-            await session.warmed(start_wait)
+            await session.wait_until_warm(start_wait)
         try:
             async with asyncio.timeout(seconds):
                 return await session.call(tool, arguments)
         except TimeoutError as exc:
-            # another one may run by now, which is not to blame
+            # do not end another child that may run by now
             if seconds >= self._times.silence and self._session is session:
                 session.end(f"no answer within {seconds:g} s")
             raise SidecarError(f"qmd did not answer within {seconds:g} s") from exc
 
     async def run(self) -> None:
-        """Start the child when it is wanted, follow it to its end, back off after failures."""
+        """Start the child on demand, wait for its end, back off after failures."""
         while True:
-            await self._wanted.wait()
+            await self._demand.wait()
             try:
                 await self._live()
             except SidecarError as exc:
@@ -332,22 +332,22 @@ class QmdServer:
             self._on_ready()
             await self._follow(session)
         finally:
-            # before the stop, which takes a while: nobody is to ask a child that is on its way out
+            # before the stop, which takes a while: no query may use this child
             self._session = None
             await session.stop()
 
     async def _follow(self, session: McpSession) -> None:
-        """Return when the child has been idle for long enough or is to be renewed; raises SidecarError if it fails."""
+        """Return when the child has been idle for too long, or was renewed; raises SidecarError if it fails."""
         while True:
             left = self._used_at + self._times.idle - time.monotonic()
-            # nothing runs between this look and the clearing; a question that comes after it wants the next child
+            # no await between check and clear; a query after that demands the next child
             if left <= 0 and not session.is_busy:
-                self._wanted.clear()
+                self._demand.clear()
                 break
             if await session.ends_within(max(left, 1.0)):
                 if not session.is_renewed:
                     raise SidecarError(f"qmd mcp ended: {session.describe_end()}")
-                # still wanted, so the next one starts at once
+                # still demanded, so the next one starts at once
                 break
         await self._become(ServerPhase.IDLE)
 
@@ -358,8 +358,8 @@ class QmdServer:
         log.warning("qmd mcp failed", reason=failure, next_try_seconds=round(wait, 1))
         await self._become(ServerPhase.WAITING)
         await asyncio.sleep(wait)
-        # what was asked meanwhile has been answered by others: the next question starts it
-        self._wanted.clear()
+        # queries during the pause were answered by others: only the next one starts the child
+        self._demand.clear()
         await self._become(ServerPhase.IDLE)
 
     async def _become(self, phase: ServerPhase) -> None:
@@ -373,7 +373,7 @@ class QmdServer:
                 await self._moved.wait_for(lambda: self.phase in (ServerPhase.READY, ServerPhase.WAITING))
         except TimeoutError as exc:
             raise SidecarError("qmd mcp is starting") from exc
-        # asked again: between the notification and this line it may have ended, or begun to back off
+        # check again: between the notification and this line it may have ended, or begun to back off
         if self._session is None or self.phase is not ServerPhase.READY:
             why = self._failure if self.phase is ServerPhase.WAITING else "it has just ended"
             raise SidecarError(f"qmd mcp is down: {why}")

@@ -1,6 +1,6 @@
-"""qmd as the search uses it: a question in, results out, or one error that says why not.
+"""qmd as the search uses it: a query in, results or SidecarError out.
 
-A warm `qmd mcp` answers; while that is down, each question is a process of its own.
+A warm `qmd mcp` answers; while that is down, each query runs as a process of its own.
 """
 
 import asyncio
@@ -32,24 +32,24 @@ from memoryd.retry import Retry
 from memoryd.search.protocol import Fallback
 
 AT_ONCE = 2
-"""Questions that qmd works on; more processes than that only slow each other down."""
+"""Number of concurrent queries; more processes would only slow each other down."""
 WAITING = 16
-"""Questions that may wait for one of these places; the rest is refused, so that the builtin index answers it."""
+"""Number of queries that may wait; further ones are refused, so that the builtin index answers them."""
 Output = tuple[list[QmdHit], str]
-"""What qmd finds, best first, and what it wrote to stderr meanwhile."""
+"""The hits, best first, and the output on stderr."""
 ABORTED = (134, -6)
-"""llama.cpp may abort at the end of a run whose results were printed whole."""
+"""llama.cpp may abort at the end of a run whose results were printed in full."""
 
 
 class QmdAnswer(Struct, frozen=True):
-    """Results, best first, and why the vector part of the question found nothing, if it was in trouble."""
+    """The hits, best first; `vector_trouble` is set if the search by meaning failed."""
 
     hits: tuple[QmdHit, ...]
     vector_trouble: str | None = None
 
 
 class QmdSidecar:
-    """One agent's qmd. `upkeep.run` and `server.run` are its two loops."""
+    """One agent's qmd. `maintenance.run` and `server.run` are its two loops."""
 
     def __init__(
         self,
@@ -80,48 +80,48 @@ class QmdSidecar:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._queued = 0
         self._retry = Retry()
-        """Of questions that are processes of their own."""
+        """Back-off of queries that run as processes of their own."""
         self._failure = ""
 
     @property
     def state(self) -> MaintenanceState:
-        """What is known of its index; the upkeep goes on writing it."""
+        """The state of its index; the maintenance loop keeps changing it."""
         return self.maintenance.state
 
     @property
     def collections(self) -> tuple[Collection, ...]:
-        """The collections as they are configured now."""
+        """The collections as currently configured."""
         return self.state.collections
 
     @property
     def names_of_notes(self) -> tuple[str, ...]:
-        """The collections to name in a question that is not about conversations; nothing means all, in one ranking."""
-        names = tuple(one.name for one in self.collections if not one.is_exported)
+        """The collections to name in a query for notes; empty means all, in one ranking."""
+        names = tuple(collection.name for collection in self.collections if not collection.is_exported)
         return names if len(names) < len(self.collections) else ()
 
     @property
     def reranks(self) -> bool:
-        """Whether results are reranked: it is wanted, and the model is there."""
+        """Whether results are reranked: configured, and the model is usable."""
         model = self.state.models.get("rerank")
         return self.settings.wants_reranking and model is not None and model.trouble is None
 
     @property
     def unavailable_because(self) -> str | None:
-        """Why no question can be asked of it at all, None if one can."""
+        """Why qmd cannot answer any query, None if it can."""
         state = self.state
         if self.installation.program is None or state.updated_at is None:
             return state.trouble or "qmd has not indexed the notes yet"
         return state.vector_trouble if self.settings.search_mode == "vsearch" else None
 
     async def query(self, question: QmdQuestion, *, seconds: float) -> QmdAnswer:
-        """Ask, at most `seconds`. Raises SidecarError for whatever goes wrong."""
+        """Run a query within `seconds`. Raises SidecarError for any failure."""
         if self._queued >= AT_ONCE + WAITING:
             raise SidecarError("qmd is busy with other questions")
         self._queued += 1
         end = time.monotonic() + seconds
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + seconds):
-                # before a slot is taken: whoever waits for the first update must not hold one
+                # before a slot is taken, so that queries that wait for the first update occupy none
                 if self.settings.update.wait_for_boot_sync:
                     await self.maintenance.booted.wait()
                 if (unavailable_because := self.unavailable_because) is not None:
@@ -135,11 +135,11 @@ class QmdSidecar:
 
     async def _ask(self, question: QmdQuestion, end: float) -> QmdAnswer:
         try:
-            # it may go down between this look and the call, which then fails: the builtin index answers
+            # if it goes down before the call, that fails, and the builtin index answers
             if self.server.is_available:
                 hits, stderr = await self._ask_server(question, end)
             else:
-                names = question.collections or [one.name for one in self.collections]
+                names = question.collections or [collection.name for collection in self.collections]
                 hits, stderr = await self._ask_command(question, names, end)
         except SidecarError as exc:
             if complaint_of(str(exc)) is Complaint.COLLECTION:
@@ -151,7 +151,7 @@ class QmdSidecar:
         return QmdAnswer(tuple(hits), trouble)
 
     async def _ask_server(self, question: QmdQuestion, end: float) -> Output:
-        # a little less than the caller's time, so that a server that hangs is found out here and ended
+        # slightly less than the caller's time, so that a hanging server is detected here, and ended
         seconds = max(0.01, (end - time.monotonic()) * 0.98)
         content, stderr = await self.server.call(
             "query", question.tool_arguments(), seconds=seconds, needs_models=question.needs_models
@@ -162,7 +162,7 @@ class QmdSidecar:
         return hits_of(results), stderr
 
     async def _ask_command(self, question: QmdQuestion, collections: Sequence[str], end: float) -> Output:
-        """Ask by a process of its own, which ends by `end` (monotonic seconds); none for a while after failures."""
+        """Query with a process of its own, until `end` (monotonic seconds); refuse for a while after failures."""
         if self._retry.wait() > 0:
             raise SidecarError(f"qmd is left alone for a while: {self._failure}")
         if not await self.maintenance.has_index():
@@ -178,7 +178,7 @@ class QmdSidecar:
         return answer
 
     async def _run_command(self, question: QmdQuestion, collections: Sequence[str], end: float) -> Output:
-        """Run `query --json`; if an option is not known to this build, once more with the fewest that will do."""
+        """Run `query --json`; if this build does not know an option, run it again with the fewest options."""
         for arguments in question.command_lines(collections):
             left = max(0.01, end - time.monotonic())
             outcome = await self.installation.run(*arguments, seconds=left, is_background=False)
@@ -192,16 +192,16 @@ class QmdSidecar:
             raise SidecarError(f"qmd {exc}") from exc
 
     def _warm_up(self) -> dict[str, object] | None:
-        """Return a question that loads what this mode needs, None while there are no vectors to ask."""
+        """Return the arguments of a query that loads the models of the search mode, None if there are no vectors."""
         if not self.settings.has_vectors or self.state.vector_trouble:
             return None
-        # one that was asked before would be ranked from the cache of qmd, without a model
-        unheard = SubQuery("vec", f"memory {time.time_ns()}")
-        return QmdQuestion((unheard,), 1, self.reranks).tool_arguments()
+        # a new text each time: qmd would answer a repeated one from its cache, without a model
+        search = SubQuery("vec", f"memory {time.time_ns()}")
+        return QmdQuestion((search,), 1, self.reranks).tool_arguments()
 
 
 class QmdState(Struct, frozen=True, kw_only=True):
-    """One agent's qmd; `program` is None until it has been found, `export_trouble` says what is not exported."""
+    """The state of one agent's qmd; `program` is None until found, `export_trouble` is why exports fail."""
 
     program: Program | None
     search_mode: str
@@ -211,8 +211,8 @@ class QmdState(Struct, frozen=True, kw_only=True):
     restarts: int
     maintenance: MaintenanceState
     exported: int | None
-    """Transcripts that are exported for it; None where they are not to be."""
+    """Number of exported transcripts; None if none are to be exported."""
     export_trouble: str
     fallback: Fallback | None
     is_given_up: bool = False
-    """Whether its server failed so often that it is tried only now and then."""
+    """Whether its server failed so often that it is started only now and then."""

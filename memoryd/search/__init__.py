@@ -1,1 +1,1 @@
-"""From a question to ranked, verified, cited hits."""
+"""Search: from a query to ranked, checked and cited hits."""

@@ -1,6 +1,6 @@
-"""The builtin search of one workspace: question → candidates → ranked → hits.
+"""The builtin search of one workspace: question → candidates → ranking → hits.
 
-Both arms run side by side under one deadline, and again where the answer needs more candidates.
+Both arms run concurrently under one deadline, and again if the answer needs more candidates.
 """
 
 import asyncio
@@ -37,40 +37,39 @@ from memoryd.store.index.passages import ChunkRow
 from memoryd.store.index.words import CandidateFilter
 
 _RESERVE = 0.2
-"""Share of the deadline kept for merging and reading the rows."""
+"""Share of the deadline reserved for merging and for reading rows."""
 FIRST_ROWS = 24
-"""Rows that are read before copies are known to fill them."""
+"""Least number of rows to read at first; copies among them make further reads necessary."""
 MAX_TRIES = 3
-"""How often a question is asked while a sync replaces what it finds."""
-
+"""How often a query is repeated because a sync replaces the chunks that it finds."""
 
 Matches = tuple[Arm, LexicalMatches | None]
-"""How the words took part, and what they found."""
+"""State and matches of the lexical arm."""
 
 
 class Candidates(Struct, frozen=True):
-    """What the arms found, ranked, and how each took part; `rows` are those that were read with them."""
+    """The ranked candidates and the states of the arms; `rows` are the rows read along with them."""
 
     arms: Mapping[str, Arm]
     ranking: Ranked
     is_full: bool
-    """Whether an arm had more to give."""
+    """Whether an arm may have more candidates."""
     rows: Mapping[int, ChunkRow] = {}
     moment: tuple[int, int] = (0, 0)
-    """Of the index when they were read."""
+    """The state of the index when they were read, as `BuiltinSearch.moment`."""
 
 
-class _Look(Struct, frozen=True):
-    """What one read of the index gave."""
+class _RankedRows(Struct, frozen=True):
+    """The result of one read of the index."""
 
     ranking: Ranked
     rows: Mapping[int, ChunkRow] = {}
 
 
 class CandidateSearch(Struct):
-    """Puts one question to both arms of an index, which have until `end` (monotonic clock). `first` comes first.
+    """Asks both arms of an index one question, until `end` (monotonic clock). Call `first` before the other methods.
 
-    `first_rows` names the chunks whose rows are read with the candidates.
+    `first_rows` returns the chunks whose rows are read along with the candidates.
     """
 
     index: "BuiltinSearch"
@@ -79,59 +78,59 @@ class CandidateSearch(Struct):
     admitted: CandidateFilter
     end: float
     first_rows: Callable[[Ranked], Sequence[int]] = lambda _ranking: ()
-    has_asked_others: bool = False
+    has_added_others: bool = False
     _lexical: Matches = (Arm(ArmState.WAITING), None)
-    _partial: _Look | None = None
-    """What a look that is late or fails had found out before."""
+    _partial: _RankedRows | None = None
+    """The ranking of a read that was late or failed after it."""
     _moment: tuple[int, int] = (0, 0)
     _embedded: tuple[Arm, QuestionVector | None] | None = None
     _near: tuple[Arm, VectorMatches | None] = (Arm(ArmState.WAITING), None)
 
     async def first(self) -> Candidates:
-        """Return what both arms find; one that fails or is late costs its part. Raises StoreError."""
+        """Return the candidates of both arms; without those of an arm that fails or is late. Raises StoreError."""
         index = self.index
         if (absence := index.vector_arm.absence) is not None:
             index.times.note(EMBEDDING, time.monotonic(), absence.state)
             self._embedded = self._near = absence, None
-            # without a vector to wait for, one way to the threads does for all: it costs as much as a read
+            # no vector to wait for: match and rank in a single read, since a switch to a thread costs as much as a read
             self._moment = index.moment
-            arm, look = await index.times.guarded(LEXICAL, self._look_by_words, self.end)
+            arm, ranked_rows = await index.times.guarded(LEXICAL, self._rank_by_words, self.end)
             if self._lexical[1] is None:
                 self._lexical = arm, None
-            return await self._candidates(look or self._partial)
+            return await self._candidates(ranked_rows or self._partial)
         await self._ask_both()
         return await self._candidates()
 
-    async def with_others(self, dominant: RelativePath, wanted: int) -> Candidates:
-        """Add the `wanted` best words of other documents to those of one that has too many places."""
-        self.has_asked_others = True
-        arm, found = self._lexical
-        _, others = await self._by_words(wanted, replace(self.admitted, without_document=dominant))
-        self._lexical = arm, (found or LexicalMatches()).joined(others or LexicalMatches())
+    async def with_others(self, dominant: RelativePath, count: int) -> Candidates:
+        """Add the `count` best lexical matches outside the document that has too many places."""
+        self.has_added_others = True
+        arm, matches = self._lexical
+        _, others = await self._by_words(count, replace(self.admitted, without_document=dominant))
+        self._lexical = arm, (matches or LexicalMatches()).joined(others or LexicalMatches())
         return await self._candidates()
 
     async def deeper(self) -> Candidates:
-        """Return what both arms find when they are asked for more."""
+        """Ask both arms for more candidates, and return all."""
         self.recipe = self.recipe.deeper
         await self._ask_both()
         return await self._candidates()
 
     async def _ask_both(self) -> None:
-        # side by side to the end: both work outside of the interpreter most of the time
+        # concurrently: both work without the interpreter lock most of the time
         self._lexical, self._near = await asyncio.gather(
             self._by_words(self.recipe.words, self.admitted), self._by_meaning()
         )
 
     async def _by_meaning(self) -> tuple[Arm, VectorMatches | None]:
-        """Ask the vector arm, for which the question is embedded once."""
+        """Ask the vector arm; the question is embedded only once."""
         question, times, arm = self.query.question, self.index.times, self.index.vector_arm
         if self._embedded is None:
             self._embedded = await times.guarded(EMBEDDING, lambda: arm.embedded(question), self.end)
-        state, asked = self._embedded
-        if asked is None:
+        state, vector = self._embedded
+        if vector is None:
             return state, None
         return await times.guarded(
-            VECTOR, lambda: arm.matches(asked, question, self.recipe.vectors, self.admitted), self.end
+            VECTOR, lambda: arm.matches(vector, question, self.recipe.vectors, self.admitted), self.end
         )
 
     async def _by_words(self, depth: int, admitted: CandidateFilter) -> Matches:
@@ -146,72 +145,72 @@ class CandidateSearch(Struct):
             question = replace(question, terms=tuple(dict.fromkeys([*question.terms, *beside])))
         return lexical_matches(reader, question, depth, admitted)
 
-    async def _look_by_words(self) -> tuple[Arm, _Look]:
-        def look(reader: IndexReader) -> tuple[Arm, _Look]:
-            # what is found stands, though the rest may be late
-            self._lexical = arm, found = self._matches(reader, self.recipe.words, self.admitted)
-            return arm, self._look(reader, found, VectorMatches())
+    async def _rank_by_words(self) -> tuple[Arm, _RankedRows]:
+        def read(reader: IndexReader) -> tuple[Arm, _RankedRows]:
+            # store the matches at once: the ranking may be late
+            self._lexical = arm, matches = self._matches(reader, self.recipe.words, self.admitted)
+            return arm, self._rank(reader, matches, VectorMatches())
 
-        return await self.index.database.look(look)
+        return await self.index.database.look(read)
 
-    async def _candidates(self, look: _Look | None = None) -> Candidates:
-        """Put together what both arms found."""
-        (lexical, found), (vector, near) = self._lexical, self._near
+    async def _candidates(self, ranked_rows: _RankedRows | None = None) -> Candidates:
+        """Merge and rank the matches of both arms, unless they are ranked already."""
+        (lexical, matches), (vector, near) = self._lexical, self._near
         if self.recipe.prefers_vectors and vector.took_part:
-            lexical, found = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
-        words, meaning = found or LexicalMatches(), near or VectorMatches()
+            lexical, matches = Arm(ArmState.OFF, "query.hybrid.enabled is false"), None
+        words, meaning = matches or LexicalMatches(), near or VectorMatches()
         is_full = len(words.bm25) >= self.recipe.words or len(meaning.cosines) >= self.recipe.vectors
-        look = look or await self._judged(words, meaning)
-        return Candidates({LEXICAL: lexical, VECTOR: vector}, look.ranking, is_full, look.rows, self._moment)
+        result = ranked_rows or await self._rank_in_time(words, meaning)
+        return Candidates({LEXICAL: lexical, VECTOR: vector}, result.ranking, is_full, result.rows, self._moment)
 
-    async def _judged(self, words: LexicalMatches, meaning: VectorMatches) -> _Look:
-        """Put in order what both arms found; without statistics there is an answer, too, which nobody judges."""
+    async def _rank_in_time(self, words: LexicalMatches, meaning: VectorMatches) -> _RankedRows:
+        """Rank the matches of both arms; if the statistics fail or are late, without them, and so without verdicts."""
         database, evidence = self.index.database, Evidence(words, meaning)
         self._partial, self._moment = None, self.index.moment
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(max(0.0, self.end - time.monotonic())):
-                return await database.look(lambda reader: self._look(reader, words, meaning))
+                return await database.look(lambda reader: self._rank(reader, words, meaning))
         if self._partial is not None:
             return self._partial
-        if self._hides_some:
+        if self._has_exclusions:
             evidence = await database.look(lambda reader: self._visible(reader, Evidence(words, meaning)))
-        return _Look(ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
+        return _RankedRows(ranked(evidence, self.recipe.base_scores(evidence), None, min_score=self.query.min_score))
 
-    def _look(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _Look:
+    def _rank(self, reader: IndexReader, words: LexicalMatches, meaning: VectorMatches) -> _RankedRows:
         evidence, question = self._visible(reader, Evidence(words, meaning)), self.query.question
         statistics = reader.statistics(
             question, list(evidence.chunks), commonness=commonness, uncounted=self.query.exclusions.chunks
         )
         evidence = weighed(evidence, statistics)
         ranking = ranked(evidence, self.recipe.base_scores(evidence), statistics, min_score=self.query.min_score)
-        self._partial = _Look(ranking)
-        return _Look(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
+        self._partial = _RankedRows(ranking)
+        return _RankedRows(ranking, reader.rows(wanted) if (wanted := self.first_rows(ranking)) else {})
 
     @property
-    def _hides_some(self) -> bool:
+    def _has_exclusions(self) -> bool:
         return bool(self.index.withdrawn) or not self.query.exclusions.is_empty
 
     def _visible(self, reader: IndexReader, evidence: Evidence) -> Evidence:
-        """Leave out what an answer is not to tell.
+        """Leave out withdrawn and excluded chunks.
 
-        It would else move the scores of others and be what the answer is judged by: a note that is gone or private
-        would tell that it matches.
+        Else they would affect the scores and verdicts of others, which would reveal that a deleted or private note
+        matches.
         """
         exclusions, withdrawn = self.query.exclusions, self.index.withdrawn
-        if (exclusions.is_empty and not withdrawn) or not evidence.chunks:
+        if not self._has_exclusions or not evidence.chunks:
             return evidence
-        # what was replaced meanwhile has no path, and stays: whoever misses its row asks again
+        # a chunk replaced since has no path, and stays: when its row is missing, the search is repeated
         paths = reader.paths(evidence.chunks)
         hidden = {chunk for chunk, path in paths.items() if path in withdrawn or path in exclusions.paths}
         return evidence.only(evidence.chunks - hidden - exclusions.chunks)
 
 
 class _ReplacedError(Exception):
-    """A chunk that an arm found was gone when its row was to be read."""
+    """A chunk that an arm found was replaced before its row was read."""
 
 
 class BuiltinSearch:
-    """Answers from the index of one workspace; `withdrawn` are the notes that nobody may be told of."""
+    """Answers from the index of one workspace, without the `withdrawn` notes."""
 
     def __init__(
         self,
@@ -228,33 +227,32 @@ class BuiltinSearch:
         self.withdrawn = withdrawn
         self.settings = settings
         self.vector_arm = VectorArm(database=database, spaces=spaces, slot=slot, vector_bytes=settings.vector_bytes)
-        """Whoever asks more of the same workspace shares its vectors in memory."""
+        """Shared by other searches of the same workspace, so that its vectors are in memory only once."""
         self._rerank = rerank
         self._slot = slot
 
     @property
     def vector_index(self) -> VectorIndex | None:
-        """The vectors that the last question was asked of."""
+        """The vectors that the last question was compared with."""
         return self.vector_arm.latest
 
     @property
     def moment(self) -> tuple[int, int]:
-        """Which life of the file this is, and how often it was written: while that stands still, so do its rows."""
+        """The opening of the index file and its number of writes; while both are equal, its rows are unchanged."""
         return self.database.epoch, self.database.writes
 
     def forget_vectors(self) -> None:
-        """Say that vectors were removed from the store."""
+        """Report that vectors were removed from the store."""
         self.vector_arm.forget()
 
     async def candidates(self, query: Query, recipe: Recipe, admitted: CandidateFilter, end: float) -> Candidates:
-        """Return what both arms find until `end` (monotonic clock) among the chunks admitted; raises StoreError."""
+        """Return what both arms find until `end` (monotonic clock) among the admitted chunks; raises StoreError."""
         return await CandidateSearch(self, query, recipe, admitted, end).first()
 
     async def search(self, query: Query) -> Found:
-        """Return the best chunks; an arm that fails or is late costs its part, never the answer."""
+        """Return the best chunks; an arm that fails or is late is left out."""
         try:
-            # a sync may replace a chunk between the arms and the reading of its row: asked again, so that no save
-            # hides a document for a moment
+            # repeat if a sync replaces a chunk before its row is read, so that no save hides a document for a moment
             for _ in range(MAX_TRIES - 1):
                 with contextlib.suppress(_ReplacedError):
                     return await self._search(query, is_last=False)
@@ -263,24 +261,26 @@ class BuiltinSearch:
             return nothing_found(query.question.terms, Arm(ArmState.FAILED, str(exc)))
 
     async def _search(self, query: Query, *, is_last: bool) -> Found:
-        """Search once; `is_last` answers without a chunk that was replaced meanwhile, rather than to ask again."""
+        """Search once. If a chunk was replaced since, raise _ReplacedError; with `is_last`, answer without it."""
         end = time.monotonic() + query.deadline * (1 - _RESERVE)
         if query.question.long is not None:
-            _, weighed = await guarded(lambda: weighed_question(self.database, query), end)
-            query = query if weighed is None else replace(query, asked=weighed)
+            _, reduced = await guarded(lambda: weighed_question(self.database, query), end)
+            query = query if reduced is None else replace(query, asked=reduced)
         question, files = query.question, None
         if not question.filters.is_empty:
             arm, files = await guarded(lambda: candidate_files(self.database, question), end)
             if files is None:
                 return nothing_found(question.terms, arm)
-        # the phrases as far as the words tell
+        # phrases are first matched by their words
         admitted = CandidateFilter(files, question.required, question.forbidden)
         recipe = self.settings.recipe(query.limit)
-        search = CandidateSearch(self, query, recipe, admitted, end, lambda ranking: self._wanted(ranking, query.limit))
+        search = CandidateSearch(
+            self, query, recipe, admitted, end, lambda ranking: self._chunks_to_read(ranking, query.limit)
+        )
         return await self._filled(query, search, end, is_last=is_last)
 
     async def _filled(self, query: Query, search: CandidateSearch, end: float, *, is_last: bool) -> Found:
-        """Look at what the arms give, and ask them again, until the answer is filled or nothing more is to be had."""
+        """Select hits from the candidates, asking the arms for more until the answer is full or they are exhausted."""
         candidates = await search.first()
         count = self._rows_read_first(candidates.ranking, query.limit)
         while True:
@@ -293,7 +293,7 @@ class BuiltinSearch:
                 has_dominant=selected.dominant is not None,
                 unread=ranking.unread(count, is_filled=len(selected.hits) >= query.limit),
                 is_full=candidates.is_full,
-                has_asked_others=search.has_asked_others,
+                has_asked_others=search.has_added_others,
                 is_deepest=search.recipe.words >= DEEPEST,
                 is_late=time.monotonic() > end,
             )
@@ -307,17 +307,17 @@ class BuiltinSearch:
             else:
                 more = await search.deeper()
             if time.monotonic() > end:
-                # it may lack an arm that was late, and the verdicts: what was found before is whole
+                # `more` may lack a late arm or the verdicts; the earlier candidates are complete
                 break
             candidates = more
             count = self._rows_read_first(candidates.ranking, query.limit)
         arms = candidates.arms
         if self._rerank is not None:
-            begun = time.monotonic()
+            began = time.monotonic()
             first = [*ranking.telling, *ranking.noise][: self._rerank.candidates]
             rows = await self._rows(query, first, candidates, is_last=True)
             arm, ranking = await self._rerank.reranked(query.question, ranking, rows, end)
-            self.times.note(RERANK, begun, arm.state)
+            self.times.note(RERANK, began, arm.state)
             arms = {**arms, RERANK: arm}
             if ranking.readings:
                 candidates = replace(candidates, ranking=ranking)
@@ -336,19 +336,19 @@ class BuiltinSearch:
         )
 
     def _rows_read_first(self, ranking: Ranked, limit: int) -> int:
-        """Return how many rows are read first: all that tell something where a rule may put the last one first."""
+        """Return how many rows to read first; all candidates but noise if a rule may move the last one to the top."""
         default = max(FIRST_ROWS, 2 * limit, self.settings.pool(limit))
         return max(default, len(ranking.telling)) if self.settings.may_reorder else default
 
-    def _wanted(self, ranking: Ranked, limit: int, count: int | None = None) -> list[int]:
-        """Return the best `count` that may stand in the answer, else those read first, and the best that may not."""
+    def _chunks_to_read(self, ranking: Ranked, limit: int, count: int | None = None) -> list[int]:
+        """Return the chunks to read: the best `count` candidates (None: the first ones), and the best refused ones."""
         count = self._rows_read_first(ranking, limit) if count is None else count
         return [*[*ranking.telling, *ranking.noise][:count], *ranking.refused[:limit]]
 
     async def _selected(self, query: Query, candidates: Candidates, count: int, *, is_last: bool) -> Selected:
-        """Read the best `count` that may stand in the answer, and the best that may not, and choose from them."""
+        """Read the best `count` candidates and the best refused ones, and select hits from them."""
         ranking = candidates.ranking
-        rows = await self._rows(query, self._wanted(ranking, query.limit, count), candidates, is_last=is_last)
+        rows = await self._rows(query, self._chunks_to_read(ranking, query.limit, count), candidates, is_last=is_last)
         return select(
             [ranking.hit(row) for row in rows.values()],
             query.limit,
@@ -359,18 +359,16 @@ class BuiltinSearch:
         )
 
     async def _rows(
-        self, query: Query, wanted: Sequence[int], candidates: Candidates, *, is_last: bool
+        self, query: Query, chunks: Sequence[int], candidates: Candidates, *, is_last: bool
     ) -> dict[int, ChunkRow]:
-        """Return these chunks in their order, as far as an answer may tell of them."""
-        # what was read with the candidates is of use while nothing was written: what is forgotten is not told
+        """Return the rows of these chunks in order, without withdrawn and excluded ones."""
+        # rows read with the candidates are valid only if nothing was written since: a row may have been deleted
         known = candidates.rows if candidates.moment == self.moment else {}
-        unread = [chunk for chunk in wanted if chunk not in known]
+        unread = [chunk for chunk in chunks if chunk not in known]
         rows = {**known, **await self.database.documents.chunks(unread)} if unread else known
-        found = [(chunk, rows[chunk]) for chunk in wanted if chunk in rows]
-        if len(found) < len(wanted) and not is_last:
+        present = {chunk: rows[chunk] for chunk in chunks if chunk in rows}
+        if len(present) < len(chunks) and not is_last:
             raise _ReplacedError
         # some may have been withdrawn since the arms found them
         withdrawn, exclusions = self.withdrawn, query.exclusions
-        if not withdrawn and exclusions.is_empty:
-            return dict(found)
-        return {chunk: row for chunk, row in found if row.path not in withdrawn and not exclusions.holds(row)}
+        return {chunk: row for chunk, row in present.items() if row.path not in withdrawn and not exclusions.holds(row)}

@@ -1,7 +1,7 @@
-"""Search over several engines: notes and conversations merged, the fallback of a failing engine, duplicates left out.
+"""Search over several engines: merging of notes and conversations, fallback for a failing engine, duplicates removed.
 
-Both are asked side by side; conversations that fail or are late cost their part, never the answer. The fallback answers
-within the same call. A transcript and the session that its turns were taken into are returned once.
+Notes and conversations are searched concurrently; if conversations fail or are late, the answer goes without them. The
+fallback answers within the same call. A transcript and the session made from its turns are returned only once.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ from memoryd.search.protocol import (
     LateBackend,
     Query,
     SearchBackend,
-    judged,
     nothing_found,
+    with_verdicts,
 )
 
 NOTHING_TO_ASK = Arm(
@@ -40,64 +40,64 @@ NOTHING_TO_ASK = Arm(
     "no conversation is indexed: set memory.qa.enabled to true for questions and answers, and for transcripts "
     'memorySearch.experimental.sessionMemory to true with "sessions" in memorySearch.sources',
 )
-"""Of an agent whose conversations nobody keeps."""
+"""The arm of an agent without indexed conversations."""
 FIRST_SHARE = 0.8
-"""Of the deadline; the rest is kept for the second engine."""
+"""Share of the deadline for the first engine; the rest is for the second."""
 
 
 async def always_current(_seconds: float) -> Arm:
-    """Return the arm of an index that follows nothing."""
+    """Return the state of an index that is always up to date."""
     return Arm(ArmState.OK)
 
 
 class ConversationArm(Struct, frozen=True):
-    """Asks the index of one agent's conversations; one that fails or is late costs its part, never the answer.
+    """Searches one agent's conversations; failures and timeouts become the state of the arm.
 
-    `standing` waits so many seconds at most until the index has what changed, and tells how it is then: off, failed,
-    or partial while there is more to read, and why.
+    `standing` waits at most so many seconds for the index to be up to date, and returns its state then: off, failed, or
+    partial if there is more to read, with the reason.
     """
 
     search: SearchBackend | None = None
     standing: Callable[[float], Awaitable[Arm]] = always_current
 
-    async def found(self, query: Query) -> tuple[Arm, Found]:
-        """Return how it took part within the deadline, and what it found."""
-        begun = time.monotonic()
-        end = begun + query.deadline
-        standing = NOTHING_TO_ASK if self.search is None else await self.standing(min(query.fresh_until, end) - begun)
-        if self.search is None or not standing.took_part:
-            return standing, nothing_found(query.question.terms, standing)
+    async def ask(self, query: Query) -> tuple[Arm, Found]:
+        """Return the state of the arm and its result, within the deadline."""
+        began = time.monotonic()
+        end = began + query.deadline
+        index = NOTHING_TO_ASK if self.search is None else await self.standing(min(query.fresh_until, end) - began)
+        if self.search is None or not index.took_part:
+            return index, nothing_found(query.question.terms, index)
         query = query.until(end)
         try:
             async with asyncio.timeout(query.deadline):
-                found = await search_once(self.search, query)
+                result = await search_once(self.search, query)
         except TimeoutError:
             late = Arm(ArmState.TIMEOUT, "it did not answer before the deadline")
             return late, nothing_found(query.question.terms, late)
         except MemorydError as exc:
             failed = Arm(ArmState.FAILED, str(exc))
             return failed, nothing_found(query.question.terms, failed)
-        arm = _arm_of_all(standing, found.arms)
-        # what is not kept at all is worth a word where nothing was found
-        return (Arm(ArmState.OK) if found.hits and arm.state is ArmState.OK else arm), found
+        arm = _combined_arm(index, result.arms)
+        # the reason of an OK arm, such as conversations that are not stored, matters only without hits
+        return (Arm(ArmState.OK) if result.hits and arm.state is ArmState.OK else arm), result
 
 
-def _arm_of_all(standing: Arm, arms: Mapping[str, Arm]) -> Arm:
-    """Return how the whole took part: as its arms did, and as far as everything was read."""
+def _combined_arm(index: Arm, arms: Mapping[str, Arm]) -> Arm:
+    """Return the state of the conversations from the state of their index and of the arms."""
     if not any(arm.took_part for arm in arms.values()):
         return arms[LEXICAL]
-    if standing.state is not ArmState.OK:
-        return standing
+    if index.state is not ArmState.OK:
+        return index
     lacking = [(name, arm) for name, arm in arms.items() if not arm.is_as_configured]
     if not lacking:
-        return standing
+        return index
     return Arm(ArmState.PARTIAL, "; ".join(f"{name}: {arm.reason or arm.state}" for name, arm in lacking))
 
 
 class FallbackSearch(Struct, kw_only=True):
-    """Remembers who is standing in, why and since when.
+    """Searches with the first engine, or with the second if the first fails; remembers why and since when.
 
-    What the first engine cannot know yet, since it was written after its last update, is added from `recent`.
+    Documents changed after the first engine's last update are added from `recent`.
     """
 
     first: LateBackend
@@ -105,47 +105,47 @@ class FallbackSearch(Struct, kw_only=True):
     recent: SearchBackend
     name: str
     fallback: Fallback | None = None
-    """The outage that the last question or `note` met, None while the first engine works."""
+    """The outage at the last query or `note`, None while the first engine works."""
     times: ArmTimes = field(default_factory=ArmTimes)
 
     def note(self, unavailable_because: str | None) -> Fallback | None:
-        """Take the news that the first engine is out, or that it may be asked again; return what holds now."""
+        """Record that the first engine is unavailable, or (None) available again; return the current outage."""
         since = self.fallback.since if self.fallback else datetime.now(UTC)
         self.fallback = None if unavailable_because is None else Fallback(self.name, unavailable_because, since)
         return self.fallback
 
     async def search(self, query: Query) -> Found:
-        """Answer with the first engine, else with the second; `fallback` in what is found says so."""
-        begun = time.monotonic()
-        end = begun + query.deadline
+        """Answer with the first engine, else with the second; the result's `fallback` is then set."""
+        began = time.monotonic()
+        end = began + query.deadline
         try:
-            found = await self.first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
+            result = await self.first.search(replace(query, deadline=query.deadline * FIRST_SHARE))
         except SidecarError as exc:
-            self.times.note(self.name, begun, ArmState.FAILED)
-            # what is noted meanwhile is for the next question
-            met = self.note(str(exc))
-            return replace(await self.second.search(query.until(end)), fallback=met)
-        self.times.note(self.name, begun)
+            self.times.note(self.name, began, ArmState.FAILED)
+            # keep the value: `fallback` may change during the search
+            fallback = self.note(str(exc))
+            return replace(await self.second.search(query.until(end)), fallback=fallback)
+        self.times.note(self.name, began)
         self.note(None)
-        if not found.hits and found.doubt:
-            reason = Fallback(self.name, found.doubt, datetime.now(UTC))
+        if not result.hits and result.doubt:
+            reason = Fallback(self.name, result.doubt, datetime.now(UTC))
             return replace(await self.second.search(query.until(end)), fallback=reason)
-        return found if found.as_of is None else await self._with_recent(found, found.as_of, query.until(end))
+        return result if result.as_of is None else await self._with_recent(result, result.as_of, query.until(end))
 
-    async def _with_recent(self, found: Found, as_of: float, query: Query) -> Found:
-        """Put hits in documents changed since `as_of` where the second engine ranks them, and its noise behind all."""
+    async def _with_recent(self, result: Found, as_of: float, query: Query) -> Found:
+        """Insert the hits of `recent` in documents changed since `as_of` at their ranks there; noise at the end."""
         others = (await self.recent.search(query)).hits
         changed = self.first.changed_since([hit.chunk.path for hit in others], as_of)
-        hits = [hit for hit in found.hits if hit.chunk.path not in changed]
+        hits = [hit for hit in result.hits if hit.chunk.path not in changed]
         for rank, hit in enumerate(others):
             if hit.chunk.path in changed:
                 hits.insert(len(hits) if hit.is_noise else rank, hit)
-        return replace(found, hits=tuple(hits[: query.limit]))
+        return replace(result, hits=tuple(hits[: query.limit]))
 
 
-def joined(query: Query, notes: Found, exchanges: Found, arm: Arm, weights: Weights) -> Found:
-    """Return what was found of both as one; `weights` are the shares of words and meaning where they are compared."""
-    hits, nearest = joined_hits(notes, exchanges, weights)
+def merge_results(query: Query, notes: Found, exchanges: Found, arm: Arm, weights: Weights) -> Found:
+    """Merge the results of notes and conversations; `weights` are the shares of words and meaning in the comparison."""
+    hits, nearest = merge_hits(notes, exchanges, weights)
     return replace(
         _within_limit(notes, hits, nearest, query.limit),
         arms={**notes.arms, CONVERSATIONS: arm},
@@ -154,22 +154,22 @@ def joined(query: Query, notes: Found, exchanges: Found, arm: Arm, weights: Weig
     )
 
 
-def _within_limit(found: Found, hits: Sequence[Hit], misses: Iterable[Hit], limit: int) -> Found:
-    """Return what was found with the first of these hits; the others are misses, before those that there are."""
-    beyond = (replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[limit:])
-    return replace(found, hits=tuple(hits[:limit]), misses=(*beyond, *misses)[:limit])
+def _within_limit(result: Found, hits: Sequence[Hit], misses: Iterable[Hit], limit: int) -> Found:
+    """Return the result with the first `limit` hits; the others become misses, before the given ones."""
+    over_limit = (replace(hit, because=SkipReason.BEYOND_MAX_RESULTS) for hit in hits[limit:])
+    return replace(result, hits=tuple(hits[:limit]), misses=(*over_limit, *misses)[:limit])
 
 
-def joined_hits(one: Found, other: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
-    """Return the hits and the misses of two engines, each in one order; of equals that of the first comes first."""
-    measure = joint_measure([found.floors for found in (one, other) if found.floors is not None], weights)
-    first, second = (_pairs(judged(found.hits, leading=LEADING), found) for found in (one, other))
-    return merged(first, second, measure), merged(_pairs(one.misses, one), _pairs(other.misses, other), measure)
+def merge_hits(first: Found, second: Found, weights: Weights) -> tuple[list[Hit], list[Hit]]:
+    """Merge the hits of two engines, and their misses; of equals, that of the first engine comes first."""
+    measure = joint_measure([result.floors for result in (first, second) if result.floors is not None], weights)
+    ours, theirs = (_pairs(with_verdicts(result.hits, leading=LEADING), result) for result in (first, second))
+    return merged(ours, theirs, measure), merged(_pairs(first.misses, first), _pairs(second.misses, second), measure)
 
 
-def _pairs(hits: Sequence[Hit], found: Found) -> list[tuple[Hit, Evident]]:
-    """Pair hits with what of them is compared; those that an engine found which says nothing have no evidence."""
-    best = max((hit.bm25 or 0.0 for hit in (*found.hits, *found.misses)), default=0.0)
+def _pairs(hits: Sequence[Hit], result: Found) -> list[tuple[Hit, Evident]]:
+    """Pair hits with the evidence for their comparison; an engine may give none."""
+    best = max((hit.bm25 or 0.0 for hit in (*result.hits, *result.misses)), default=0.0)
     return [
         (
             hit,
@@ -188,23 +188,24 @@ def _pairs(hits: Sequence[Hit], found: Found) -> list[tuple[Hit, Evident]]:
 
 
 async def search_once(search: SearchBackend, query: Query) -> Found:
-    """Return what is found, of each two conversations that are one the better: what it holds need not be in both.
+    """Search, and of a transcript and the session made from it, keep only the one with the better hit.
 
-    Places that the others leave go to more hits.
+    Either may contain text that the other lacks. Freed places go to further hits: the search is repeated with twice the
+    limit.
     """
-    found = await search.search(query)
-    shown = _shown_names(found.hits)
-    if _deduplicate(found.hits) == found.hits and _deduplicate(found.misses, shown) == found.misses:
-        return found
-    found = await search.search(replace(query, limit=2 * query.limit))
-    hits = _deduplicate(found.hits)
-    return _within_limit(found, hits, _deduplicate(found.misses, _shown_names(hits)), query.limit)
+    result = await search.search(query)
+    names = _shown_names(result.hits)
+    if _deduplicate(result.hits) == result.hits and _deduplicate(result.misses, names) == result.misses:
+        return result
+    result = await search.search(replace(query, limit=2 * query.limit))
+    hits = _deduplicate(result.hits)
+    return _within_limit(result, hits, _deduplicate(result.misses, _shown_names(hits)), query.limit)
 
 
 def _deduplicate(
     hits: Iterable[Hit], shown_names: Mapping[RelativePath, RelativePath] | None = None
 ) -> tuple[Hit, ...]:
-    """Return the hits of each conversation under the name that it is told by, or that its best hit has."""
+    """Keep the hits of each conversation under a single name: that in `shown_names`, else that of its best hit."""
     names = dict(shown_names or {})
     return tuple(
         hit for hit in hits if names.setdefault(_conversation(hit), path := conversation_path(hit.chunk.path)) == path
@@ -216,7 +217,7 @@ def _shown_names(hits: Iterable[Hit]) -> Mapping[RelativePath, RelativePath]:
 
 
 def _conversation(hit: Hit) -> RelativePath:
-    """Return what a transcript and the session of its turns have in common: the path of the session."""
+    """Return the path of the session, which a transcript and the session made from it have in common."""
     path = conversation_path(hit.chunk.path)
     folder, _, rest = path.partition("/")
     agent, _, file = rest.partition("/")

@@ -1,6 +1,6 @@
-"""Checking chunks against their files and the asker: an answer returns what a file has now, and who asks may see.
+"""Checks rows of the index against their files, and filters what the client may see, before an answer is returned.
 
-What differs is indexed again.
+Documents that differ are indexed again.
 """
 
 import asyncio
@@ -24,114 +24,113 @@ from memoryd.search.protocol import DiskFollower, Exclusions, Found, Query, Sear
 from memoryd.store.index.passages import ChunkRow
 
 MAX_OVERDUE = 2
-"""So many looks at the disk may hang; the threads are those of the index, too."""
+"""How many checks may be overdue on a hanging disk; the index uses the same threads."""
 MAX_REFILLS = 5
-"""How often a question is asked for others in the places of what its files do not hold: enough when most are gone."""
+"""How often a search is repeated to replace hits that their files no longer contain; enough if most are deleted."""
 
 
 class CheckedRows(Struct, frozen=True):
-    """Rows held against their files: what is not named here stands as it was read."""
+    """The result of a check of rows against their files; rows not named here are unchanged."""
 
     moved: Mapping[ChunkRow, ChunkRow] = {}
-    """Those whose files hold something else by now, and them, with the lines on which they stand now."""
+    """Rows whose files have changed but still contain them; the value has the current line numbers."""
     absent: frozenset[RelativePath] = frozenset()
-    """Documents that are gone or private: nothing of them is owed to anybody."""
-    lost: frozenset[ChunkRow] = frozenset()
-    """Rows that their files do not hold, as far as anybody can say."""
+    """Documents that are missing or private, and so need not be returned."""
+    unmatched: frozenset[ChunkRow] = frozenset()
+    """Rows that their files do not contain, or for which that is unknown."""
     owed: Mapping[RelativePath, str] = {}
-    """Documents that hold something else than what was read of them, or may do so, and why it is not known."""
+    """Documents whose current content is, or may be, different from the index, and why."""
 
     @property
     def exclusions(self) -> Exclusions:
-        """What a second search need not find again; of an engine whose rows have no numbers, the whole document."""
-        unnumbered = frozenset(row.path for row in self.lost if not row.id)
-        return Exclusions(self.absent | unnumbered, frozenset(row.id for row in self.lost if row.id))
+        """What a repeated search must leave out; for an engine whose rows have no ids, the whole document."""
+        without_id = frozenset(row.path for row in self.unmatched if not row.id)
+        return Exclusions(self.absent | without_id, frozenset(row.id for row in self.unmatched if row.id))
 
     @property
     def differing(self) -> Set[RelativePath]:
-        """The documents of which not all rows are told."""
-        return {*self.absent, *(row.path for row in self.lost)}
+        """The documents with rows that are left out."""
+        return {*self.absent, *(row.path for row in self.unmatched)}
 
     def now(self, row: ChunkRow) -> ChunkRow | None:
-        """Return a row that was checked, with the lines on which its file holds it now; None if it does not."""
+        """Return a checked row with its current line numbers; None if its file no longer contains it."""
         if not self.owed and not self.absent:
             return row
-        return None if row.path in self.absent or row in self.lost else self.moved.get(row, row)
+        return None if row.path in self.absent or row in self.unmatched else self.moved.get(row, row)
 
     def hit(self, hit: Hit) -> Hit | None:
-        """Return a hit with the lines on which its file holds it now; None if it does not."""
+        """Return a hit with its current line numbers; None if its file no longer contains it."""
         chunk, copies = self.now(hit.chunk), tuple(filter(None, map(self.now, hit.copies)))
         if chunk is None:
             return None
         return hit if chunk is hit.chunk and copies == hit.copies else replace(hit, chunk=chunk, copies=copies)
 
 
-class FileCheck:
-    """Holds rows of one agent's answers against the disk, in a thread of the pool.
+class FileCheck(Struct, kw_only=True, eq=False):
+    """Checks rows of one agent's answers against the disk, in a thread of the pool.
 
-    What was cut by another chunker than `chunker` was perhaps judged by other rules of privacy, too, and is read anew.
+    A row of another chunker than `chunker` may be from a version with other privacy rules, so its file is read again.
     """
 
-    def __init__(self, *, files: PresentFiles, executor: Executor, chunker: str) -> None:
-        self._files = files
-        self._executor = executor
-        self._chunkers = (None, chunker, MEDIA_CHUNKER)
-        self._overdue: set[Future[CheckedRows]] = set()
+    files: PresentFiles
+    executor: Executor
+    chunker: str
+    _overdue: set[Future[CheckedRows]] = set()
 
     async def check(self, rows: Iterable[ChunkRow], seconds: float) -> CheckedRows:
-        """Look at the file of each row once; what is not done in so many seconds is owed."""
-        wanted = list(rows)
-        if not wanted:
+        """Check the file of each row once; if that takes longer than `seconds`, all rows count as stale."""
+        batch = list(rows)
+        if not batch:
             return CheckedRows()
         self._overdue = {work for work in self._overdue if not work.done()}
         if len(self._overdue) >= MAX_OVERDUE:
-            return _unchecked(wanted)
-        work = self._executor.submit(lambda: self._check_now(wanted))
+            return _unchecked(batch)
+        work = self.executor.submit(lambda: self._check_now(batch))
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(work)
         except TimeoutError:
-            return _unchecked(wanted)
+            return _unchecked(batch)
         finally:
-            # also of whoever is cancelled: a thread that began goes on
+            # also if the caller is cancelled: a running thread goes on
             if not work.done():
                 self._overdue.add(work)
 
     def _check_now(self, rows: Sequence[ChunkRow]) -> CheckedRows:
-        moment = self._files.moment()
+        moment, chunkers = self.files.moment(), (None, self.chunker, MEDIA_CHUNKER)
         by_file: dict[tuple[RelativePath, Known | None], list[ChunkRow]] = defaultdict(list)
         for row in rows:
-            by_file[row.path, row.known if row.chunker in self._chunkers else None].append(row)
+            by_file[row.path, row.known if row.chunker in chunkers else None].append(row)
         moved: dict[ChunkRow, ChunkRow] = {}
-        lost: list[ChunkRow] = []
+        unmatched: list[ChunkRow] = []
         absent: set[RelativePath] = set()
-        owed: dict[RelativePath, str] = {}
+        stale: dict[RelativePath, str] = {}
         for (path, known), group in by_file.items():
-            present = self._files.look(path, known, moment)
+            present = self.files.look(path, known, moment)
             match present.presence:
                 case Presence.ABSENT:
                     absent.add(path)
                 case Presence.STALE:
-                    owed[path] = present.reason
-                    lost += group
+                    stale[path] = present.reason
+                    unmatched += group
                 case Presence.OTHER:
-                    owed[path] = SkipReason.CHANGED
-                    now = _as_they_stand(group, PresentText(present.data))
-                    moved |= now
-                    lost += [row for row in group if row not in now]
-        # the rules last: they may have changed while a file was read that holds something else
+                    stale[path] = SkipReason.CHANGED
+                    located = _locate_rows(group, PresentText(present.data))
+                    moved |= located
+                    unmatched += [row for row in group if row not in located]
+        # the rules last: they may have changed while a changed file was read
         if moved and not moment.rules.is_current():
-            owed = dict.fromkeys(owed, SkipReason.IN_DOUBT)
-            lost, moved = [*lost, *moved], {}
-        return CheckedRows(moved, frozenset(absent), frozenset(lost), owed)
+            stale = dict.fromkeys(stale, SkipReason.IN_DOUBT)
+            unmatched, moved = [*unmatched, *moved], {}
+        return CheckedRows(moved, frozenset(absent), frozenset(unmatched), stale)
 
 
 def _unchecked(rows: Sequence[ChunkRow]) -> CheckedRows:
-    return CheckedRows(lost=frozenset(rows), owed={row.path: SkipReason.LATE for row in rows})
+    return CheckedRows(unmatched=frozenset(rows), owed={row.path: SkipReason.LATE for row in rows})
 
 
-def _as_they_stand(rows: Iterable[ChunkRow], text: PresentText) -> dict[ChunkRow, ChunkRow]:
-    """Return those that stand in a text, each with the lines on which it does."""
+def _locate_rows(rows: Iterable[ChunkRow], text: PresentText) -> dict[ChunkRow, ChunkRow]:
+    """Return the rows that a text contains, each with its line numbers there."""
     lines = ((row, text.line_of(row.text, row.heading, row.start_line)) for row in rows)
     return {
         row: replace(row, start_line=line, end_line=row.end_line + line - row.start_line)
@@ -141,11 +140,11 @@ def _as_they_stand(rows: Iterable[ChunkRow], text: PresentText) -> dict[ChunkRow
 
 
 class NotesSearch(Struct, frozen=True, kw_only=True):
-    """Asks `inner`, and tells what the files hold and the asker may see.
+    """Searches with `inner`, and returns only text that the files contain and the client may see.
 
-    What states a memory beyond the reach of whoever asks is neither found nor told, nor counted; `hidden` names its
-    chunks. The index may learn of such a line between that and the search, and another engine cuts documents otherwise:
-    so the text of every hit is looked at, too.
+    Chunks with memories that the client may not see (`hidden`) are not searched, returned or counted. The text of each
+    hit is filtered, too: the index may learn of such a line between the two steps, and other engines cut documents
+    differently.
     """
 
     inner: SearchBackend
@@ -154,54 +153,55 @@ class NotesSearch(Struct, frozen=True, kw_only=True):
     hidden: Callable[[Visibility], Awaitable[frozenset[int]]]
 
     async def search(self, query: Query) -> Found:
-        """Return what is found and stands in its files; `owed` names what may answer otherwise."""
+        """Return the hits that their files contain; `owed`: documents that may answer, but were left out."""
         visibility = query.visibility
         if visibility is None:
             return await self._search_checked(query)
-        found = await self._search_checked(
+        result = await self._search_checked(
             replace(query, exclusions=query.exclusions | Exclusions(chunks=await self.hidden(visibility)))
         )
-        hits, misses = tuple(cleared_hits(found.hits, visibility)), tuple(cleared_hits(found.misses, visibility))
-        return replace(found, hits=hits, misses=misses)
+        hits, misses = tuple(cleared_hits(result.hits, visibility)), tuple(cleared_hits(result.misses, visibility))
+        return replace(result, hits=hits, misses=misses)
 
     async def _search_checked(self, query: Query) -> Found:
         end = time.monotonic() + query.deadline
-        found, checked = await self._round(query, end)
-        # what is gone counts, too: it may have another name by now
+        result, checked = await self._round(query, end)
+        # missing documents count, too: they may have been renamed
         left = min(query.fresh_until, end) - time.monotonic()
         if checked.differing and await self.disk.rescan(checked.differing, left):
-            # What changed may be found again, and even by the same chunks: an edit leaves most of them as they are.
+            # changed documents may be found again, even by the same chunks: an edit leaves most chunks unchanged
             query = replace(query, exclusions=query.exclusions | Exclusions(checked.absent))
-            found, checked = await self._round(query, end)
-        owed = dict(checked.owed)
+            result, checked = await self._round(query, end)
+        stale = dict(checked.owed)
         for _ in range(MAX_REFILLS):
             if not checked.differing or time.monotonic() > end:
                 break
-            # others take the places of what differs still, and may differ, too: of many that are gone all at once
-            gone = Exclusions(frozenset(self.disk.gone())) if checked.absent else Exclusions()
-            query = replace(query, exclusions=query.exclusions | checked.exclusions | gone)
-            found, checked = await self._round(query, end)
-            owed |= checked.owed
-        # what would have taken their places is not told
-        owed |= dict.fromkeys(checked.absent, SkipReason.GONE)
-        return replace(_as_files_are(found, checked, query), owed=owed)
+            # other hits take the places of those that still differ, and may differ, too; if many documents are
+            # missing, leave them out all at once
+            missing = Exclusions(frozenset(self.disk.gone())) if checked.absent else Exclusions()
+            query = replace(query, exclusions=query.exclusions | checked.exclusions | missing)
+            result, checked = await self._round(query, end)
+            stale |= checked.owed
+        # still missing after all rounds: the hits that would replace them are not returned
+        stale |= dict.fromkeys(checked.absent, SkipReason.GONE)
+        return replace(_update_hits(result, checked, query), owed=stale)
 
     async def _round(self, query: Query, end: float) -> tuple[Found, CheckedRows]:
-        found = await self.inner.search(query.until(end))
-        # misses are returned only where an answer is explained
-        hits = (*found.hits, *found.misses) if query.is_explained else found.hits
-        return found, await self.check.check((row for hit in hits for row in hit.rows), seconds_left(end))
+        result = await self.inner.search(query.until(end))
+        # misses are returned only if the query is explained
+        hits = (*result.hits, *result.misses) if query.is_explained else result.hits
+        return result, await self.check.check((row for hit in hits for row in hit.rows), seconds_left(end))
 
 
-def _as_files_are(found: Found, checked: CheckedRows, query: Query) -> Found:
-    """Return what is found as it stands now; misses that nobody is told of stay as they are, for they are counted."""
-    hits = _hits_in_files(found.hits, checked)
-    misses = _hits_in_files(found.misses, checked) if query.is_explained else found.misses
-    floors = found.floors
-    # what differs still, after every refill or when time was up, is not what the others are held against
+def _update_hits(result: Found, checked: CheckedRows, query: Query) -> Found:
+    """Return the result with checked hits; misses that are not returned stay unchecked, since they are only counted."""
+    hits = _hits_in_files(result.hits, checked)
+    misses = _hits_in_files(result.misses, checked) if query.is_explained else result.misses
+    floors = result.floors
+    # hits that still differ must not affect the thresholds of the others
     if floors is not None and checked.differing:
         floors = floors.of([(hit.terms, hit.cosine) for hit in hits])
-    return replace(found, hits=hits, misses=misses, floors=floors)
+    return replace(result, hits=hits, misses=misses, floors=floors)
 
 
 def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]:
@@ -209,7 +209,7 @@ def _hits_in_files(hits: Iterable[Hit], checked: CheckedRows) -> tuple[Hit, ...]
 
 
 def cleared_hits(hits: Iterable[Hit], visibility: Visibility) -> Iterator[Hit]:
-    """Yield the hits without the lines beyond reach; one that was found by these alone is none."""
+    """Yield the hits without the lines that the client may not see; drop a hit that only these lines matched."""
     for hit in hits:
         chunk, copies = _clear_row(hit.chunk, visibility), tuple(_clear_row(copy, visibility) for copy in hit.copies)
         if chunk is hit.chunk and all(new is old for new, old in zip(copies, hit.copies, strict=True)):
@@ -219,7 +219,7 @@ def cleared_hits(hits: Iterable[Hit], visibility: Visibility) -> Iterator[Hit]:
 
 
 def _clear_row(row: ChunkRow, visibility: Visibility) -> ChunkRow:
-    """Return a row with nothing on the lines that are beyond reach; its lines stay where they are."""
+    """Return a row with the lines that the client may not see emptied; line numbers do not change."""
     text = visible_text(row.text, row.path, visibility)
     return row if text == row.text else replace(row, text=text)
 

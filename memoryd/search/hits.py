@@ -1,4 +1,4 @@
-"""A hit with all that is known of it, from the arms to the reply; and the folding of hits that say the same."""
+"""Hits with their evidence, from the arms to the reply; and the folding of hits with the same text."""
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from datetime import UTC, date, datetime, tzinfo
@@ -20,7 +20,7 @@ from memoryd.store.index.passages import ChunkRow
 
 
 class Ranks(Struct, frozen=True):
-    """The place of a chunk in each arm, by base score and by reading, from 1; None where it was not found or read."""
+    """The rank of a chunk in each arm, by base score, and by the reranker, from 1; None if it has no rank there."""
 
     words: int | None = None
     vector: int | None = None
@@ -36,79 +36,79 @@ class HitLines(Struct, frozen=True):
 
 
 class HitFocus(Struct, frozen=True):
-    """The lines of a snippet that answer best, and why these."""
+    """The lines of a snippet that answer best, and the reasons."""
 
     lines: HitLines
     terms: tuple[str, ...] = ()
-    """Those of the question that stand in them."""
+    """The terms of the question that these lines contain."""
     near: HitLines | None = None
-    """Where the passage stands whose meaning is nearest to the question; None unless they hold some of it."""
+    """Lines of the passage whose meaning is nearest to the question; None unless the focus contains part of it."""
 
 
 class HitSnippet(Struct, frozen=True):
-    """The part of a chunk that is shown, with its lines in the document and what a reader of it cannot see."""
+    """The part of a chunk that is shown, with its lines in the document, and flags for what a reader cannot see."""
 
     text: str = ""
     start_line: int = 0
     end_line: int = 0
     flags: tuple[Flag, ...] = ()
     focus: HitFocus | None = None
-    """None of a picture or sound, and until the answer is told."""
+    """None for a picture or sound, and before the snippet is made."""
     lines: tuple[int, ...] = ()
-    """Those of the document that it has, where some between them are left out."""
+    """The line numbers in the document, if some in between are left out; else empty."""
 
 
 def holds_a_word(bm25: float | None, terms: Collection[str]) -> bool:
-    """Tell whether a word of the question stands in a chunk that words found so, or that holds these terms."""
+    """Return whether a chunk contains a word of the question: it has a BM25 score, or contains these terms."""
     return bm25 is not None or bool(terms)
 
 
 class ChunkEvidence(Struct, frozen=True):
-    """What words and meaning say of one chunk; None where an arm did not find it."""
+    """The evidence of words and meaning for one chunk; None where an arm did not find it."""
 
     base_score: float = 0.0
-    """What the arms say together, 0 to 1."""
+    """The merged score of the arms, 0 to 1."""
     ranks: Ranks = Ranks()
     bm25: float | None = None
-    """A magnitude, 0 and up."""
+    """The magnitude of BM25, 0 and up."""
     cosine: float | None = None
     terms: tuple[str, ...] = ()
-    """Those of the question that stand in it."""
+    """The terms of the question that the chunk contains."""
     verdict: Verdict | None = Verdict.NONE
-    """None: nobody judged it."""
+    """None: not judged."""
     is_near: bool = False
-    """Whether it comes as near as a chunk in another language, which counts without a word."""
+    """Whether it is as near as a chunk in another language, which counts without a word of the question."""
 
     @property
     def is_literal(self) -> bool:
-        """Whether a word of the question stands in it."""
+        """Whether the chunk contains a word of the question."""
         return holds_a_word(self.bm25, self.terms)
 
     @property
     def is_noise(self) -> bool:
-        """Whether nothing speaks for it, so that it stands in an answer only because there is nothing better."""
+        """Whether there is no evidence for it, so that it is in an answer only for lack of better hits."""
         return self.verdict is Verdict.NONE and not self.is_near and not self.is_literal
 
 
 class Hit(ChunkEvidence, frozen=True, kw_only=True):
-    """A chunk with its scores; a miss is one too, with the reason of it in `because`."""
+    """A chunk with its scores. Misses are Hits, too; `because` is then the reason."""
 
     chunk: ChunkRow
     score: float
-    """The base score, or what reranking put in its place, after decay; of the hit that leads copies, the best."""
+    """The base score, or the reranked one, after decay; for a hit with copies, the best among them."""
     near: Sequence[MatchingPassage] = ()
-    """Its passages that are among the nearest of all."""
+    """Those of its passages that are among the nearest of all."""
     relevance: float | None = None
-    """How well it answers by the reranker, 0 to 1; None: it did not read it."""
+    """The reranker's score, 0 to 1; None: not read by a reranker."""
     verdict: Verdict | None = None
-    """What its evidence is worth; of the hit that leads copies, the best among them. None: nobody judged it."""
+    """The verdict on its evidence; for a hit with copies, the best among them. None: not judged."""
     decay: Decay = Decay()
     copies: tuple[ChunkRow, ...] = ()
-    """They say the same and stand behind it."""
+    """Chunks with the same text that were folded into this hit."""
     because: str = ""
-    """Why it stands where it stands, in words."""
+    """The reasons of its place, as text."""
     snippet: HitSnippet = HitSnippet()
-    """Nothing until the answer is told."""
+    """Empty until the answer is composed."""
 
     @property
     def text_score(self) -> float | None:
@@ -122,57 +122,57 @@ class Hit(ChunkEvidence, frozen=True, kw_only=True):
 
     @property
     def citation(self) -> Citation:
-        """The way to point at its focus, or at all of it."""
+        """The citation of its focus, or of the whole chunk."""
         focus = self.snippet.focus
         return citation_of(self.chunk, None if focus is None else focus.lines)
 
 
 def rested(hit: Hit, today: date) -> Hit:
-    """Return a hit of which nothing but what its document says of whether it holds takes from its score."""
-    standing = standing_of(hit.chunk.flags, today)
-    return replace(hit, score=hit.score * weight_of(standing), decay=Decay(standing=standing)) if standing else hit
+    """Return a hit whose only decay is that of its document's statements on its own validity."""
+    flags = standing_of(hit.chunk.flags, today)
+    return replace(hit, score=hit.score * weight_of(flags), decay=Decay(standing=flags)) if flags else hit
 
 
 def best_verdict(hits: Iterable[Hit]) -> Verdict | None:
-    """Return what the best of them is worth, None where nobody judged any."""
-    given = {hit.verdict for hit in hits}
-    return next((verdict for verdict in Verdict if verdict in given), None)
+    """Return the best verdict of the hits, None if none of them is judged."""
+    verdicts = {hit.verdict for hit in hits}
+    return next((verdict for verdict in Verdict if verdict in verdicts), None)
 
 
 def citation_of(chunk: ChunkRow, lines: HitLines | None = None) -> Citation:
-    """Return the way an answer points at a chunk, or at lines of it."""
+    """Return the citation of a chunk, or of lines of it."""
     at = lines or chunk
     return cited(chunk.path, at.start_line, at.end_line)
 
 
 def folded(hits: Sequence[Hit], zone: tzinfo = UTC) -> list[Hit]:
-    """Return the hits, best first, without copies; the newest of those that say the same has the place of the best.
-    A copy of a conflict is older than any other.
-    Newest is by the date in the name, else by the day in `zone` of the last change. A hit that holds other words of
-    the question, if only in its path, is no copy.
+    """Return the hits, best first, with copies folded: of hits with the same text, the newest takes the best place.
+
+    Newest is by the date in the name, else by the day of the last change in `zone`; a conflict copy is older than any
+    other. A hit with other terms of the question, if only in its path, is no copy.
     """
     groups: dict[Hashable, list[Hit]] = {}
     for at, (hit, is_unsure) in enumerate(zip(hits, may_repeat([hit.chunk.text for hit in hits]), strict=True)):
         is_text = is_unsure and modality_of(hit.chunk.path) is None
-        said = gist(hit.chunk.text, hit.chunk.heading) if is_text else ""
-        groups.setdefault((said, frozenset(hit.terms)) if said else at, []).append(hit)
+        text = gist(hit.chunk.text, hit.chunk.heading) if is_text else ""
+        groups.setdefault((text, frozenset(hit.terms)) if text else at, []).append(hit)
     return [group[0] if len(group) == 1 else _merge_copies(group, zone) for group in groups.values()]
 
 
 def _merge_copies(group: Sequence[Hit], zone: tzinfo) -> Hit:
-    newest = max(group, key=lambda hit: _standing(hit, zone))
+    newest = max(group, key=lambda hit: _precedence(hit, zone))
     copies = tuple(hit.chunk for hit in group if hit is not newest)
-    # to be the newest is no merit: what the best of them is worth counts, as its score does
+    # the newest need not be the best: take the best score and verdict of the group
     return replace(newest, score=max(hit.score for hit in group), verdict=best_verdict(group), copies=copies)
 
 
-def _standing(hit: Hit, zone: tzinfo) -> tuple[bool, bool, float, date, int]:
-    """Return by which of several that say the same one stands for all.
+def _precedence(hit: Hit, zone: tzinfo) -> tuple[bool, bool, float, date, int]:
+    """Return the key by which one of several hits with the same text represents them all; the greatest wins.
 
-    That is one's own, no copy of a conflict, what holds by its front matter, the newest.
+    In this order: own notes before a team's, no conflict copy, valid by its front matter, newest.
     """
     chunk = hit.chunk
     named = None if chunk.source is Source.SESSIONS else date_in_name(chunk.path)
     day = named or datetime.fromtimestamp(chunk.mtime_ns / 1e9, zone).date()
-    holds = weight_of(hit.decay.standing)
-    return not person_of(chunk.path), not is_conflict_copy(chunk.path), holds, day, chunk.mtime_ns
+    validity = weight_of(hit.decay.standing)
+    return not person_of(chunk.path), not is_conflict_copy(chunk.path), validity, day, chunk.mtime_ns

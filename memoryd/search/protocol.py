@@ -1,6 +1,6 @@
-"""The seam between search engines: query, exclusions, hits found, verdicts, and the words for an empty or weak answer.
+"""The interface of search engines: queries, exclusions, results, verdicts, and the reasons of empty or weak answers.
 
-These words name no document, since its name may be private.
+The reasons name no document, since its name may be private.
 """
 
 import time
@@ -24,25 +24,24 @@ from memoryd.store.index.passages import ChunkRow
 LEXICAL, VECTOR, TEAM = "lexical", "vector", "team"
 """The arms that every engine has."""
 RERANK = "rerank"
-"""What some engines have that puts into another order what the arms found; told beside them."""
+"""The arm of engines that rerank the candidates of the other arms."""
 CONVERSATIONS = "conversations"
-"""What answers beside the engine of the notes, where a question asks for it."""
+"""The arm that searches conversations, beside the engine of the notes, if the query asks for them."""
 NO_SOURCE = "the request and the question name different sources, so that nothing may answer"
 LEADING = 3
-"""Among so many hits of an engine that does not judge them, a word of the question stands for an answer."""
-
+"""Of an engine without verdicts, the first `LEADING` hits with a word of the question count as answers."""
 
 MIN_SECONDS = 0.05
-"""For a step of an answer, however late those before it were."""
+"""Least time for a step of an answer, however late the steps before it were."""
 
 
 def seconds_left(end: float) -> float:
-    """Return how long a step may take that is to be over at `end` (monotonic clock)."""
+    """Return how many seconds a step has that must end at `end` (monotonic clock), at least `MIN_SECONDS`."""
     return max(MIN_SECONDS, end - time.monotonic())
 
 
 class Exclusions(Struct, frozen=True):
-    """Paths, and chunks by their ids; others take their places."""
+    """Paths and chunk ids that must not be found; other hits take their places."""
 
     paths: frozenset[RelativePath] = frozenset()
     chunks: frozenset[int] = frozenset()
@@ -55,14 +54,14 @@ class Exclusions(Struct, frozen=True):
         return not self.paths and not self.chunks
 
     def holds(self, chunk: ChunkRow) -> bool:
-        """Tell whether a chunk is one of these."""
+        """Return whether a chunk is excluded."""
         return chunk.path in self.paths or chunk.id in self.chunks
 
 
 class Query(Struct, frozen=True):
-    """A question with its limits; `deadline` is in seconds from the call, `now` is the asker's clock and time zone.
+    """A query with its limits; `deadline` is in seconds from the call, `now` has the client's clock and time zone.
 
-    `asked` is `text` and `filters` taken apart, if somebody did so already.
+    `asked` is the parsed form of `text` and `filters`, if it is known already.
     """
 
     text: str
@@ -73,40 +72,40 @@ class Query(Struct, frozen=True):
     asked: Question | None = None
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     exclusions: Exclusions = Exclusions()
-    """What is not to be found, for it is known that its files do not hold it."""
+    """Documents and chunks to leave out: their files no longer contain them, or the client may not see them."""
     fresh_until: float = 0.0
-    """Until when (monotonic clock) the index may be waited for, so that it follows the disk."""
+    """Until when (monotonic clock) to wait for the index to follow the disk."""
     is_explained: bool = False
-    """Whether misses are told, too."""
+    """Whether misses are returned, too."""
     visibility: Visibility | None = None
-    """Whose memories may be told; None: nobody asks who could be told too much."""
+    """Which memories the client may see; None: all."""
 
     @property
     def question(self) -> Question:
         return self.asked or parse_question(self.text, self.filters, self.now)
 
     def until(self, end: float) -> "Query":
-        """Return the same with what is left until `end` (monotonic clock)."""
+        """Return the query with the time left until `end` (monotonic clock) as deadline."""
         return replace(self, deadline=seconds_left(end))
 
     def asks(self, source: Source) -> bool:
-        """Tell whether documents of this source may answer."""
+        """Return whether documents of this source may answer."""
         return self.question.filters.admits_source(source)
 
     def of_any_source(self) -> "Query":
-        """Return the same without a word of sources, for an engine that holds but one."""
+        """Return the query without its filter of sources, for an engine with a single source."""
         question = self.question
         filters = replace(question.filters, sources=())
         return replace(self, filters=filters, asked=replace(question, filters=filters))
 
 
 class ArmState(StrEnum):
-    """How an arm took part in an answer."""
+    """The part of an arm in an answer."""
 
     OK = "ok"
     PARTIAL = "partial"
     OFF = "off"
-    """Switched off by its owner."""
+    """Switched off in the configuration."""
     WAITING = "waiting"
     """Its model is being fetched or loaded."""
     FAILED = "failed"
@@ -114,7 +113,7 @@ class ArmState(StrEnum):
 
 
 class Arm(Struct, frozen=True):
-    """An arm's part in an answer, and why if it is less than OK."""
+    """The state of an arm in an answer, and the reason unless it is OK."""
 
     state: ArmState
     reason: str = ""
@@ -125,7 +124,7 @@ class Arm(Struct, frozen=True):
 
     @property
     def is_as_configured(self) -> bool:
-        """Whether its owner gets all that was asked for."""
+        """Whether the arm did all that the configuration asks for."""
         return self.state in (ArmState.OK, ArmState.OFF)
 
 
@@ -138,7 +137,7 @@ class Fallback(Struct, frozen=True):
 
 
 class Engine(Struct, frozen=True):
-    """What answered and how it wants its hits told: lengths in characters, `total_chars` of all snippets together."""
+    """The engine that answered, and its limits for snippets in characters; `total_chars` is for all together."""
 
     name: Literal["builtin", "qmd"] = "builtin"
     model: str | None = None
@@ -151,7 +150,7 @@ BUILTIN = Engine()
 
 
 class Found(Struct, frozen=True):
-    """The best chunks, best first, how the arms took part, and the terms that were looked for."""
+    """The result of a search: the best chunks, best first, the states of the arms, and the terms searched for."""
 
     hits: tuple[Hit, ...]
     misses: tuple[Hit, ...]
@@ -160,84 +159,84 @@ class Found(Struct, frozen=True):
     engine: Engine = BUILTIN
     fallback: Fallback | None = None
     as_of: float | None = None
-    """Documents changed after this (system clock) are not known to the engine; None: it knows all."""
+    """The engine does not know changes after this time (system clock, seconds); None: it knows all."""
     doubt: str = ""
-    """Why finding nothing does not mean that there is nothing."""
+    """Why an empty result does not prove that there is nothing."""
     floors: Thresholds | None = None
-    """What the evidence was held against; None: the engine does not judge it."""
+    """The thresholds for the evidence; None: the engine gives no verdicts."""
     owed: Mapping[RelativePath, str] = {}
-    """Documents that may answer and are not told as they are now, and why."""
+    """Documents that may answer, but are not returned in their current state, and why."""
     conversations: "Found | None" = None
-    """What was found among conversations, with floors of its own; its hits stand in `hits`. None: they were not asked.
+    """The result of the search in conversations, with its own floors; its hits are also in `hits`. None: not searched.
 
-    Where they alone were asked, nothing else is of the notes.
+    If only conversations were searched, the other fields are theirs, too.
     """
     language: str = ""
-    """That of the question, its code as of `language_of`, if words are found by their stems; empty if unknown."""
+    """Language code of the question (see `language_of`) if words are matched by their stems; empty if unknown."""
 
     def thresholds_of(self, source: Source) -> Thresholds | None:
-        """Return what the evidence of hits of a source was held against."""
+        """Return the thresholds for hits of a source."""
         if source is Source.SESSIONS and self.conversations is not None:
             return self.conversations.floors
         return self.floors
 
 
 def nothing_found(terms: tuple[str, ...], arm: Arm) -> Found:
-    """Return what is found where no arm answers; `arm` says why."""
+    """Return an empty result; `arm` is the state of both arms, with the reason."""
     return Found((), (), {LEXICAL: arm, VECTOR: arm}, terms)
 
 
 class SearchBackend(Protocol):
-    """Answers questions. An engine that cannot answer raises SidecarError; it never waits past the deadline."""
+    """A search engine. Raises SidecarError if it cannot answer; never waits past the deadline."""
 
     async def search(self, query: Query) -> Found:
-        """Return what it finds within the query's deadline."""
+        """Return the result within the query's deadline."""
         ...
 
 
 class LateBackend(SearchBackend, Protocol):
-    """An engine that learns of changes late: `Found.as_of` tells up to which moment it knows them."""
+    """An engine that learns of changes late: `Found.as_of` is the time up to which it knows them."""
 
     def changed_since(self, paths: Sequence[str], moment: float) -> set[str]:
-        """Return those documents that it indexes, and that are not what they were then (system clock)."""
+        """Return which of these documents, if indexed, have changed since `moment` (system clock, seconds)."""
         ...
 
 
 class Freshness(Struct, frozen=True):
-    """What the index still owes the disk."""
+    """How far the index is behind the disk."""
 
     files: int = 0
     pending_files: int = 0
     pending_embeddings: int = 0
     is_dirty: bool = False
     hold: str = ""
-    """Why pending files are not read, since nobody can say what is private."""
+    """Why pending files are not read: it is undecided what is private. Empty if they are."""
     team: str = ""
-    """Why what the team shares may be older than it is there; empty if it is not, or there is no team."""
+    """Why the team's shared notes may be outdated; empty if they are not, or there is no team."""
     outside: OutsideCount = OutsideCount()
 
 
 class DiskFollower(Struct, frozen=True, kw_only=True):
-    """How answers follow the disk. `on_search` is told of each question, so that a sync may be scheduled."""
+    """Makes answers follow the disk. `on_search` is called for each query, so that it can schedule a sync."""
 
     freshness: Callable[[], Freshness]
     on_search: Callable[[], None]
     catch_up: Callable[[float], Awaitable[int]]
-    """Has the index follow what changed, within so many seconds; returns how many files it may lack then."""
+    """Updates the index within so many seconds; returns how many files may still differ."""
     rescan: Callable[[Set[RelativePath], float], Awaitable[bool]]
-    """Has it follow where these documents differ, within so many seconds; returns whether it looked."""
+    """Updates the index for these documents within so many seconds; returns whether the disk was scanned."""
     gone: Callable[[], Set[RelativePath]]
-    """What the index knows to be gone; it may keep that for a grace."""
+    """Returns the indexed documents that are missing on disk; they may stay in the index for a grace period."""
     seconds: float
-    """So long a question waits for the index at the most."""
+    """Longest time that a query waits for the index."""
 
     def seconds_of(self, query: Query) -> float:
-        """Return how long a question waits for the index: half of the deadline is for the search, whatever changed."""
+        """Return how long a query waits for the index: at most half of its deadline; the rest is for the search."""
         return min(self.seconds, query.deadline / 2)
 
 
 def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm]:
-    """Mark the vector arm as partial while passages wait for their vectors, and the team's while it is out of reach."""
+    """Mark the vector arm as partial if passages wait for vectors; add a team arm if shared notes may be outdated."""
     vector = arms[VECTOR]
     if vector.took_part and freshness.pending_embeddings:
         count = freshness.pending_embeddings
@@ -247,24 +246,24 @@ def with_pending(arms: Mapping[str, Arm], freshness: Freshness) -> dict[str, Arm
     return {**arms, VECTOR: vector, **team}
 
 
-def why_empty(found: Found, freshness: Freshness, query: Query) -> str:
-    """Say why there is no hit, for each source that was asked."""
+def why_empty(result: Found, freshness: Freshness, query: Query) -> str:
+    """Return why there is no hit, for each requested source."""
     reasons = []
     if query.asks(Source.MEMORY):
-        reasons.append(why_no_notes(found, freshness, query))
+        reasons.append(why_no_notes(result, freshness, query))
     if query.asks(Source.SESSIONS):
-        reasons.append(_without_conversations(found, query))
+        reasons.append(_without_conversations(result, query))
     return "; ".join(dict.fromkeys(reasons)) or NO_SOURCE
 
 
-def why_no_notes(found: Found, freshness: Freshness, query: Query) -> str:
-    """Say why there is no hit among notes."""
-    arms = [found.arms[name] for name in (LEXICAL, VECTOR)]
+def why_no_notes(result: Found, freshness: Freshness, query: Query) -> str:
+    """Return why there is no hit among notes."""
+    arms = [result.arms[name] for name in (LEXICAL, VECTOR)]
     if not any(arm.took_part for arm in arms):
         reasons = dict.fromkeys(arm.reason for arm in arms)
         return "no arm of the search could answer: " + "; ".join(reasons)
-    if found.owed:
-        return why_excluded(found)
+    if result.owed:
+        return why_excluded(result)
     if freshness.pending_files and freshness.hold:
         return f"{freshness.pending_files} files are held back: {freshness.hold}"
     if freshness.pending_files:
@@ -272,20 +271,20 @@ def why_no_notes(found: Found, freshness: Freshness, query: Query) -> str:
     if not freshness.files:
         nothing = "nothing is indexed: the workspace holds no MEMORY.md, memory/ or bank/ notes"
         return f"{nothing}, but {freshness.outside} elsewhere: {INDEX_ALL}" if freshness.outside.files else nothing
-    misses = [miss for miss in found.misses if miss.chunk.source is Source.MEMORY]
+    misses = [miss for miss in result.misses if miss.chunk.source is Source.MEMORY]
     if unmatched := _unmatched(misses, query):
         return unmatched
     nothing, outside = "nothing in the notes matches", freshness.outside
     return f"{nothing}; {outside} of the workspace {outside.verb} not among them" if outside.files else nothing
 
 
-def _without_conversations(found: Found, query: Query) -> str:
-    arm = found.arms[CONVERSATIONS]
+def _without_conversations(result: Found, query: Query) -> str:
+    arm = result.arms[CONVERSATIONS]
     if arm.state is ArmState.OFF:
         return arm.reason
     if not arm.took_part:
         return f"conversations could not be searched: {arm.reason}"
-    unmatched = _unmatched(() if found.conversations is None else found.conversations.misses, query)
+    unmatched = _unmatched(() if result.conversations is None else result.conversations.misses, query)
     if unmatched and arm.state is ArmState.OK:
         return unmatched
     nothing = unmatched or "nothing in the conversations matches"
@@ -293,7 +292,7 @@ def _without_conversations(found: Found, query: Query) -> str:
 
 
 def _unmatched(misses: Sequence[Hit], query: Query) -> str:
-    """Say what the question itself has to do with it; empty if nothing has."""
+    """Return what in the query itself explains the lack of hits; empty if nothing does."""
     if misses:
         return f"the nearest hits score below minScore {query.min_score:g}"
     question = query.of_any_source().question
@@ -302,16 +301,16 @@ def _unmatched(misses: Sequence[Hit], query: Query) -> str:
     return "" if question.terms else "the question has no words to look for"
 
 
-def why_excluded(found: Found) -> str:
-    """Say why documents that may answer are not told; without their names, for they may be private."""
-    if not found.owed:
+def why_excluded(result: Found) -> str:
+    """Return why documents that may answer are left out; without their names, which may be private."""
+    if not result.owed:
         return ""
-    count, reasons = len(found.owed), "; ".join(dict.fromkeys(found.owed.values()))
-    return f"{count} {'document is' if count == 1 else 'documents are'} not told as on disk: {reasons}"
+    count, reasons = len(result.owed), "; ".join(dict.fromkeys(result.owed.values()))
+    return f"{count} {'document is' if count == 1 else 'documents are'} not shown as on disk: {reasons}"
 
 
-def judged(hits: Sequence[Hit], *, leading: int) -> tuple[Hit, ...]:
-    """Return the hits, each with a verdict: of those that nobody judged, the first `leading` may answer."""
+def with_verdicts(hits: Sequence[Hit], *, leading: int) -> tuple[Hit, ...]:
+    """Return the hits, all with a verdict: of those without one, only the first `leading` may be answerable."""
     return tuple(
         replace(hit, verdict=Verdict.ANSWERABLE if hit.is_literal and place < leading else Verdict.WEAK)
         if hit.verdict is None
@@ -321,7 +320,7 @@ def judged(hits: Sequence[Hit], *, leading: int) -> tuple[Hit, ...]:
 
 
 def why_no_better(hits: Sequence[Hit], floors: Thresholds | None) -> str:
-    """Say why hits are worth no more than they are; empty if they answer."""
+    """Return why hits have no better verdict; empty if they are answerable."""
     match best_verdict(hits):
         case Verdict.WEAK:
             return floors.weakness if floors else f"none of the first {LEADING} hits holds a word of the question"

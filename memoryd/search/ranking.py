@@ -1,7 +1,7 @@
-"""Ranking of the builtin search: evidence → one base score each → thresholds → decay → folding → MMR → shares → top K.
+"""Ranking of the builtin search: evidence → base scores → thresholds → decay → folding → MMR → shares → top K.
 
-How common words are in English and Chinese is a table, for workspaces whose few notes cannot tell. It was made by
-`bench/commonness.py`, which says where its figures come from; NOTICE names their owners.
+A table gives the frequency of words in English and Chinese, for workspaces with too few notes to measure it. It was
+made by `bench/commonness.py`, which names its sources; NOTICE names their owners.
 """
 
 import math
@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memoryd.config.memory_search import HybridSection
 from memoryd.domain.documents import RelativePath, Source, is_conflict_copy
@@ -41,9 +41,9 @@ from memoryd.store.index.passages import ChunkRow
 
 
 class PairReading(Struct, frozen=True):
-    """What reading a chunk beside the question gave: its place among those that were read, and how well it answers.
+    """The reranker's result for one chunk: its rank among the chunks read, and its relevance.
 
-    `score` is what stands for its base score then.
+    `score` replaces the base score.
     """
 
     place: int
@@ -52,82 +52,79 @@ class PairReading(Struct, frozen=True):
 
 
 Readings = Mapping[int, PairReading]
-"""By chunk id."""
+"""Results of a reranker by chunk id."""
 
 
 class Ranked(Struct, frozen=True):
-    """Candidates by chunk id, best first: what tells something, what is noise, and what is left out."""
+    """Candidates by chunk id, best first: those with evidence (`telling`), noise, and those left out (`refused`)."""
 
     telling: Sequence[int]
     noise: Sequence[int]
-    """They stand in the answer where nothing better fills it."""
+    """Used in an answer only if there are too few better candidates."""
     refused: Sequence[int]
-    """They score below the least score and hold no word of the question."""
+    """Candidates below the minimum score without a word of the question."""
     base_scores: Mapping[int, float]
     evidence: Evidence
     places: Mapping[int, int]
-    """All by their place, from 1; `by_words` and `by_meaning` likewise, those that an arm found."""
+    """The rank of each candidate, from 1; `by_words` and `by_meaning` are the ranks within each arm."""
     by_words: Mapping[int, int]
     by_meaning: Mapping[int, int]
     statistics: TermStatistics | None
-    """None: they could not be had in time."""
+    """None: not available in time."""
     floors: Thresholds | None
     readings: Readings = {}
-    """Of the chunks that a reranker read."""
+    """Results for the chunks that a reranker read."""
     beside_foreign: frozenset[int] = frozenset()
-    """Those that come as near as one in another language."""
+    """Candidates that are as near as one in another language."""
 
     def unread(self, count: int, *, is_filled: bool) -> int:
-        """Return how many behind the first `count` might stand in the answer; noise does not in one that is filled."""
-        might = len(self.telling) if is_filled else len(self.telling) + len(self.noise)
-        return max(0, might - count)
+        """Return how many candidates behind the first `count` may be in the answer; if it is filled, noise may not."""
+        return max(0, len(self.telling) + (0 if is_filled else len(self.noise)) - count)
 
     def judged(self, chunk: int) -> ChunkEvidence:
-        """Return what words and meaning say of a chunk; nothing of one that neither found."""
+        """Return the evidence for a chunk; empty if no arm found it."""
         if chunk not in self.base_scores:
             return ChunkEvidence()
         bm25, cosine = self.evidence.lexical.bm25.get(chunk), self.evidence.vector.cosines.get(chunk)
         terms = self.statistics.terms_of(chunk) if self.statistics else ()
         verdict = None
         if self.floors is not None and self.statistics is not None:
-            held = self.statistics.terms.get(chunk, frozenset())
-            verdict = self.floors.verdict(held, cosine, is_literal=holds_a_word(bm25, terms))
+            contained = self.statistics.terms.get(chunk, frozenset())
+            verdict = self.floors.verdict(contained, cosine, is_literal=holds_a_word(bm25, terms))
         is_near = chunk in self.beside_foreign
         ranks = Ranks(self.by_words.get(chunk), self.by_meaning.get(chunk), self.places[chunk])
         return ChunkEvidence(self.base_scores[chunk], ranks, bm25, cosine, terms, verdict, is_near)
 
     def hit(self, row: ChunkRow) -> Hit:
-        """Return a chunk with all that is known of it."""
-        said, reading = self.judged(row.id), self.readings.get(row.id)
-        same = said.base_score, said.ranks, said.bm25, said.cosine, said.terms, said.is_near
-        hit = Hit(*same, verdict=said.verdict, chunk=row, score=said.base_score, near=self.evidence.vector.near(row.id))
+        """Return the hit for a chunk, with its evidence."""
+        evidence, reading = self.judged(row.id), self.readings.get(row.id)
+        hit = Hit(**asdict(evidence), chunk=row, score=evidence.base_score, near=self.evidence.vector.near(row.id))
         if reading is None:
             return hit
-        ranks = replace(said.ranks, reading=reading.place)
+        ranks = replace(evidence.ranks, reading=reading.place)
         return replace(hit, score=reading.score, ranks=ranks, relevance=reading.relevance)
 
 
 def ranked(
     evidence: Evidence, base_scores: Mapping[int, float], statistics: TermStatistics | None, *, min_score: float
 ) -> Ranked:
-    """Put the candidates in order, and tell by their evidence alone which of them may stand in the answer, and where.
+    """Rank the candidates, and divide them by their evidence into `telling`, `noise` and `refused`.
 
-    Equal scores are in the order of their cosines.
+    Equal scores are ordered by cosine, and after that the latest chunk comes first.
     """
-    held = None if statistics is None else floors(evidence.vector, statistics)
+    thresholds = None if statistics is None else floors(evidence.vector, statistics)
     cosines = evidence.vector.cosines
     literal = evidence.lexical.bm25.keys() | (statistics.terms.keys() if statistics else frozenset())
-    # where the scores say no more, since no meaning stands out or several do in full, the cosines still do; the latest
-    # of equals comes first, so that of many copies the newest is among those that are looked at: one sort
-    # after the other, the last of which counts most
+    # Scores are equal if no meaning is above the noise, or several count in full; the cosines still differ then. The
+    # latest of equals comes first, so that of many copies the newest is read. Stable sorts, the most important last.
     order = sorted(base_scores, reverse=True)
     if cosines:
         order.sort(key=lambda chunk: -cosines.get(chunk, -1.0))
     order.sort(key=base_scores.__getitem__, reverse=True)
-    # decay must not count here: an old note without words would fall below the least score by its age alone
+    # before decay: else an old note without words would fall below the minimum by its age alone
     others = base_scores.keys() - literal
     refused = {chunk for chunk in others if base_scores[chunk] < min_score}
-    near = {chunk for chunk, cosine in cosines.items() if held is None or not held.is_noise(cosine)}
+    near = {chunk for chunk, cosine in cosines.items() if thresholds is None or not thresholds.is_noise(cosine)}
     beside_foreign = evidence.vector.beside_foreign
     noise = others - near - beside_foreign - refused
     return Ranked(
@@ -140,17 +137,17 @@ def ranked(
         by_words=_ranks_of(evidence.lexical.order()),
         by_meaning=_ranks_of(evidence.vector.order()),
         statistics=statistics,
-        floors=held,
+        floors=thresholds,
         beside_foreign=beside_foreign,
     )
 
 
-def reordered(ranking: Ranked, readings: Readings) -> Ranked:
-    """Return the candidates with the scores of those that were read dealt anew, each group in that order.
+def reorder(ranking: Ranked, readings: Readings) -> Ranked:
+    """Reorder the candidates that the reranker read, within their group, and redistribute their scores.
 
-    A cross-encoder's numbers do not compare with the scores of the arms. So those that it read keep their scores as a
-    set, its first getting the best of them: scores stay 0 to 1 and sorted, what it did not read stays where it is, and
-    age weighs as much as ever.
+    A cross-encoder's scores are not comparable with those of the arms. So the candidates that it read keep their set of
+    scores, and its first gets the best one. Scores stay sorted and within 0 to 1, candidates that were not read keep
+    their places, and the effect of age is unchanged.
     """
     telling, scored = _reassign(ranking.telling, ranking, readings)
     noise, scored_noise = _reassign(ranking.noise, ranking, readings)
@@ -158,7 +155,7 @@ def reordered(ranking: Ranked, readings: Readings) -> Ranked:
 
 
 def _reassign(group: Sequence[int], ranking: Ranked, readings: Readings) -> tuple[list[int], dict[int, PairReading]]:
-    """Return a group with those that were read in their new order, on the places that they have, and their scores."""
+    """Return a group with its read candidates in the new order, on the same places, and their new readings."""
     read = sorted((chunk for chunk in group if chunk in readings), key=lambda chunk: readings[chunk].place)
     scores = sorted((ranking.base_scores[chunk] for chunk in read), reverse=True)
     scored = {chunk: replace(readings[chunk], score=score) for chunk, score in zip(read, scores, strict=True)}
@@ -171,41 +168,41 @@ def _ranks_of(chunks: Sequence[int]) -> dict[int, int]:
 
 
 class Recipe(Struct, frozen=True, kw_only=True):
-    """How one use of an index asks its arms, and how what they find becomes one score a chunk.
+    """How a search asks the arms, and merges their evidence into one score for each chunk.
 
-    `words` and `vectors` are how many candidates each arm is asked for.
+    `words` and `vectors` are the numbers of candidates to ask each arm for.
     """
 
     words: int
     vectors: int
     base_scores: Callable[[Evidence], dict[int, float]]
     prefers_vectors: bool = False
-    """Whether words count only where meaning gives no answer."""
+    """Whether words are used only if the vector arm takes no part."""
     beside: tuple[str, ...] = ()
-    """Terms that find as those of the question do, and weigh nothing."""
+    """Further terms to find chunks with, which have no weight."""
 
     @property
     def deeper(self) -> "Recipe":
-        """The same for more candidates."""
+        """The recipe for more candidates."""
         return replace(self, words=self.words * DEEPER, vectors=self.vectors * DEEPER)
 
 
 MIN_DEPTH, MAX_DEPTH, DEEPEST = 100, 400, 6400
-"""Candidates of each arm: the first time at least and at most, and in the end."""
+"""Number of candidates to ask each arm for: least and most at first, and most in the end."""
 
 
 class SearchSettings(Struct, frozen=True):
-    """How the arms are asked and merged, and hits chosen; the weights of `hybrid` add up to 1.
+    """Settings for asking and merging the arms and selecting hits; the weights of `hybrid` add up to 1.
 
-    `weighted` asks for as many candidates as its reference; `relative` is best with no fewer than `MIN_DEPTH`.
-    `vector_bytes` is what the vectors of a space may take in memory.
+    The fusion `weighted` asks for as many candidates as its reference; `relative` needs at least `MIN_DEPTH`.
+    `vector_bytes` limits the memory for the vectors of a space.
     """
 
     hybrid: HybridSection = field(default_factory=HybridSection)
     vector_bytes: int = 24 * 2**20
 
     def recipe(self, limit: int) -> Recipe:
-        """Return how a search for `limit` hits begins."""
+        """Return the first recipe of a search for `limit` hits."""
         is_weighted = self.hybrid.fusion == "weighted"
         depth = min(MAX_DEPTH, max(1 if is_weighted else MIN_DEPTH, self.pool(limit)))
         merge, weights = weighted if is_weighted else relative, self.weights
@@ -217,7 +214,7 @@ class SearchSettings(Struct, frozen=True):
         )
 
     def pool(self, limit: int) -> int:
-        """Return of how many hits MMR chooses `limit`."""
+        """Return the number of hits from which MMR selects `limit`."""
         return limit * self.hybrid.candidate_multiplier
 
     @property
@@ -227,31 +224,31 @@ class SearchSettings(Struct, frozen=True):
 
     @property
     def may_reorder(self) -> bool:
-        """Whether a rule may put the last candidate of the arms first, so that all of these are looked at."""
+        """Whether decay may move the last candidate to the top, so that all candidates must be read."""
         return self.half_life_days is not None
 
     @property
     def half_life_days(self) -> float | None:
-        """The half-life of dated notes, None where decay is off."""
+        """Half-life of dated notes in days, None if decay is off."""
         decay = self.hybrid.temporal_decay
         return decay.half_life_days if decay.enabled else None
 
     @property
     def mmr_lambda(self) -> float | None:
-        """The λ of MMR, 0 to 1, None where it is off."""
+        """The λ of MMR, 0 to 1, None if it is off."""
         return self.hybrid.mmr.lambda_ if self.hybrid.mmr.enabled else None
 
 
 class Selected(Struct, frozen=True):
-    """The hits, best first; what came near and is none; whether others may have places of copies or like notes."""
+    """The selected hits, best first, and the nearest misses. `has_room`: copies or similar notes could be replaced."""
 
     hits: tuple[Hit, ...]
     misses: tuple[Hit, ...]
     telling: int
-    """How many of the hits are no noise; only they can be owed a place by what was not looked at."""
+    """Number of hits that are no noise; noise gives way to unread candidates."""
     has_room: bool
     dominant: RelativePath | None
-    """The document that has more than its share of the places."""
+    """The document with more than its share of the hits, if any."""
 
 
 def select(
@@ -263,13 +260,12 @@ def select(
     floors: Thresholds | None = None,
     now: datetime,
 ) -> Selected:
-    """Choose the hits of an answer from candidates that have base scores; `now` has the zone of its days.
+    """Select the hits of an answer from candidates with base scores; the time zone of `now` defines its days.
 
-    Noise takes the places that are left, and never part in what happens to the others: a hit that tells something is
-    moved by no stranger.
+    Noise only fills free places, and does not affect the order of the other hits.
     """
     weights = floors.idf.weights if floors else {}
-    # noise last, the best first; what is alike stays as it was read, or ranked
+    # noise last, best scores first; equal ones by the reranker, then by base score
     aged = sorted(
         (_apply_decay(hit, settings, now, weights) for hit in candidates),
         key=lambda hit: (hit.is_noise, -hit.score, hit.ranks.reading or math.inf, -hit.base_score),
@@ -285,7 +281,7 @@ def select(
     dominant = _dominant([leaders.hits[at] for at in places], limit)
     if telling < limit:
         rest += leaders.take(noise, limit)
-        # behind the others, whose documents and families keep their shares
+        # noise comes after the others, and within what they leave of the shares of documents and families
         contenders = leaders.contenders()
         order = shared(contenders[telling:], limit, taken=contenders[:telling])
         places += [telling + at for at in order[: limit - telling]]
@@ -312,50 +308,49 @@ def _apply_decay(hit: Hit, settings: SearchSettings, now: datetime, weights: Map
     decay = replace(decay, is_copy=is_copy, standing=standing)
     verdict = hit.verdict
     if verdict is Verdict.ANSWERABLE and hit.is_literal and decay.told == 0:
-        # who asked before answers nothing, least of all by the same question
+        # an earlier question without an answer does not answer, least of all if it is the same question
         verdict = Verdict.NONE if weights.keys() <= set(hit.terms) else Verdict.WEAK
     return replace(hit, score=hit.score * decay.factor, decay=decay, verdict=verdict)
 
 
 def _is_refused(hit: Hit, min_score: float) -> bool:
-    """Tell whether a hit is left out; a literal match never is."""
-    # decay must not count here: an old note without words would fall below the least score by its age alone
+    """Return whether a hit is left out for its base score, before decay; a literal match never is."""
     return hit.base_score < min_score and not hit.is_literal
 
 
 class _Leaders:
-    """Hits that lead their copies, of which `limit` get places, with what counts of them where these are shared."""
+    """Hits without their copies, from which `limit` are selected by the shares of documents and families."""
 
     def __init__(self, limit: int) -> None:
         self.hits: list[Hit] = []
         self._limit = limit
         self._words, self._families = list[Set[str]](), list[int]()
-        """Of the first hits, as far as anybody asked: their words, and the number of the first that each is like."""
+        """Computed on demand for the first hits: their words, and the family: the number of the first similar hit."""
 
     def choose(self, hits: Sequence[Hit], settings: SearchSettings) -> list[Hit]:
-        """Take hits until there are enough of different kinds to choose from; return the others.
+        """Take hits until there are enough of different kinds to select from; return the others.
 
-        Where a rule reorders, literal hits that were among the best before it are looked at too.
+        If decay or a reranker changed the order, also take the literal hits that were among the best before.
         """
         limit = self._limit
         rest = self.take(hits, limit if settings.mmr_lambda is None else max(limit, settings.pool(limit)))
         if not rest or not (settings.may_reorder or any(hit.ranks.reading for hit in hits)):
             return rest
         best = sorted(hits, key=lambda hit: -hit.base_score)[:limit]
-        owed = [hit for hit in best if hit.is_literal and hit in rest]
-        self.hits += owed
-        return [hit for hit in rest if hit not in owed]
+        literal = [hit for hit in best if hit.is_literal and hit in rest]
+        self.hits += literal
+        return [hit for hit in rest if hit not in literal]
 
-    def take(self, hits: Sequence[Hit], wanted: int) -> list[Hit]:
-        """Take hits behind what there is until `wanted` have places; return the others."""
-        for looked, hit in enumerate(hits):
-            if len(self.hits) >= wanted and self._places() >= wanted:
-                return list(hits[looked:])
+    def take(self, hits: Sequence[Hit], count: int) -> list[Hit]:
+        """Append hits until `count` of them have places; return the others."""
+        for taken, hit in enumerate(hits):
+            if len(self.hits) >= count and self._places() >= count:
+                return list(hits[taken:])
             self.hits.append(hit)
         return []
 
     def order(self, settings: SearchSettings) -> list[int]:
-        """Return the first `limit` of the hits, by their positions, as the rules put them."""
+        """Return the positions of the `limit` selected hits, in the order of the rules."""
         order = list(range(len(self.hits)))
         if settings.mmr_lambda is not None:
             order = mmr(self.contenders(has_words=True), settings.mmr_lambda)
@@ -366,14 +361,14 @@ class _Leaders:
         return with_literal(order, before, literal, self._limit)
 
     def has_room(self, places: Sequence[int]) -> bool:
-        """Tell whether others may have the places of copies, or of hits that are alike."""
+        """Return whether further candidates could replace copies or similar hits."""
         if len(places) < self._limit:
             return any(hit.copies for hit in self.hits)
         families = Counter(map(self._all_families().__getitem__, places))
         return max(families.values()) > family_share(self._limit)
 
     def contenders(self, *, has_words: bool = False) -> list[Contender]:
-        """Return the hits as the rules see them; their words, if asked for."""
+        """Return the hits as contenders for the rules; with their words if `has_words`."""
         families = self._all_families()
         return [
             Contender(hit.score, self._words_of(at) if has_words else frozenset(), hit.chunk.path, families[at])
@@ -381,7 +376,7 @@ class _Leaders:
         ]
 
     def _places(self) -> int:
-        """Count the hits that the shares of documents and of notes that are alike leave."""
+        """Return how many hits the shares of documents and of families admit."""
         paths, families = Counter([hit.chunk.path for hit in self.hits]), Counter(self._all_families())
         return min(
             sum([min(count, file_share(self._limit)) for count in paths.values()]),
@@ -389,31 +384,31 @@ class _Leaders:
         )
 
     def _all_families(self) -> list[int]:
-        """Return the family of each hit, as far as one may have more than its share: below that none counts."""
-        known, count, most = self._families, len(self.hits), max(Counter(self._families).values(), default=0)
-        while len(known) < count and most + count - len(known) > family_share(self._limit):
+        """Return the family of each hit, computed only as far as any family may exceed its share."""
+        known, count, largest = self._families, len(self.hits), max(Counter(self._families).values(), default=0)
+        while len(known) < count and largest + count - len(known) > family_share(self._limit):
             words = self._words_of(len(known))
-            # compared with the first of each family only: notes that drift by a word at a time would else be one family
+            # compare only with the first of each family: else notes that differ by a word each would form one family
             firsts = (at for at, family in enumerate(known) if family == at)
             known.append(next((at for at in firsts if is_alike(self._words[at], words)), len(known)))
-            most = max(most, known.count(known[-1]))
+            largest = max(largest, known.count(known[-1]))
         return [*known, *range(len(known), count)]
 
     def _words_of(self, at: int) -> Set[str]:
         while len(self._words) <= at:
             chunk = self.hits[len(self._words)].chunk
-            # the text of a picture or sound is its name, which says nothing of how alike two are
+            # the text of a picture or sound is only its name, which does not show similarity
             self._words.append(frozenset() if modality_of(chunk.path) else tokens(chunk.text))
         return self._words[at]
 
 
 def _dominant(hits: Sequence[Hit], limit: int) -> RelativePath | None:
-    most = Counter([hit.chunk.path for hit in hits]).most_common(1)
-    return most[0][0] if most and most[0][1] > file_share(limit) else None
+    top = Counter([hit.chunk.path for hit in hits]).most_common(1)
+    return top[0][0] if top and top[0][1] > file_share(limit) else None
 
 
-def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds | None) -> Hit:
-    """Return the hit with the reasons of its place."""
+def _explain_place(hit: Hit, place: int, sorted_place: int, thresholds: Thresholds | None) -> Hit:
+    """Return the hit with the reasons of its place in `because`."""
     reasons = []
     if hit.ranks.words:
         reasons.append(f"{hit.ranks.words}. by words ({', '.join(hit.terms)})")
@@ -421,8 +416,8 @@ def _explain_place(hit: Hit, place: int, sorted_place: int, floors: Thresholds |
         reasons.append(f"{hit.ranks.vector}. by meaning")
     if hit.ranks.reading:
         reasons.append(f"{hit.ranks.reading}. by reading it beside the question, from place {hit.ranks.merged}")
-    if hit.verdict is Verdict.NONE and floors is not None and hit.decay.told:
-        reasons.append(floors.nothing_in(hit.terms, hit.cosine))
+    if hit.verdict is Verdict.NONE and thresholds is not None and hit.decay.told:
+        reasons.append(thresholds.nothing_in(hit.terms, hit.cosine))
     reasons += _decay_reasons(hit.decay)
     if place < sorted_place:
         reasons.append(f"moved up from place {sorted_place + 1} for what is new in it or because it is a literal match")
@@ -445,16 +440,16 @@ def _decay_reasons(decay: Decay) -> Iterator[str]:
 
 TABLE = Path(__file__).with_name("word_background.zlib")
 _PACKED = TABLE.read_bytes()
-"""Read with the module: when somebody first asks, the program may have been replaced by another version."""
+"""Read at import: by the time of the first query, the files may be those of another version."""
 
 
 @lru_cache(4_096)
 def commonness(term: str) -> float:
-    """Return the chance that a usual chunk of the language holds a term of the index, 0 to 1; 0 for what is rare."""
+    """Return the probability that a typical chunk in the language contains an index term, 0 to 1; 0 if rare."""
     return _background().commonness(term)
 
 
 @cache
 def _background() -> Background:
-    """Return the table, unpacked when it is first asked: a daemon that nobody asks does without it."""
+    """Return the table, unpacked at the first use."""
     return Background(_PACKED)

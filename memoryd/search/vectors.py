@@ -1,8 +1,8 @@
-"""Nearest-neighbour search over the vectors of one space, and the noise that unrelated passages give a question.
+"""Nearest-neighbour search over the vectors of one space, and the noise of a question.
 
-Few vectors are held in memory, and all are compared. Of many only the signs of their numbers are held. What is likely
-by these is read from the index and compared, in rounds until a round brings nothing among the best. How signs come near
-a cosine: M. Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002.
+A small number of vectors is kept in memory, and all are compared. Of a large number only the signs of their components
+are kept. The likeliest by their signs are read from the index and compared, in rounds, until one adds nothing to the
+best. Signs approximate a cosine: M. Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002.
 """
 
 import asyncio
@@ -33,30 +33,30 @@ from memoryd.store.index.database import Database, IndexReader
 from memoryd.store.index.vectors import HASH, Hashes, VectorBatch
 
 GROWTH = 1.5
-"""By this the room for ids and signs grows when it is full."""
+"""Growth factor of the arrays of ids and signs when they are full."""
 CENTRE_GROWTH = 2
-"""When there are more than so many times as many vectors, another centre is taken, and the signs are."""
+"""When the number of vectors has grown by more than this factor, the centre and the signs are computed again."""
 LANGUAGE_GROWTH = 1.5
-"""When there are more than so many times as many passages of a language, the means of all are taken anew."""
+"""When the passages of a language have grown by more than this factor, all means are computed again."""
 LARGE, ROUGH = 0.75, 2
-"""Signs are first compared where a number of the question is more than so many times their mean size. Then so many
-times as many as are wanted are put in order by all of its numbers."""
+"""First, signs are compared only for the question's components larger than `LARGE` times their mean size. Then the best
+`ROUGH` times the wanted number are sorted by all components."""
 BLOCK, IN_ORDER = 16_384, 256
-"""Vectors whose signs are compared, or put in order, at once: as many as stay in the cache of a processor."""
+"""Numbers of vectors whose signs are compared, or sorted, at once: as many as fit into a processor's cache."""
 Rows = TypeVar("Rows", bound=NDArray[np.generic])
 VectorIds = NDArray[np.int64]
 SignWords = NDArray[np.uint64]
-"""Signs, 64 in each: shape (words of a vector, n), so that a look at all of them reads memory in its order."""
+"""Signs, 64 to a word: shape (words per vector, n), so that a pass over all of them reads memory sequentially."""
 
 
 class Signs(Struct, frozen=True):
-    """On which side of the centre of all the numbers of each vector lie: the centre says nothing of a difference."""
+    """The signs of each vector's components relative to the centre, which all vectors have in common."""
 
     centre: Vector
     words: SignWords
 
     def with_vectors(self, count: int, vectors: Matrix) -> "Signs":
-        """Return the first `count` ones and those of more vectors."""
+        """Return the first `count` signs and those of further vectors."""
         words, added = self.words, _words(vectors > self.centre)
         total = count + added.shape[1]
         if total > words.shape[1]:
@@ -66,31 +66,31 @@ class Signs(Struct, frozen=True):
         return Signs(self.centre, words)
 
     def likeliest(self, query: Vector, places: NDArray[np.intp] | None, count: int) -> NDArray[np.intp]:
-        """Return `count` places, the likeliest first; of these `places`, if any are named."""
+        """Return `count` positions, the likeliest first; only from `places`, if given."""
         query = query - self.centre
         sizes = np.abs(query[None])
-        asked, large = _words(query[None] > 0), _words(sizes > LARGE * sizes.mean())
+        signs, large = _words(query[None] > 0), _words(sizes > LARGE * sizes.mean())
         words = self.words if places is None else self.words[:, places]
         differing = np.zeros(words.shape[1], np.uint16)
         for at in range(0, len(differing), BLOCK):
-            for column, sign, mask in zip(words[:, at : at + BLOCK], asked, large, strict=True):
+            for column, sign, mask in zip(words[:, at : at + BLOCK], signs, large, strict=True):
                 differing[at : at + BLOCK] += np.bitwise_count((column ^ sign) & mask)
         last = min(ROUGH * count, len(differing)) - 1
         near = np.flatnonzero(differing <= np.partition(differing, last)[last])
         parts = (words[:, near[at : at + IN_ORDER]].T.copy().view(np.uint8) for at in range(0, len(near), IN_ORDER))
-        likeness = [np.unpackbits(signs, axis=1, count=len(query)) @ query for signs in parts]
+        likeness = [np.unpackbits(part, axis=1, count=len(query)) @ query for part in parts]
         near = near[np.argsort(-np.concatenate(likeness), kind="stable")[:count]]
         return near if places is None else places[near]
 
 
 def _words(bits: NDArray[np.bool_]) -> SignWords:
-    """Return bits, shape (n, dimensions), as words that are filled up with zeros."""
+    """Return bits, shape (n, dimensions), packed into words and padded with zeros."""
     packed = np.packbits(bits, axis=1)
     return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T
 
 
-class Held(Struct, frozen=True):
-    """What is in memory of the vectors at one moment: without signs each with its hash, or the signs alone."""
+class VectorSnapshot(Struct, frozen=True):
+    """The vectors in memory at one moment: all vectors with their hashes, or only signs."""
 
     ids: VectorIds
     """Ascending, shape (count,)."""
@@ -98,42 +98,42 @@ class Held(Struct, frozen=True):
     vectors: Matrix
     """Shape (count, dimensions)."""
     groups: Groups
-    """Which mean was taken from each, shape (count,)."""
+    """Index of the language mean subtracted from each vector, shape (count,)."""
     signs: Signs | None
     means: LanguageMeans
 
 
 class VectorRows:
-    """The vectors of one space in memory, each without what it says of its language.
+    """The vectors of one space in memory, each minus the mean of its language.
 
-    Grows at the end only; what it returned before stays as it was. At most `limit` bytes of vectors are held.
+    Only grows at the end, so earlier snapshots stay valid. Vectors take at most `limit` bytes.
     """
 
     def __init__(self, dimensions: int, *, limit: int) -> None:
         self.count = 0
         self.means = LanguageMeans()
-        """Every vector is without that of its language."""
+        """The means that were subtracted from the vectors."""
         self.is_multilingual = False
-        """Whether the model was known to be when they were taken."""
+        """Whether the model was known to be multilingual when the means were computed."""
         self.languages = Counter[str]()
-        """How many are in each."""
+        """Number of vectors by language."""
         self.known = Counter[str]()
-        """How many there were when all had been loaded."""
+        """The same when all vectors had first been loaded."""
         self._dimensions = dimensions
-        self._most = limit // (4 * dimensions)
+        self._max_count = limit // (4 * dimensions)
         self._ids: VectorIds = np.empty(0, np.int64)
         self._hashes: Hashes = np.empty(0, HASH)
         self._vectors: Matrix = np.empty((0, dimensions), np.float32)
         self._groups: Groups = np.empty(0, np.int8)
         self._signs: Signs | None = None
         self.centre: Vector | None = None
-        """What the signs are relative to, once there are any."""
+        """The centre that the signs are relative to, None without signs."""
         self.centred = 0
-        """How many vectors there were when the centre was taken."""
+        """Number of vectors when the centre was computed."""
 
     @property
     def is_off_centre(self) -> bool:
-        """Whether the centre, or the mean of a language, may be that of a few documents by now."""
+        """Whether there are so many new vectors that the centre or a language mean may no longer represent them."""
         if self._signs is not None and self.count > CENTRE_GROWTH * self.centred:
             return True
         codes = spoken(self.languages) if self.is_multilingual else ()
@@ -142,14 +142,14 @@ class VectorRows:
         )
 
     def holds(self, count: int) -> bool:
-        """Tell whether so many vectors are within the limit."""
-        return count <= self._most
+        """Return whether `count` vectors are within the memory limit."""
+        return count <= self._max_count
 
     @property
-    def held(self) -> Held:
-        """What is in memory now, which stays as it is."""
+    def snapshot(self) -> VectorSnapshot:
+        """The vectors in memory now; unaffected by later appends."""
         count, signs = self.count, self._signs
-        return Held(
+        return VectorSnapshot(
             self._ids[:count],
             self._hashes[:count],
             self._vectors[:count],
@@ -165,17 +165,17 @@ class VectorRows:
 
     @property
     def held_bytes(self) -> int:
-        """How much memory they take."""
-        held = self.held
-        most = held.vectors.nbytes + held.hashes.nbytes if held.signs is None else held.signs.words.nbytes
-        return held.ids.nbytes + held.groups.nbytes + most
+        """Memory used, in bytes."""
+        now = self.snapshot
+        size = now.vectors.nbytes + now.hashes.nbytes if now.signs is None else now.signs.words.nbytes
+        return now.ids.nbytes + now.groups.nbytes + size
 
     def append(self, batch: VectorBatch) -> int:
-        """Take rows whose ids are greater than all before, and say how many."""
+        """Append rows whose ids are greater than all before; return their number."""
         if not len(batch.ids):
             return 0
         total = self.count + len(batch.ids)
-        batch, groups = meant(batch, self.means)
+        batch, groups = without_means(batch, self.means)
         self._groups = _with(self._groups, self.count, groups)
         self.languages.update(batch.languages)
         if self._signs is None and self.holds(total) and self._has_room(total):
@@ -190,11 +190,12 @@ class VectorRows:
         return len(batch.ids)
 
     def _has_room(self, count: int) -> bool:
-        """Tell whether there is memory for so many, and take all of it: the system gives a page when it is written to.
+        """Return whether there is memory for `count` vectors; allocate all that the limit allows at the first call.
 
-        To grow by copying would need the old room and a larger new one at once. A limit beyond the machine is halved.
+        The system provides pages only when they are written. Growing by copying would need the old and the new array at
+        once. If the limit exceeds the machine's memory, it is halved.
         """
-        room = 0 if len(self._vectors) else self._most
+        room = 0 if len(self._vectors) else self._max_count
         while room >= count:
             try:
                 self._vectors = np.empty((room, self._dimensions), np.float32)
@@ -204,21 +205,21 @@ class VectorRows:
         return count <= len(self._vectors)
 
     def _first_signs(self, batch: VectorBatch) -> Signs:
-        """Return the signs of what is held."""
+        """Return the signs of the vectors in memory; compute the centre if there is none."""
         if self.centre is None:
-            self.centre = (self.held.vectors if self.count else batch.vectors).mean(axis=0)
+            self.centre = (self.snapshot.vectors if self.count else batch.vectors).mean(axis=0)
             self.centred = self.count or len(batch.ids)
-        return Signs(self.centre, _words(self.held.vectors > self.centre))
+        return Signs(self.centre, _words(self.snapshot.vectors > self.centre))
 
 
-def meant(batch: VectorBatch, means: LanguageMeans) -> tuple[VectorBatch, Groups]:
-    """Return vectors without what they say of their language, and which mean that was of each."""
+def without_means(batch: VectorBatch, means: LanguageMeans) -> tuple[VectorBatch, Groups]:
+    """Return the vectors minus the means of their languages, and the index of the mean of each."""
     groups = means.groups(batch.vectors, batch.languages)
     return replace(batch, vectors=means.without(batch.vectors, groups)), groups
 
 
 def _with(rows: Rows, count: int, added: Rows) -> Rows:
-    """Return an array whose first rows are the `count` of the old one and the added ones."""
+    """Return an array that begins with the first `count` old rows and the added ones; it may have spare rows."""
     total = count + len(added)
     if total > len(rows):
         spare = np.empty((int(total * GROWTH) - count, *rows.shape[1:]), rows.dtype)
@@ -228,29 +229,29 @@ def _with(rows: Rows, count: int, added: Rows) -> Rows:
 
 
 SAMPLE = 2_000
-"""Vectors that stand for the corpus when the noise of a question is measured."""
+"""Number of vectors in the sample of the corpus that the noise of a question is measured with."""
 SAMPLE_GROWTH = 1.05
-"""Another sample is taken when there are so many times as many vectors."""
+"""A new sample is taken when the number of vectors has grown by this factor."""
 BATCH = 1_024
-"""Vectors that are read at once."""
+"""Number of vectors to read at once."""
 FIRST = 400
-"""Of many vectors, at least so many are compared."""
+"""Least number of vectors to compare if only signs are in memory."""
 BEST = 24
-"""A round that brings nothing among so many is the last."""
+"""A round that adds nothing to the best `BEST` is the last."""
 ROUNDS = 20
-"""How many a third as large follow the first round, at most."""
+"""Largest number of further rounds, each a third as large as the first."""
 Nearest = list[tuple[bytes, float, bool]]
 """Text hash, cosine, and whether the text is in another language than the question; best first."""
 
 
 def _noise(sample: Matrix, query: Vector, strangers: Strangers | None, means: LanguageMeans) -> Noise:
-    """Return the noise of a question, from a sample and from strangers under this model, if they are known."""
+    """Return the noise of a question, from a sample of the corpus and, if known, from unrelated texts (`strangers`)."""
     if strangers is None or not len(sample):
         return noise_of(_cosines(sample, query), None) if len(sample) else Noise()
     groups = means.groups(strangers.vectors, [strangers.language] * len(strangers.vectors))
     texts, questions = (means.without(rows, groups) for rows in (strangers.vectors, strangers.questions))
-    usual = usual_of(questions @ texts.T)
-    return replace(noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach), usual=usual)
+    noise = noise_of(_cosines(sample, query), _cosines(texts, query), strangers.reach)
+    return replace(noise, usual=usual_of(questions @ texts.T))
 
 
 def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
@@ -259,27 +260,27 @@ def _cosines(vectors: Matrix, query: Vector) -> CosineSample:
 
 
 class ComparedVectors(Struct, frozen=True):
-    """A question beside the vectors of a space as they are in memory at one moment."""
+    """A question, and a snapshot of the vectors of a space to compare it with."""
 
     space: int
-    held: Held
+    snapshot: VectorSnapshot
     query: Vector
-    """Without what it says of its language."""
+    """The question's vector minus the mean of its language."""
     group: int
-    """Which mean that was."""
+    """Index of that mean."""
     noise: Noise
 
     def nearest(self, reader: IndexReader, limit: int, allowed: VectorIds | None = None) -> Nearest:
-        """Return the `limit` nearest, best first; `allowed` ids (ascending) filter before the cut.
+        """Return the `limit` nearest, best first, only from the `allowed` ids (ascending) if given.
 
-        If signs are held, rows are read: whoever asks looks afterwards whether the file was opened anew.
+        With signs, rows are read from the index: the caller must check afterwards that the file was not replaced.
         """
-        held, places = self.held, None if allowed is None else _places(self.held.ids, allowed)
-        if held.signs is None:
+        known, places = self.snapshot, None if allowed is None else _places(self.snapshot.ids, allowed)
+        if known.signs is None:
             chosen = slice(None) if places is None else places
-            hashes, cosines, groups = held.hashes[chosen], held.vectors[chosen] @ self.query, held.groups[chosen]
+            hashes, cosines, groups = known.hashes[chosen], known.vectors[chosen] @ self.query, known.groups[chosen]
         else:
-            hashes, cosines, groups = self._read(reader, held.signs, places, limit)
+            hashes, cosines, groups = self._read(reader, known.signs, places, limit)
         top = np.argpartition(-cosines, limit - 1)[:limit] if limit < len(cosines) else np.arange(len(cosines))
         order = top[np.argsort(-cosines[top], kind="stable")]
         is_foreign = groups[order] != self.group
@@ -288,41 +289,41 @@ class ComparedVectors(Struct, frozen=True):
     def _read(
         self, reader: IndexReader, signs: Signs, places: NDArray[np.intp] | None, limit: int
     ) -> tuple[Hashes, NDArray[np.float32], Groups]:
-        """Return hash, cosine and group of what is likely by its signs."""
+        """Read the likeliest vectors by their signs; return their hashes, cosines and groups."""
         first = max(FIRST, limit)
         later = first // 3
         if places is None or len(places) > first:
             places = signs.likeliest(self.query, places, first + ROUNDS * later)
-        hashes, cosines, groups, least = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
+        hashes, cosines, groups, threshold = np.empty(0, HASH), np.empty(0, np.float32), np.empty(0, np.int8), -np.inf
         for begin in (0, *range(first, len(places), later)):
             end = begin + (later if begin else first)
-            ids, before = self.held.ids[places[begin:end]], len(cosines)
-            # of many a batch at a time is in memory
+            ids, before = self.snapshot.ids[places[begin:end]], len(cosines)
+            # in batches, to bound the memory
             for at in range(0, len(ids), BATCH):
                 rows = reader.vectors(self.space, ids[at : at + BATCH], len(self.query))
-                batch, of_each = meant(rows, self.held.means)
+                batch, of_each = without_means(rows, self.snapshot.means)
                 hashes, groups = np.concatenate([hashes, batch.hashes]), np.concatenate([groups, of_each])
                 cosines = np.concatenate([cosines, batch.vectors @ self.query])
-            if not (cosines[before:] > least).any():
+            if not (cosines[before:] > threshold).any():
                 break
-            least = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
+            threshold = np.partition(cosines, -BEST)[-BEST] if len(cosines) > BEST else -np.inf
         return hashes, cosines, groups
 
 
 class DistanceEngine(StrEnum):
-    """What computes the distances."""
+    """How distances are computed."""
 
     RESIDENT = "resident"
-    """A matrix in memory."""
+    """With a matrix in memory."""
     SIGNS = "signs"
-    """Signs in memory, and for the likeliest the rows of the index."""
+    """With signs in memory, and the rows of the likeliest vectors read from the index."""
 
 
 class VectorIndex:
-    """Nearest vectors of one space, in the file as it is open now: in another life of it they mean nothing.
+    """Nearest vectors of one space, valid only for the current opening of the index file.
 
-    New vectors are picked up at each question; `invalidate` after removals. At most `limit` bytes of vectors are held
-    in memory, and the signs of all others.
+    Each question first loads new vectors; call `invalidate` after removals. Vectors take at most `limit` bytes of
+    memory; if there are more, only signs are kept.
     """
 
     def __init__(
@@ -342,47 +343,47 @@ class VectorIndex:
         self._limit = limit
         self._rows = VectorRows(dimensions, limit=limit)
         self._sample: Matrix = np.empty((0, dimensions), np.float32)
-        """Every n-th vector: those of one document lie side by side, so that the first ones would be like it."""
+        """Every n-th vector; not the first ones, since the vectors of one document are adjacent."""
         self._sampled = 0
-        """How many vectors there were when it was taken."""
+        """Number of vectors when the sample was taken."""
         self.size = 0
-        """How many vectors the last question was compared with."""
+        """Number of vectors at the last load."""
         self._seen: int | None = None
-        """How many writes there were when all vectors had been loaded."""
+        """Number of writes of the store when all vectors were loaded."""
         self._lock = asyncio.Lock()
 
     @property
     def engine(self) -> DistanceEngine:
-        """What computes the distances now."""
-        return DistanceEngine.RESIDENT if self.held.signs is None else DistanceEngine.SIGNS
+        """How distances are computed now."""
+        return DistanceEngine.RESIDENT if self.snapshot.signs is None else DistanceEngine.SIGNS
 
     @property
     def held_bytes(self) -> int:
-        """How much memory they take."""
+        """Memory used, in bytes."""
         return self._rows.held_bytes
 
     @property
-    def held(self) -> Held:
-        """What is in memory now."""
-        return self._rows.held
+    def snapshot(self) -> VectorSnapshot:
+        """The vectors in memory now."""
+        return self._rows.snapshot
 
     @property
     def is_current(self) -> bool:
-        """Whether the file is still the one that was open when this was made."""
+        """Whether the file is still the same as when this object was created."""
         return self._epoch == self._database.epoch
 
     def require_current(self) -> None:
-        """Raise StoreUnavailable if the file was opened anew: the same numbers of spaces and rows mean others then."""
+        """Raise StoreUnavailable if the file was opened again: ids of spaces and rows may then refer to others."""
         if not self.is_current:
             raise StoreUnavailable("the index was opened anew while the question was embedded", hint="ask again")
 
     def invalidate(self) -> None:
-        """Say that vectors were removed: the next question loads all anew."""
+        """Report that vectors were removed: the next question loads all vectors again."""
         self._rows, self._sample, self._sampled = VectorRows(self._dimensions, limit=self._limit), self._sample[:0], 0
         self._seen = None
 
     async def is_empty(self) -> bool:
-        """Say whether there is no vector to compare with."""
+        """Load new vectors, and return whether there are none."""
         async with self._lock:
             await self._refresh()
             return not self._rows.count
@@ -390,22 +391,21 @@ class VectorIndex:
     async def compared(
         self, query: Vector, *, language: str = "", strangers: Strangers | None = None
     ) -> ComparedVectors:
-        """Return what is in memory now, to be compared with a question, whose language may be known.
+        """Load new vectors, and return a snapshot of all to compare with a question; `language` may be unknown.
 
-        `strangers` are of texts that have nothing to do with the notes. Raises StoreUnavailable when the file is
-        opened anew meanwhile.
+        `strangers` are vectors of unrelated texts. Raises StoreUnavailable if the file is opened again during this.
         """
         async with self._lock:
             await self._refresh()
-            # whatever reads waits while the file is opened anew, and may so have loaded rows of the new one
+            # reads wait while the file is opened again, so rows of the new file may have been loaded
             self.require_current()
-            held = self.held
-        [group] = groups = held.means.groups(query[None], [language])
-        query = held.means.without(query[None], groups)[0]
-        return ComparedVectors(self.space, held, query, int(group), _noise(self._sample, query, strangers, held.means))
+            now = self.snapshot
+        [group] = groups = now.means.groups(query[None], [language])
+        query = now.means.without(query[None], groups)[0]
+        return ComparedVectors(self.space, now, query, int(group), _noise(self._sample, query, strangers, now.means))
 
     async def _refresh(self) -> None:
-        """Load what was added; a question that is given up leaves what it has loaded to the next one."""
+        """Load new vectors; if a question is cancelled, the next one continues from there."""
         if self._rows.count and not self._rows.is_multilingual and is_multilingual(self._strangers()):
             self.invalidate()
         writes = self._database.writes
@@ -424,7 +424,7 @@ class VectorIndex:
                 self._seen, self.size = writes, rows.count
 
     async def _take_centre(self, rows: VectorRows) -> None:
-        """Take the means of all languages, and the centre, from all: what comes first may be one document."""
+        """Compute the language means and the centre from a sample of all vectors; the first may be of one document."""
         count = await self._database.vectors.count(self.space)
         if not count:
             return
@@ -435,26 +435,26 @@ class VectorIndex:
         sample = await self._database.vectors.sample(self.space, self._dimensions, SAMPLE)
         rows.means = LanguageMeans.of(sample.vectors, sample.languages, strangers)
         if not rows.holds(count):
-            rows.centre = meant(sample, rows.means)[0].vectors.mean(axis=0)
+            rows.centre = without_means(sample, rows.means)[0].vectors.mean(axis=0)
             rows.centred = count
 
     async def _take_sample(self, rows: VectorRows) -> None:
-        every = max(1, rows.count // SAMPLE)
-        held = rows.held
-        if held.signs is None:
-            sample = held.vectors[::every].copy()
+        step = max(1, rows.count // SAMPLE)
+        now = rows.snapshot
+        if now.signs is None:
+            sample = now.vectors[::step].copy()
         else:
-            ids = held.ids[::every]
+            ids = now.ids[::step]
             batch = await self._database.look(lambda reader: reader.vectors(self.space, ids, self._dimensions))
-            sample = meant(batch, rows.means)[0].vectors
+            sample = without_means(batch, rows.means)[0].vectors
         if rows is self._rows:
             self._sampled, self._sample = rows.count, sample
 
 
 def _places(ids: VectorIds, allowed: VectorIds) -> NDArray[np.intp]:
-    """Return where these ids, ascending both, stand."""
+    """Return the positions of the allowed ids among `ids`; both ascending."""
     places = np.searchsorted(ids, allowed)
     inside = places < len(ids)
     places, allowed = places[inside], allowed[inside]
-    found: NDArray[np.intp] = places[ids[places] == allowed]
-    return found
+    matches: NDArray[np.intp] = places[ids[places] == allowed]
+    return matches

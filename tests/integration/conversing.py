@@ -53,7 +53,7 @@ class Talk:
     async def asked(self, text: str, *, fresh_seconds: float) -> tuple[Arm, bool]:
         """Ask as a search does; return how the arm of conversations took part, and whether it found a word."""
         fresh_until = time.monotonic() + fresh_seconds
-        arm, found = await self.arm.found(Query(text, fresh_until=fresh_until, deadline=20))
+        arm, found = await self.arm.ask(Query(text, fresh_until=fresh_until, deadline=20))
         return arm, any(hit.is_literal for hit in found.hits)
 
     async def sync(self) -> str:

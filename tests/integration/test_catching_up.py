@@ -148,15 +148,15 @@ async def test_what_can_be_no_document_counts_for_nothing(asking: Asking) -> Non
 
 async def test_questions_that_come_together_share_one_look(asking: Asking) -> None:
     stage, looks = asking.stage, 0
-    planner = stage.indexer._looking.planner
-    look = planner.look
+    planner = stage.indexer._snapshots.planner
+    look = planner.take_snapshot
 
     def counted(*given: object) -> object:
         nonlocal looks
         looks += 1
         return look(*given)  # type: ignore[arg-type]
 
-    planner.look = counted  # type: ignore[method-assign,assignment]
+    planner.take_snapshot = counted  # type: ignore[method-assign,assignment]
     stage.write("memory/new.md", "The quetzal.\n")
     assert await asyncio.gather(*(asking.catch_up() for _ in range(20))) == [0] * 20
     assert looks == 1

@@ -188,7 +188,7 @@ async def test_rows_of_one_file_are_told_moved_or_lost_each(place: Path, executo
     unnumbered = replace(lost, id=0)
     checked = await check_of(rules_of(place), executor).check([lost, moved], 30)
     assert [checked.now(one) for one in (lost, moved)] == [None, replace(moved, start_line=5, end_line=5)]
-    assert (checked.lost, checked.absent) == (frozenset({lost}), frozenset())
+    assert (checked.unmatched, checked.absent) == (frozenset({lost}), frozenset())
     assert checked.owed == {NOTE: SkipReason.CHANGED}
     assert checked.exclusions.holds(lost)
     assert not checked.exclusions.holds(moved)
@@ -216,7 +216,7 @@ async def test_rules_that_change_while_a_file_is_read_put_it_in_doubt(
     rules = rules_of(place, is_current=lambda: False)
     one = row(known, WREN)
     checked = await check_of(rules, executor).check([one], 30)
-    assert (checked.lost, dict(checked.owed)) == (frozenset({one}), {NOTE: SkipReason.IN_DOUBT})
+    assert (checked.unmatched, dict(checked.owed)) == (frozenset({one}), {NOTE: SkipReason.IN_DOUBT})
 
 
 @pytest.mark.parametrize("leaves", [False, True])

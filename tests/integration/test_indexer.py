@@ -488,7 +488,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
     note.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    plan = stage.indexer._looking.planner.plan
+    plan = stage.indexer._snapshots.planner.plan
 
     def raced(*given: Any, **options: Any) -> Planned:
         planned = plan(*given, **options)
@@ -496,7 +496,7 @@ async def test_note_that_comes_back_while_it_is_removed_costs_no_vector(
             note.write_text("The heron of the first branch.\n")
         return planned
 
-    monkeypatch.setattr(stage.indexer._looking.planner, "plan", raced)
+    monkeypatch.setattr(stage.indexer._snapshots.planner, "plan", raced)
     note.unlink()
     await stage.embed()
     assert await stage.found("heron first branch") == ["memory/branch.md"]
@@ -513,8 +513,8 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
     other.write_text("The heron of the other branch.\n")
     await stage.embed()
     embedded = len(stage.embedder.embedded)
-    planner = stage.indexer._looking.planner
-    plan, judge, look = planner.plan, planner.judge, planner.look
+    planner = stage.indexer._snapshots.planner
+    plan, judge, look = planner.plan, planner.judge, planner.take_snapshot
     is_judging: list[bool] = []
 
     def write(name: str) -> None:
@@ -538,7 +538,7 @@ async def test_notes_written_while_they_are_judged_cost_no_vector(
 
     monkeypatch.setattr(planner, "plan", raced_plan)
     monkeypatch.setattr(planner, "judge", raced_judge)
-    monkeypatch.setattr(planner, "look", raced_look)
+    monkeypatch.setattr(planner, "take_snapshot", raced_look)
     for note in notes.values():
         note.unlink()
     await stage.sync()

@@ -92,7 +92,7 @@ class Both:
         )
 
     async def found(self, text: str, sources: Sequence[str], limit: int = 6, deadline: float = 5.0) -> Found:
-        return await self.service.found(Query(text, limit, deadline=deadline, filters=Filters(tuple(sources))))
+        return await self.service.search(Query(text, limit, deadline=deadline, filters=Filters(tuple(sources))))
 
     async def answer(self, text: str, sources: Sequence[str], limit: int = 6, **filters: object) -> SearchAnswer:
         asked = Filters(tuple(sources), **filters)  # type: ignore[arg-type]  # the fields of Filters
@@ -253,6 +253,6 @@ async def test_reason_says_what_to_set_or_to_wait_for(both: Both) -> None:
 
 
 async def test_agent_without_conversations_answers_from_notes(both: Both) -> None:
-    found = await both.asking(ConversationArm()).found(Query("boiler", filters=Filters(BOTH)))
+    found = await both.asking(ConversationArm()).search(Query("boiler", filters=Filters(BOTH)))
     assert [hit.chunk.path for hit in found.hits][:1] == ["bank/boiler.md"]
     assert found.arms[CONVERSATIONS] == NOTHING_TO_ASK

@@ -55,10 +55,10 @@ async def test_server_answers_and_is_started_once(tmp_path: Path, workspace: Pat
     ("way", "reason"),
     [
         (f"{FLOOR[0]}.{FLOOR[1]}.{FLOOR[2] - 1}", "too old"),
-        ("text", "does not tell its version"),
-        ("exit 127", "does not tell its version"),
-        ("crash", "does not tell its version"),
-        ("empty", "does not tell its version"),
+        ("text", "does not report its version"),
+        ("exit 127", "does not report its version"),
+        ("crash", "does not report its version"),
+        ("empty", "does not report its version"),
     ],
 )
 async def test_f081_unfit_program_is_explained(
@@ -88,7 +88,7 @@ async def test_f081_missing_program_is_explained(tmp_path: Path, workspace: Path
     async with composed(tmp_path, workspace, {"command": str(program)}) as running:
         await eventually_async(lambda: running.sidecar.qmd.maintenance.state.hint)
         reason = await answered_by(running, "builtin", within=1)
-        assert "not installed" in reason or "not executable" in reason or "does not tell its version" in reason
+        assert "not installed" in reason or "not executable" in reason or "does not report its version" in reason
 
 
 @swept(

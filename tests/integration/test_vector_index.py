@@ -210,24 +210,24 @@ async def test_means_are_taken_anew_as_a_language_grows(shelf: Shelf) -> None:
     index, query = shelf.index(), units(7, 1)[0]
     await shelf.put(4, (topics[:4] + mark) * np.float32(10), language="zh")
     await shelf.ask(index, query, 1)
-    assert not index.held.means.languages
+    assert not index.snapshot.means.languages
     for begin in range(4, 60, 8):
         await shelf.put(8, (topics[begin : begin + 8] + mark) * np.float32(10), language="zh")
         await shelf.ask(index, query, 1)
-    assert index.held.means.languages == ("en", "zh")
+    assert index.snapshot.means.languages == ("en", "zh")
     whole = shelf.index()
     await shelf.ask(whole, query, 1)
-    assert float(index.held.means.means[1] @ whole.held.means.means[1]) > 0.5
+    assert float(index.snapshot.means.means[1] @ whole.snapshot.means.means[1]) > 0.5
 
 
 async def test_means_are_taken_once_the_model_is_known_to_be_of_both_languages(shelf: Shelf) -> None:
     await shelf.put(60, (units(50, 60) + units(51, 1) * np.float32(2)) * np.float32(10), language="zh")
     index, query = shelf.index(), units(7, 1)[0]
     before, _ = await shelf.ask(index, query, 10)
-    assert not index.held.means.languages
+    assert not index.snapshot.means.languages
     shelf.strangers = OF_BOTH
     after, _ = await shelf.ask(index, query, 10)
-    assert index.held.means.languages == ("en", "zh")
+    assert index.snapshot.means.languages == ("en", "zh")
     assert after != before
 
 
@@ -290,7 +290,7 @@ def test_what_rows_gave_before_they_grew_stays() -> None:
     for number, batch in enumerate(batches):
         ids = np.arange(50 * number, 50 * number + 50)
         rows.append(VectorBatch(ids, np.frombuffer(b"".join(keys(50 * number, 50)), HASH), batch, ["en"] * 50))
-        given.append(rows.held)
+        given.append(rows.snapshot)
     together = np.concatenate(batches)
     for number, held in enumerate(given, start=1):
         signs = held.signs
@@ -322,7 +322,7 @@ rows.append(VectorBatch(np.arange(COUNT) - COUNT, np.zeros(COUNT, HASH), batch, 
 before = peak()
 for first in range(1, 240_000, COUNT):
     rows.append(VectorBatch(np.arange(first, first + COUNT), np.zeros(COUNT, HASH), batch, ["en"] * COUNT))
-assert rows.count > 240_000 and rows.held.signs is not None
+assert rows.count > 240_000 and rows.snapshot.signs is not None
 print(peak() - before)
 """
 

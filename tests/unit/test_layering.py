@@ -74,7 +74,7 @@ REPLACES = {"os.replace", "os.rename", "os.renames", "shutil.move", "memoryd.fil
 """Functions that may put a file in the stead of another; Path's `replace` and `rename` besides."""
 MAY_REPLACE = {
     "models/fetching.py: self.path.replace(self.target)": "a model, too large to be handed over as bytes",
-    "models/packaged.py: made.replace(out)": "a model likewise",
+    "models/packaged.py: model.replace(out)": "a model likewise",
     "store/index/schema.py: part.rename(path.with_name(f'{path.name}.corrupt-{stamp}{suffix}'))": "takes a new name",
     "store/ledger/database.py: part.rename(target.with_name(target.name + suffix))": "takes a new name",
     "moving/workspace_move.py: old.rename(new)": "a folder, to where there is none",

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from memoryd.domain.documents import FileStat, RelativePath
 from memoryd.domain.syncplan import Known
 from memoryd.index.state import FileTable
@@ -47,7 +49,7 @@ def test_all_of_it_is_stale_when_forced() -> None:
 def test_indexed_file_takes_its_new_name() -> None:
     table = FileTable()
     table.put(A, known())
-    table.rename(A, B, known(2), is_same=True)
+    table.rename(A, B, known(2))
     assert table.indexed == {B: known(2)}
     assert not table.knows(A)
 
@@ -56,7 +58,7 @@ def test_file_that_was_left_out_is_forgotten_if_it_is_to_be_read_anew_under_its_
     for is_same in (True, False):
         table = FileTable()
         table.leave_out(A, known(), "it says so")
-        table.rename(A, B, known(), is_same=is_same)
+        table.rename(A, B, replace(known(), is_stale=not is_same))
         assert table.knows(B) is is_same
         assert not table.knows(A)
 
@@ -77,9 +79,9 @@ def test_what_is_held_is_said_before_other_reasons_and_forgotten_with_the_next_l
     table = FileTable()
     table.leave_out(A, known(), "it says so")
     table.hold(A, "nobody can say")
-    assert (table.held, table.reasons) == (1, {A: "nobody can say"})
+    assert (table.undecided, table.reasons) == (1, {A: "nobody can say"})
     table.release()
-    assert (table.held, table.reasons) == (0, {A: "it says so"})
+    assert (table.undecided, table.reasons) == (0, {A: "it says so"})
 
 
 def test_opened_index_says_what_is_indexed_and_nothing_else() -> None:

@@ -24,18 +24,20 @@ READING = Reading(LARGE, ReadStatus.CHANGED, chunks=(ENTRY,))
 class Desk:
     """A commit that goes on until it may end, and a look beside it that says what the test wants."""
 
-    def __init__(self, *, has_newcomers: bool = False, failure: Exception | None = None) -> None:
+    def __init__(self, *, has_other_work: bool = False, failure: Exception | None = None) -> None:
         self.triggers = ScanTriggers(Debounce(0.001, 0.002))
         self.triggers.begin()
         self.may_end = asyncio.Event()
         self.looks = 0
         self.is_looking = False
-        self._has_newcomers = has_newcomers
+        self._has_other_work = has_other_work
         self._failure = failure
 
     async def run(self, yields: int = 0) -> bool:
         with ThreadPoolExecutor(1) as executor:
-            notes = LargeNotes(executor=executor, triggers=self.triggers, commit=self._commit, has_newcomers=self._look)
+            notes = LargeNotes(
+                executor=executor, triggers=self.triggers, commit=self._commit, has_other_work=self._look
+            )
             async with asyncio.timeout(60):
                 return await notes.commit_interruptibly(READING, cut(yields))
 
@@ -49,11 +51,11 @@ class Desk:
     async def _look(self) -> bool:
         self.looks += 1
         self.is_looking = True
-        if not self._has_newcomers:
+        if not self._has_other_work:
             self.may_end.set()
         await asyncio.sleep(0.02)
         self.is_looking = False
-        return self._has_newcomers
+        return self._has_other_work
 
 
 def cut(yields: int) -> Cut:
@@ -70,7 +72,7 @@ async def test_commit_that_nobody_disturbs_looks_at_nothing() -> None:
 
 
 async def test_commit_is_put_off_for_newcomers_who_are_then_heard_of_again() -> None:
-    desk = Desk(has_newcomers=True)
+    desk = Desk(has_other_work=True)
     desk.triggers.hint()
     assert not await desk.run()
     ticket = desk.triggers.ticket
@@ -85,7 +87,7 @@ async def test_commit_goes_on_when_a_hint_meant_nothing() -> None:
 
 
 async def test_commit_that_was_put_off_often_enough_is_not_disturbed() -> None:
-    desk = Desk(has_newcomers=True)
+    desk = Desk(has_other_work=True)
     desk.triggers.demand()
     desk.may_end.set()
     assert await desk.run(yields=MAX_YIELDS)

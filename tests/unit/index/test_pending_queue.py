@@ -75,9 +75,9 @@ def test_file_that_cannot_be_read_waits_its_time(queue: PendingQueue) -> None:
     queue.hold(b"p1", "no permission", until=9)
     assert queue.why_waiting == "it is being written"
     assert queue.hold_ends_in(2) == 3
-    assert queue.held(4.9) == (b"p0", b"p1")
-    assert queue.held(5) == (b"p1",)
+    assert queue.waiting_files(4.9) == (b"p0", b"p1")
+    assert queue.waiting_files(5) == (b"p1",)
     assert queue.has_waiting
     assert queue.hold_ends_in(10) == 0.01, "never at once: the store was just asked without it"
-    assert queue.held(9) == ()
+    assert queue.waiting_files(9) == ()
     assert not queue.has_waiting

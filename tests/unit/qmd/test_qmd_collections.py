@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from memoryd.config.qmd import QmdPathSection
-from memoryd.qmd.collections import Collection, distinct, escaped, matches, sanitised
+from memoryd.qmd.collections import Collection, distinct, escape_glob, matches, sanitise_name
 
 NOTES = "{MEMORY,memory,SOUL}.md,{memory,bank}/**/*.{md,MD}"
 
@@ -15,7 +15,7 @@ NOTES = "{MEMORY,memory,SOUL}.md,{memory,bank}/**/*.{md,MD}"
     ("name", "clean"), [("Team Docs", "team-docs"), ("a/b c", "a-b-c"), ("--x--", "x"), ("日本", "collection")]
 )
 def test_names_are_made_harmless(name: str, clean: str) -> None:
-    assert sanitised(name) == clean
+    assert sanitise_name(name) == clean
 
 
 def test_equal_names_get_numbers_and_equal_folders_are_taken_once() -> None:
@@ -64,8 +64,8 @@ def test_equal_names_get_numbers_and_equal_folders_are_taken_once() -> None:
         ("./notes/*.md", "notes/a.md", True),
         ("\\*.md", "*.md", True),
         ("\\*.md", "a.md", False),
-        (escaped("a*[1]{x}.md"), "a*[1]{x}.md", True),
-        (escaped("a*.md"), "abc.md", False),
+        (escape_glob("a*[1]{x}.md"), "a*[1]{x}.md", True),
+        (escape_glob("a*.md"), "abc.md", False),
     ],
 )
 def test_globs_match_as_in_qmd(pattern: str, path: str, is_match: bool) -> None:

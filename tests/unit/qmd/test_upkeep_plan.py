@@ -13,8 +13,8 @@ RULES = MaintenanceRules(makes_vectors=True, interval=300, debounce=15, embed_in
 
 def settled() -> Schedule:
     """Return what is owed right after all of it was done."""
-    begun = first_schedule(RULES, NOW).update_begun(NOW).embed_begun()
-    return begun.embed_succeeded(NOW).succeeded()
+    begun = first_schedule(RULES, NOW).begin_update(NOW).begin_embed()
+    return begun.finish_embed(NOW).succeed()
 
 
 @pytest.mark.parametrize(
@@ -23,26 +23,26 @@ def settled() -> Schedule:
         pytest.param([], 0, 300, 3600, id="nothing"),
         pytest.param([], 299, 1, 3301, id="nearly the interval"),
         pytest.param([], 301, 0, 3299, id="the interval is over"),
-        pytest.param([Schedule.changed], 5, 10, 3595, id="a change within the debounce"),
-        pytest.param([Schedule.changed], 20, 0, 3580, id="a change after the debounce"),
-        pytest.param([Schedule.demanded], 0, 0, 3600, id="a demand"),
-        pytest.param([Schedule.changed, Schedule.demanded], 0, 0, 3600, id="both"),
-        pytest.param([lambda s: s.followed(embeds=False)], 0, 0, 3600, id="words"),
-        pytest.param([lambda s: s.followed(embeds=True)], 0, 0, 0, id="meaning"),
-        pytest.param([Schedule.vectors_lost], 0, 300, 0, id="vectors lost"),
-        pytest.param([Schedule.index_lost], 0, 0, 0, id="index lost"),
-        pytest.param([lambda s: s.embed_failed(NOW)], 0, 300, 5, id="embedding failed"),
-        pytest.param([lambda s: s.embed_failed(NOW).embed_failed(NOW)], 0, 300, 10, id="failed twice"),
+        pytest.param([Schedule.note_change], 5, 10, 3595, id="a change within the debounce"),
+        pytest.param([Schedule.note_change], 20, 0, 3580, id="a change after the debounce"),
+        pytest.param([Schedule.demand], 0, 0, 3600, id="a demand"),
+        pytest.param([Schedule.note_change, Schedule.demand], 0, 0, 3600, id="both"),
+        pytest.param([lambda s: s.follow(embeds=False)], 0, 0, 3600, id="words"),
+        pytest.param([lambda s: s.follow(embeds=True)], 0, 0, 0, id="meaning"),
+        pytest.param([Schedule.lose_vectors], 0, 300, 0, id="vectors lost"),
+        pytest.param([Schedule.lose_index], 0, 0, 0, id="index lost"),
+        pytest.param([lambda s: s.fail_embed(NOW)], 0, 300, 5, id="embedding failed"),
+        pytest.param([lambda s: s.fail_embed(NOW).fail_embed(NOW)], 0, 300, 10, id="failed twice"),
         pytest.param(
-            [lambda s: s.embed_failed(NOW).followed(embeds=True)],
+            [lambda s: s.fail_embed(NOW).follow(embeds=True)],
             0,
             0,
             0,
             id="asked",
         ),
-        pytest.param([Schedule.changed, lambda s: s.update_begun(NOW + 7)], 10, 297, 3590, id="begun"),
+        pytest.param([Schedule.note_change, lambda s: s.begin_update(NOW + 7)], 10, 297, 3590, id="begun"),
         pytest.param(
-            [lambda s: s.update_begun(NOW), Schedule.changed],
+            [lambda s: s.begin_update(NOW), Schedule.note_change],
             5,
             10,
             3595,
@@ -75,7 +75,7 @@ def test_waits_of_an_update_and_of_vectors(
     ],
 )
 def test_interval_of_zero_is_never(rules: MaintenanceRules, update: float, embed: float) -> None:
-    schedule = first_schedule(rules, NOW).update_begun(NOW).embed_begun().embed_succeeded(NOW).succeeded()
+    schedule = first_schedule(rules, NOW).begin_update(NOW).begin_embed().finish_embed(NOW).succeed()
     assert (schedule.update_in(NOW), schedule.embed_in(NOW)) == (update, embed)
 
 
@@ -96,41 +96,41 @@ def test_start_looks_for_the_program_and_may_put_off_the_first_update(
 
 def test_delay_at_the_start_ends_when_somebody_waits_for_an_update() -> None:
     first = first_schedule(MaintenanceRules(boot_delay=120), NOW)
-    assert first.demanded().changed().wait(NOW) == 120
-    assert first.followed(embeds=False).wait(NOW) == 0.0
+    assert first.demand().note_change().wait(NOW) == 120
+    assert first.follow(embeds=False).wait(NOW) == 0.0
 
 
 @pytest.mark.parametrize(("has_program", "seconds"), [(True, 1.0), (False, 60.0)])
 def test_pause_after_a_failure_holds_whatever_comes(has_program: bool, seconds: float) -> None:
-    failed = settled().failed(NOW, 0.0, has_program=has_program)
-    for schedule in (failed, failed.demanded(), failed.changed(), failed.followed(embeds=True), failed.index_lost()):
+    failed = settled().fail(NOW, 0.0, has_program=has_program)
+    for schedule in (failed, failed.demand(), failed.note_change(), failed.follow(embeds=True), failed.lose_index()):
         assert schedule.wait(NOW) == seconds
     assert failed.wait(NOW + seconds) <= 0, "what failed is tried again, though nothing is owed"
-    assert failed.succeeded().pause_until is None
+    assert failed.succeed().pause_until is None
 
 
 def test_pause_grows_with_each_failure_and_starts_anew_after_a_success() -> None:
     schedule, pauses = settled(), []
     for _ in range(4):
-        schedule = schedule.failed(NOW, 0.0, has_program=True)
+        schedule = schedule.fail(NOW, 0.0, has_program=True)
         pauses.append(schedule.wait(NOW))
     assert pauses == [1, 2, 4, 8]
-    again = schedule.succeeded().failed(NOW + 100, 0.0, has_program=True)
+    again = schedule.succeed().fail(NOW + 100, 0.0, has_program=True)
     assert again.wait(NOW + 100) == 1
 
 
 def test_vectors_that_cannot_be_made_are_tried_at_least_every_hour() -> None:
     schedule = settled()
     for _ in range(40):
-        schedule = schedule.embed_failed(NOW)
+        schedule = schedule.fail_embed(NOW)
     assert schedule.embed_in(NOW) == EMBED_RETRY[1]
-    assert schedule.embed_succeeded(NOW).embed_in(NOW) == 3600
+    assert schedule.finish_embed(NOW).embed_in(NOW) == 3600
 
 
 @pytest.mark.parametrize("owes_update", [False, True])
 def test_vectors_are_made_again_after_an_update_that_is_still_owed(owes_update: bool) -> None:
-    asked = settled().followed(embeds=True).update_begun(NOW)
-    begun = (asked.demanded() if owes_update else asked).embed_begun().embed_succeeded(NOW)
+    asked = settled().follow(embeds=True).begin_update(NOW)
+    begun = (asked.demand() if owes_update else asked).begin_embed().finish_embed(NOW)
     assert (begun.embed_in(NOW) <= 0) == owes_update
 
 

@@ -12,7 +12,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import TermStatistics, idf
 from memoryd.domain.ranking.fusion import Evidence, LexicalMatches, Noise, VectorMatches, Weights, relative
 from memoryd.search.hits import Hit
-from memoryd.search.ranking import PairReading, Ranked, SearchSettings, Selected, ranked, reordered, select
+from memoryd.search.ranking import PairReading, Ranked, SearchSettings, Selected, ranked, reorder, select
 from memoryd.store.index.passages import ChunkRow
 
 NOW = datetime(2026, 10, 30, tzinfo=UTC)
@@ -74,7 +74,7 @@ def test_case_is_as_it_is_said_to_be() -> None:
 def test_those_that_were_read_share_their_places_and_scores(order: list[int], count: int) -> None:
     plain = ranking()
     first = [*plain.telling, *plain.noise][:count]
-    after = reordered(plain, read_in([chunk for chunk in order if chunk in first]))
+    after = reorder(plain, read_in([chunk for chunk in order if chunk in first]))
     for before, group in ((plain.telling, after.telling), (plain.noise, after.noise)):
         read = [chunk for chunk in group if chunk in first]
         assert sorted(group) == sorted(before)
@@ -88,13 +88,13 @@ def test_those_that_were_read_share_their_places_and_scores(order: list[int], co
 
 def test_reading_in_the_order_that_they_have_changes_nothing() -> None:
     plain = ranking()
-    after = reordered(plain, read_in([*plain.telling, *plain.noise]))
+    after = reorder(plain, read_in([*plain.telling, *plain.noise]))
     assert (after.telling, after.noise) == (plain.telling, plain.noise)
     assert {chunk: one.score for chunk, one in after.readings.items()} == plain.base_scores
 
 
 def test_order_is_that_of_the_reading_and_says_so() -> None:
-    selected = chosen(reordered(ranking(), read_in([3, 1, 0, 2])))
+    selected = chosen(reorder(ranking(), read_in([3, 1, 0, 2])))
     assert numbers(selected.hits) == [3, 1, 0, 2, 4, 5]
     scores = [hit.score for hit in selected.hits]
     assert scores == sorted(scores, reverse=True)
@@ -116,19 +116,19 @@ def test_equal_scores_stand_as_they_were_read() -> None:
         plain.statistics,
         plain.floors,
     )
-    assert numbers(chosen(reordered(alike, read_in([5, 2, 7, 0]))).hits)[:4] == [5, 2, 7, 0]
+    assert numbers(chosen(reorder(alike, read_in([5, 2, 7, 0]))).hits)[:4] == [5, 2, 7, 0]
 
 
 def test_literal_hit_among_the_best_keeps_a_place() -> None:
     """Chunks that hold no word fill the answer but for the best of those that do, which was first before."""
     order = [8, 9, 10, 11, *range(1, WORDS), 0]
-    selected = chosen(reordered(ranking(), read_in(order)))
+    selected = chosen(reorder(ranking(), read_in(order)))
     assert numbers(selected.hits)[0] == 8
     assert 0 in numbers(selected.hits)
 
 
 def test_noise_is_moved_among_noise_alone() -> None:
-    after = reordered(ranking(), read_in([15, 14, 13, 12, *range(12)]))
+    after = reorder(ranking(), read_in([15, 14, 13, 12, *range(12)]))
     assert after.noise == [15, 14, 13, 12]
     assert after.telling == list(range(12))
 
@@ -138,14 +138,14 @@ def test_least_score_is_held_against_the_base_score() -> None:
     plain = ranking(min_score=0.25)
     left_in = [*plain.telling, *plain.noise]
     assert plain.refused
-    after = reordered(plain, read_in(left_in[::-1]))
+    after = reorder(plain, read_in(left_in[::-1]))
     settings = SearchSettings(HybridSection())
     selected = select(hits_of(after), 20, settings=settings, min_score=0.25, floors=after.floors, now=NOW)
     assert sorted(numbers(selected.hits)) == sorted(left_in)
 
 
 def test_age_weighs_on_the_score_that_the_reading_gave() -> None:
-    after = reordered(ranking(), read_in([2, 1, 0]))
+    after = reorder(ranking(), read_in([2, 1, 0]))
     fresh = chosen(after, DECAY)
     assert numbers(fresh.hits)[:3] == [2, 1, 0]
     aged = chosen(after, DECAY, dates={2: "2026-07-30"})
@@ -155,7 +155,7 @@ def test_age_weighs_on_the_score_that_the_reading_gave() -> None:
 
 
 def test_copies_fold_into_one() -> None:
-    after = reordered(ranking(), read_in([4, 0]))
+    after = reorder(ranking(), read_in([4, 0]))
     settings = SearchSettings(HybridSection())
     hits = hits_of(after, text="the lease of the oak is in the drawer")
     selected = select(hits, LIMIT, settings=settings, floors=after.floors, now=NOW)

@@ -7,7 +7,7 @@ from memoryd.domain.documents import RelativePath, Source
 from memoryd.domain.ranking.calibration import Thresholds, Verdict, idf
 from memoryd.domain.ranking.fusion import Noise
 from memoryd.search.hits import Hit, best_verdict
-from memoryd.search.protocol import judged, why_no_better
+from memoryd.search.protocol import why_no_better, with_verdicts
 from memoryd.store.index.passages import ChunkRow
 
 IDF = idf(100, {"lease": 2, "birch": 8, "oak": 40, "day": 60})
@@ -66,9 +66,9 @@ def test_answer_is_worth_what_its_best_hit_is() -> None:
 
 
 def test_where_nobody_judges_a_word_in_the_first_hits_answers() -> None:
-    given = judged([HIT, WORD, HIT, WORD, replace(WORD, verdict=Verdict.NONE)], leading=3)
+    given = with_verdicts([HIT, WORD, HIT, WORD, replace(WORD, verdict=Verdict.NONE)], leading=3)
     assert [hit.verdict for hit in given] == ["weak", "answerable", "weak", "weak", "none"]
-    assert [hit.verdict for hit in judged([WORD, HIT], leading=0)] == ["weak", "weak"]
+    assert [hit.verdict for hit in with_verdicts([WORD, HIT], leading=0)] == ["weak", "weak"]
 
 
 def test_reason_fits_the_verdict() -> None:
