@@ -130,7 +130,7 @@ _NAMES: "Final" = {"session": "session_id", "answer": "last_assistant_message", 
 
 
 def is_here(host: Host) -> bool:
-    """Tell whether a host seems to be on this machine: its program, or the folder of its settings."""
+    """Return whether a host seems to be on this machine: its program, or the folder of its settings."""
     import os
     import shutil
 

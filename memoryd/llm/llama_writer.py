@@ -182,7 +182,7 @@ def _decode(text: bytearray) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Tell whether this is a whole JSON text, after which a model may go on with blanks."""
+    """Return whether this is a whole JSON text, after which a model may go on with blanks."""
     with suppress(ValueError):
         json.loads(text)
         return True

@@ -311,7 +311,7 @@ class RemoteWriting:
         return recorded_name(PROVIDER, self.settings.model, self.settings.access.destination)
 
     async def run(self) -> None:
-        """Tell whether there is a key, and close the connections at the end."""
+        """Return whether there is a key, and close the connections at the end."""
         try:
             with suppress(TextModelUnavailable):
                 await self._endpoint()

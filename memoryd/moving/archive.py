@@ -290,7 +290,7 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
 
 
 def belongs_in_backup(path: str) -> bool:
-    """Tell whether a path below a workspace, with `/`, is a note, a conversation, or what is forgotten or golden."""
+    """Return whether a path below a workspace, with `/`, is a note, a conversation, or what is forgotten or golden."""
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or any(part.startswith(".") for part in parts[1:]):
         return False
@@ -302,20 +302,20 @@ def belongs_in_backup(path: str) -> bool:
 
 
 def is_conversation_file(path: str) -> bool:
-    """Tell whether a file of a workspace is a conversation, or the chosen topics."""
+    """Return whether a file of a workspace is a conversation, or the chosen topics."""
     return path == "memory/topics.txt" or is_session_file(path)
 
 
 def is_session_file(path: str) -> bool:
-    """Tell whether a file of a workspace holds a conversation, also one that was put away."""
+    """Return whether a file of a workspace holds a conversation, also one that was put away."""
     return _SESSION.match(path) is not None
 
 
 def is_note_file(path: str) -> bool:
-    """Tell whether a file of a workspace is a note, or the rules of which are private."""
+    """Return whether a file of a workspace is a note, or the rules of which are private."""
     return _NOTE.match(path) is not None
 
 
 def is_ledger(name: str) -> bool:
-    """Tell whether what has this name in a backup is a ledger, and no key of one."""
+    """Return whether what has this name in a backup is a ledger, and no key of one."""
     return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")

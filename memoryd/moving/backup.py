@@ -423,7 +423,7 @@ def _join_forgotten(present: Path, new: Path) -> None:
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
-    """Tell whether both can be read and have the same bytes."""
+    """Return whether both can be read and have the same bytes."""
     try:
         return filecmp.cmp(one, other, shallow=False)
     except OSError:

@@ -81,7 +81,7 @@ class Replacement(Struct):
         return self.folder / str(self._wanted[target])
 
     def has(self, target: Path) -> bool:
-        """Tell whether a path gets a new file."""
+        """Return whether a path gets a new file."""
         return self._wanted.get(target) is not None
 
     def remove(self, target: Path) -> None:

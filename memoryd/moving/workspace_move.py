@@ -220,7 +220,7 @@ def _differences(one: Path, other: Path) -> Iterator[Path]:
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Tell whether two are the same link, or regular files with the same bytes; nothing else is opened."""
+    """Return whether two are the same link, or regular files with the same bytes; nothing else is opened."""
     if one.is_symlink() or other.is_symlink():
         return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
     return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)

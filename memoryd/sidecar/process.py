@@ -106,7 +106,7 @@ def _short_leash() -> tuple[str, ...]:
 
 
 def _is_native(program: str) -> bool:
-    """Tell whether a file is a program for this machine, by the head that it shares with Python's."""
+    """Return whether a file is a program for this machine, by the head that it shares with Python's."""
     heads = []
     for path in (sys.executable, program):
         try:

@@ -272,7 +272,7 @@ class PostgresCarrier:
             theirs = wanted
 
     async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
-        """Tell whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
+        """Return whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
         try:
             row = await (await server.execute(STATUS, (transaction,))).fetchone()
         except psycopg.errors.InvalidParameterValue:

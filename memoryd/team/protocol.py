@@ -80,7 +80,7 @@ class TeamPlace(Struct, frozen=True, kw_only=True):
     """Where it is shown what the team shares."""
 
     def is_mine(self, path: str) -> bool:
-        """Tell whether a path is one of one's own files."""
+        """Return whether a path is one of one's own files."""
         place = shared_file(path)
         return place is not None and place.person == self.person
 

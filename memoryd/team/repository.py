@@ -115,7 +115,7 @@ class TeamRepository:
         await self._git.run("update-ref", ref, commit)
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
-        """Tell whether one commit leads to the other, or is it."""
+        """Return whether one commit leads to the other, or is it."""
         return await self._git.answer("merge-base", "--is-ancestor", older, newer) is not None
 
     async def merge_base(self, one: str, other: str) -> str | None:

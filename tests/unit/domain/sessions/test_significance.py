@@ -113,7 +113,7 @@ def test_uniqueness_is_how_specific_an_answer_is_less_what_another_one_says() ->
     ],
 )  # fmt: skip
 def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign]) -> None:
-    assert set(answer_signs(question, answer).found) == found
+    assert set(answer_signs(question, answer).by_sign) == found
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign])
 )
 def test_generic_text_has_no_signs(question: str, answer: str) -> None:
     found = answer_signs(question, answer)
-    assert set(found.found) <= {Sign.OWN}
+    assert set(found.by_sign) <= {Sign.OWN}
     assert (uniqueness(found, ("any",), []), user_action(found)) == (0, 0)
 
 
