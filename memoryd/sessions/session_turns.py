@@ -167,7 +167,7 @@ class SessionTurns(Struct, frozen=True):
         )
 
     def newest_session(self, key: str | None, agent: str) -> SessionId | None:
-        """Return the newest session of an agent with a session key, or with any if `key` is None; None if there is none."""
+        """Return the newest session of an agent with a session key (None: any key), or None if there is none."""
         newest = self.sessions.known.newest(agent, key)
         return newest.head.id if newest else None
 

@@ -1,7 +1,8 @@
 """Export the transcripts of one agent as a folder of Markdown for qmd: one round before each of its updates.
 
 An export is written again only if its transcript has grown. It is deleted when the transcript is deleted, too old,
-forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never changed.
+forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never changed; of those
+with the name of an export only the first and the last line are read.
 """
 
 import contextlib
@@ -298,8 +299,7 @@ class SessionExports:
     def transcript_of(self, name: str) -> str | None:
         """Return the displayed name of the transcript of an export; None if the file is no export."""
         exported = self._exported.get(name)
-        has_export = self.folder is not None and exported is not None and exported.written is not None
-        return exported.transcript if exported is not None and has_export else None
+        return None if self.folder is None or exported is None or exported.written is None else exported.transcript
 
     def withhold(self, transcript: str) -> None:
         """Delete the export of a transcript at once, and make none again as long as this process lives.

@@ -93,7 +93,7 @@ class AgentTranscripts(Struct, frozen=True):
     """Version of the withheld conversations; changes with them."""
 
 
-class FoundTranscripts(Struct, frozen=True):
+class ListedTranscripts(Struct, frozen=True):
     """The transcripts of a folder by file name, in order, and similar files that are not read.
 
     Sessions of timers and dreams are left out, as no person speaks in them.
@@ -135,7 +135,7 @@ class TranscriptFolders(Struct, eq=False):
         broken = {folder.path: folder.problem for folder in seen if folder.problem}
         optional = {folder.path for folder in self.folders if folder.is_optional}
         for complete in self._missing.keys() - broken.keys():
-            del self._missing[complete]
+            self._missing.pop(complete, None)
         lost = frozenset(filter(self._keeps_transcripts, broken))
         troubles = [f"{path}: {why}" for path, why in broken.items() if path not in optional or path.exists()]
         return FolderListing(seen, transcripts, skipped, lost, troubles, twins)
@@ -173,7 +173,7 @@ def folder_of(state: str) -> Path | None:
     return Path(state.partition(" ")[2]) if state else None
 
 
-def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTranscripts:
+def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> ListedTranscripts:
     """Return the transcripts directly in a folder; its subfolders belong to other projects.
 
     Blocks, so run it in a thread. Raises nothing: for a missing or unreadable folder it returns a `problem`.
@@ -192,9 +192,9 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTr
                 with suppress(FileNotFoundError):
                     files[entry.name] = file_stat(entry.stat(follow_symlinks=False))
     except OSError as exc:
-        return FoundTranscripts({}, problem=exc.strerror or str(exc))
+        return ListedTranscripts({}, problem=exc.strerror or str(exc))
     problem = f"has more than {max_entries:,} entries" if len(listed) > max_entries else ""
-    return FoundTranscripts(files, tuple(skipped), problem)
+    return ListedTranscripts(files, tuple(skipped), problem)
 
 
 def _generated(folder: Path) -> frozenset[str]:
@@ -207,7 +207,7 @@ def _generated(folder: Path) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
-    """Return the generated sessions of a list. Cached by its status: a list may have megabytes, and each scan needs it."""
+    """Return the generated sessions of a list. Cached by status: a list may have megabytes, and each scan needs it."""
     try:
         content = read_snapshot(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
         return generated_sessions(json.loads(content.data))
