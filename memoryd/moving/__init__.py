@@ -1,1 +1,1 @@
-"""What no note says goes elsewhere: backup and restore, and a workspace that moves. Works on files that lie still."""
+"""Backup and restore, and moving a workspace. Works only while no daemon changes the files."""

@@ -166,7 +166,7 @@ class Reranking(LocalModel[RankingWorker]):
         )
 
     async def rank(self, question: str, texts: Sequence[str], seconds: float) -> Ranking:
-        """Rank the texts by how well they answer the question, within `seconds`; texts with equal scores keep their order.
+        """Rank the texts by how well they answer the question, within `seconds`. Equal scores keep their order.
 
         A model that is not loaded yet continues to load for the next question.
         """

@@ -94,7 +94,7 @@ def allowed_environment(environment: Mapping[str, str], also: Iterable[str] = ()
 
 @cache
 def _short_leash() -> tuple[str, ...]:
-    """Return the command that replaces `leash.py`, with the same arguments; empty if util-linux is missing or too old."""
+    """Return the command that replaces `leash.py`, with the same arguments; empty without a recent util-linux."""
     if sys.platform != "linux" or (setpriv := shutil.which("setpriv", path=os.defpath)) is None:
         return ()
     leash = (setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _CHECKED)

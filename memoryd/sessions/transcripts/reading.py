@@ -60,7 +60,7 @@ _TRIES = 3
 
 
 class Beginning(Struct, frozen=True):
-    """The size of the beginning of a transcript, and keyed hashes of its head and, if it is longer, of all its bytes."""
+    """The size of a transcript's beginning, and keyed hashes of its head and, if it is longer, of all its bytes."""
 
     size: int = 0
     digests: bytes = b""
