@@ -115,8 +115,7 @@ class Host:
     has_transcript: bool = False
     """Its transcripts can be read for texts that its events leave out."""
     mcp: "tuple[str, str, str] | None" = None
-    """The user's and the project's file that declare MCP servers, like `settings` and `project`, and the key in them.
-    """
+    """The user's and the project's file that declare MCP servers, like `settings` and `project`, and their key."""
     skills: str = "skills"
     """The folder of the user's skills: below `folder`, or below the home folder if it begins with `~/`."""
     instructions: str = "AGENTS.md"

@@ -229,7 +229,7 @@ def _header(name: str, size: int) -> tarfile.TarInfo:
 
 
 def _headers(path: Path, tar: tarfile.TarFile) -> dict[str, tarfile.TarInfo]:
-    """Return the members by name. Raises InvalidRequest for links, devices and folders, which our backups never have."""
+    """Return the members by name. Raises InvalidRequest for links, devices and folders, which no backup of ours has."""
     headers: dict[str, tarfile.TarInfo] = {}
     for header in tar:
         if header.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or header.sparse is not None:

@@ -81,7 +81,7 @@ class ShownFiles(Struct, frozen=True):
 
     files: Mapping[str, ShownFile] = {}
     withheld: tuple[str, ...] = ()
-    is_whole: bool = True
+    is_complete: bool = True
     """Whether no file is waiting until its authors are known."""
 
 
@@ -259,7 +259,7 @@ def _shown_text(data: bytes, place: SharedPath, foreign: Collection[int]) -> tup
 
 
 def withheld_sentences(withheld: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a sentence for each file that is not shown, or not completely: the first ones, and the number of others."""
+    """Return a sentence for each file that is not completely shown, up to `MAX_REPORTED`, and the number of others."""
     sentences = [f"{path.encode('utf-8', 'replace').decode()!r}: {why}" for path, why in sorted(withheld.items())]
     more = len(sentences) - MAX_REPORTED
     return (*sentences[:MAX_REPORTED], *([f"{more:,} more files are not shown, or not whole"] if more > 0 else ()))

@@ -1,4 +1,4 @@
-"""The person's own files of a team on a server, stored on this machine in two versions: current, and last on the server.
+"""The person's own files of a team on a server, stored here in two versions: current, and last on the server.
 
 With both, changes that a person makes on two machines are merged, and a server restored from an older backup is
 recognised. What an exchange is about to change is stored first. If the exchange is interrupted, the number of its

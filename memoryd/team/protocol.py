@@ -49,7 +49,7 @@ class CarrierHealth(Struct, frozen=True, kw_only=True):
     """Why the remote refuses what is sent; empty if it does not."""
     withheld: tuple[str, ...] = ()
     """A sentence for each file of others that is not shown."""
-    is_whole: bool = True
+    is_complete: bool = True
     """Whether all fetched files are shown or withheld, and none is waiting."""
     broken: str = ""
     """Any other reason why the carrier does not work."""

@@ -54,7 +54,7 @@ class RawTurn(Struct, frozen=True):
 
 
 class MadeTurn(Struct, frozen=True):
-    """A turn to be stored, and its redacted answer if the turn does not keep it; that is stored elsewhere for a time."""
+    """A turn to be stored, and its redacted answer if the turn does not keep it; that answer is stored elsewhere."""
 
     turn: Turn
     dropped_answer: str | None

@@ -67,8 +67,7 @@ class TurnMatch(Struct, frozen=True):
 
 
 SimilarTurns = Mapping[SessionId, Mapping[int, float]]
-"""Similarity of meaning to a message by session and turn number: 0 to 1 above the noise. Missing turns are not similar.
-"""
+"""Similarity of meaning to a message, 0 to 1 above the noise, by session and turn number; other turns are not similar."""
 
 BUDGET = 1200
 """Default size of a sequence in tokens."""

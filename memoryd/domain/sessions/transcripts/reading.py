@@ -141,8 +141,7 @@ class TranscriptState(StrEnum):
     GROWN = "grown"
     """`lines` follow the lines that were read before."""
     REWRITTEN = "rewritten"
-    """The lines that were read have changed: `lines` are the first ones, and all data of the transcript is discarded.
-    """
+    """The lines that were read have changed: `lines` are the first ones, and the transcript's data is discarded."""
     MISSING = "gone"
     """The file is missing, but its folder exists: its data is discarded."""
     UNKNOWN = "unknown format"
