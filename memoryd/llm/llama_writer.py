@@ -10,7 +10,7 @@ import ctypes
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,12 @@ class ChatForm:
 def _fill_template(template: str, *, bos: str, eos: str) -> str:
     """Fill in the template with a system and a user message, or with a user message only if it allows no other."""
     failure = ""
-    for messages in _conversations():
+    conversations = (
+        [{"role": "system", "content": TASK}, {"role": "user", "content": DATA}],
+        # some model families have no system role
+        [{"role": "user", "content": f"{TASK}\n\n{DATA}"}],
+    )
+    for messages in conversations:
         try:
             # imported here: slow to load, and only available with llama-cpp-python
             from llama_cpp.llama_chat_format import Jinja2ChatFormatter
@@ -88,12 +93,6 @@ def _fill_template(template: str, *, bos: str, eos: str) -> str:
         if TASK in text and DATA in text:
             return text
     raise LoadError(f"its chat template cannot be filled in ({failure or 'it leaves the message out'})")
-
-
-def _conversations() -> Iterator[list[dict[str, str]]]:
-    yield [{"role": "system", "content": TASK}, {"role": "user", "content": DATA}]
-    # some model families have no system role
-    yield [{"role": "user", "content": f"{TASK}\n\n{DATA}"}]
 
 
 class WritingModel:

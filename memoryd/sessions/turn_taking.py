@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat, SessionId
 from memoryd.domain.sessions.making_turns import ReadingState, TakenTurns, TranscriptPlace, TranscriptTurn, read_turns
-from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
+from memoryd.domain.sessions.transcripts.reading import READ_STATES, START, ReadOn, Tail, TranscriptState
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.qa_store import QaStore
@@ -36,7 +36,6 @@ _MAX_BUFFERS = 64
 _MAX_BEGUN = 8
 """The number of partly read transcripts that are read alternately."""
 _MAX_SHOWN = 3
-_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 Result = TypeVar("Result")
 HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
 """Stores an answer for a while that is not kept with its turn."""
@@ -173,7 +172,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         step = await asyncio.to_thread(
             read_on, transcript.path, buffer.tail, format=transcript.format, max_bytes=STEP_BYTES
         )
-        if step.state not in _READ:
+        if step.state not in READ_STATES:
             if step.problem:
                 self.problems[transcript.name] = step.problem
             if step.state not in (TranscriptState.UNREADABLE, TranscriptState.MISSING):

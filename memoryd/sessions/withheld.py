@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import hmac
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -76,20 +76,20 @@ class WithheldConversations(Struct, eq=False):
 
     def withholds_path(self, path: RelativePath) -> bool:
         """Return whether a conversation is withheld by its path. Raises StoreUnavailable."""
-        known = self._all()
-        is_here = (WithheldKind.TRANSCRIPT, path) in known or (WithheldKind.PENDING, path) in known
-        return is_here or (self.before is not None and self.before.withholds_path(path))
+        kinds = (WithheldKind.TRANSCRIPT, WithheldKind.PENDING)
+        return any((kind, path) in ledger._all() for ledger in self._ledgers() for kind in kinds)
 
     def forgotten_transcript_in(self, file: Path, *, other_than: str = "") -> WithheldName | None:
         """Return the forgotten transcript whose content this file begins with, unless its name is `other_than`.
 
         Blocks; raises OSError, StoreUnavailable.
         """
-        for entry in self._all().values():
-            is_candidate = entry.is_forgotten and entry.head_bytes and entry.name != other_than
-            if is_candidate and self._is_beginning(file, entry):
-                return entry
-        return None if self.before is None else self.before.forgotten_transcript_in(file, other_than=other_than)
+        for ledger in self._ledgers():
+            for entry in ledger._all().values():
+                is_candidate = entry.is_forgotten and entry.head_bytes and entry.name != other_than
+                if is_candidate and ledger._is_beginning(file, entry):
+                    return entry
+        return None
 
     def withholds(self, path: RelativePath, file: Path | None) -> bool:
         """Return whether a transcript is withheld by its path or by the content of its file; True if in doubt.
@@ -104,7 +104,7 @@ class WithheldConversations(Struct, eq=False):
 
     def begins_with(self, file: Path, entry: WithheldName) -> bool:
         """Return whether a file begins with the content of a forgotten transcript. Blocks; raises OSError."""
-        return self._is_beginning(file, entry) or (self.before is not None and self.before.begins_with(file, entry))
+        return any(ledger._is_beginning(file, entry) for ledger in self._ledgers())
 
     def withheld_transcripts(self) -> list[WithheldName]:
         """Return all transcripts that are withheld by name."""
@@ -112,7 +112,7 @@ class WithheldConversations(Struct, eq=False):
 
     def has_key(self, key: str) -> bool:
         """Return whether messages of a session key are not to be remembered. Raises StoreUnavailable."""
-        return bool(self._marks_of(key)) or (self.before is not None and self.before.has_key(key))
+        return any(ledger._marks_of(key) for ledger in self._ledgers())
 
     async def withholds_key(self, key: str) -> bool:
         """Read the ledger if needed, and return `has_key`. Raises StoreUnavailable."""
@@ -233,6 +233,12 @@ class WithheldConversations(Struct, eq=False):
         if self._known is None:
             raise StoreUnavailable(self.trouble or "it is not known yet which conversations are not to be remembered")
         return self._known
+
+    def _ledgers(self) -> Iterator["WithheldConversations"]:
+        """Yield this object and those of the previous ledgers."""
+        yield self
+        if self.before is not None:
+            yield from self.before._ledgers()
 
     def _of_kind(self, kind: WithheldKind) -> list[WithheldName]:
         before = [] if self.before is None else self.before._of_kind(kind)

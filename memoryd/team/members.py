@@ -344,7 +344,7 @@ class ListedFile(NamedTuple):
 
 
 async def query_rows(server: psycopg.AsyncConnection, query: str, values: tuple[object, ...], kind: type[T]) -> list[T]:
-    """Return the rows of a query as `kind`. Raises SidecarError for rows of another shape: the server is not trusted."""
+    """Return the rows of a query as `kind`. Raises SidecarError for rows of another shape: a server is not trusted."""
     rows = await (await server.execute(query, values)).fetchall()
     try:
         return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]  # a list type made at run time

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
 
 from msgspec import Struct
 
@@ -25,7 +24,6 @@ BRANCH = "refs/heads/main"
 LOCAL = "refs/memoryd/local"
 BASE = "refs/memoryd/base"
 REMOTE = "refs/memoryd/remote"
-Value = TypeVar("Value")
 NETWORK_SECONDS = 60.0
 """Time limit of git for a fetch or a push."""
 REGULAR = "100644"
@@ -66,13 +64,10 @@ class TeamRepository:
     def __init__(self, folder: Path, *, is_own: bool) -> None:
         self._folder = folder
         self._is_own = is_own
-        self._git = Git(self._git_dir(), self.clear_locks)
+        inner = folder / ".git"
+        self._git = Git(inner if not is_own and inner.exists() else folder, self.clear_locks)
         self._trees: dict[str, Mapping[str, TreeFile]] = {}
         self._folders: dict[tuple[str, str, int], Mapping[str, TreeFile]] = {}
-
-    def _git_dir(self) -> Path:
-        inner = self._folder / ".git"
-        return inner if not self._is_own and inner.exists() else self._folder
 
     async def open(self) -> None:
         """Create our own repository if it is missing. Raises SidecarError if git or the checkout cannot be used."""
@@ -180,8 +175,9 @@ class TeamRepository:
         Only the folders of these files are read from the parent, since other folders may be of any size.
         """
         changes = dict[str, str | None](dict.fromkeys(remove))
-        for part in _in_parts(list(put.items())):
-            changes |= await self._write_blobs(part)
+        files = list(put.items())
+        for at in range(0, len(files), _BATCH):
+            changes |= await self._write_blobs(files[at : at + _BATCH])
         before = None
         if parent is not None:
             before = (await self._git.run("rev-parse", f"{parent}^{{tree}}")).decode().strip()
@@ -189,7 +185,9 @@ class TeamRepository:
         if tree == before:
             return None
         parents = () if parent is None else ("-p", parent)
-        commit = await self._git.run("commit-tree", tree, *parents, *await self._signing(), "-m", message)
+        is_signed = await self._git.answer("config", "--type=bool", "--get", "commit.gpgSign") == "true"
+        sign = ("-S",) if is_signed else ()
+        commit = await self._git.run("commit-tree", tree, *parents, *sign, "-m", message)
         return commit.decode().strip()
 
     async def _tree_with(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
@@ -321,9 +319,6 @@ class TeamRepository:
                 commit_now = words[0].decode()
         return lines
 
-    async def _signing(self) -> tuple[str, ...]:
-        return ("-S",) if await self._git.answer("config", "--type=bool", "--get", "commit.gpgSign") == "true" else ()
-
 
 Touches = Mapping[str, Mapping[str, str]]
 """For each file the addresses of those who touched it, newest first, each with the blob that they left last."""
@@ -371,7 +366,3 @@ def _entries(tree: bytes, id_bytes: int) -> dict[str, tuple[str, str]]:
         at = end + 1 + id_bytes
         entries[os.fsdecode(name)] = (mode.decode(), tree[end + 1 : at].hex())
     return entries
-
-
-def _in_parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    return (values[at : at + _BATCH] for at in range(0, len(values), _BATCH))

@@ -67,7 +67,7 @@ class TurnMatch(Struct, frozen=True):
 
 
 SimilarTurns = Mapping[SessionId, Mapping[int, float]]
-"""Similarity of meaning to a message, 0 to 1 above the noise, by session and turn number; other turns are not similar."""
+"""Similarity of meaning to a message by session and turn number: 0 to 1 above the noise. Other turns have none."""
 
 BUDGET = 1200
 """Default size of a sequence in tokens."""
@@ -311,7 +311,10 @@ class IndexedTurns:
         names = self._likely(alone)
         if always in self._at and always not in names and alone[self._at[always]].any():
             names.append(always)
-        runs = [(name, self._run(name, worth, rest, alone, run)) for name in names]
+        runs = list[tuple[SessionId, BestRun]]()
+        for name in names:
+            at, words = self._at[name], [turn.tokens for turn in self._turns[name]]
+            runs.append((name, best_run(words, worth, rest[at], alone[at], run)))
         runs.sort(key=self._order, reverse=True)
         return [
             _turn_match(keys, name, self._turns[name], best, near.get(name, {}))
@@ -358,12 +361,6 @@ class IndexedTurns:
         for word, share in worth.items():
             alone[np.array(self._by_word[word])] += share
         return rest, alone
-
-    def _run(
-        self, session: SessionId, worth: Mapping[str, float], rest: FloatArray, alone: FloatArray, run: int
-    ) -> BestRun:
-        at = self._at[session]
-        return best_run([turn.tokens for turn in self._turns[session]], worth, rest[at], alone[at], run)
 
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
         if (value := hash_value(question_hash)) is None:

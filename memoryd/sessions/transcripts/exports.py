@@ -27,7 +27,7 @@ from memoryd.domain.sessions.conversation_parts import (
     heading,
     is_export,
 )
-from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.reading import READ_STATES, ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.files.reading import TornReadError, file_stat
 from memoryd.files.writing import FileChangedError, make_private_folder, remove_drafts, streamed_file, write_private
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
@@ -36,7 +36,6 @@ from memoryd.sessions.transcripts.reading import read_on
 log = structlog.get_logger(__name__)
 
 STEP_BYTES = 1 << 20
-_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 ROUND_BYTES = 32 << 20
 """Most bytes of transcripts read in one round. Then qmd updates, and the rest follows in the next round."""
 _DAY_NS = 86_400_000_000_000
@@ -174,7 +173,7 @@ def _export_step(
     problem = f"{transcript.name}: {first.problem}" if first.problem else ""
     if first.state is TranscriptState.UNREADABLE:
         return ExportStep(known, problem=problem)
-    if first.state not in _READ:
+    if first.state not in READ_STATES:
         # an unknown format: remember the tail, so that it is not read again before it changes
         return ExportStep(Exported(transcript.name, written_tail(first.tail)) if problem else None, problem=problem)
     if first.state is TranscriptState.REWRITTEN:

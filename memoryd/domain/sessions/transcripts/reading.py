@@ -152,6 +152,10 @@ class TranscriptState(StrEnum):
     """It cannot be read now, for the reason in `problem`; its data stays."""
 
 
+READ_STATES = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+"""States in which the transcript was read."""
+
+
 class CountedLine(StrEnum):
     """Counters of a step in addition to the reasons of `LeftOut`."""
 
