@@ -220,7 +220,7 @@ _ROWS: "Final" = (
         mcp=("settings.json", ".gemini/settings.json", "mcpServers"),
         instructions="GEMINI.md",
         cannot=(
-            "A command that ends with another exit code than 0 is no error of a tool there, so nothing is told then.",
+            "A command that ends with another exit code than 0 is no error of a tool there, so nothing is sent then.",
         ),
     ),
     Host(
@@ -318,7 +318,7 @@ _ROWS: "Final" = (
         has_keys=True,
         cannot=(
             "It has no command hooks: a plugin of ours runs the same command.",
-            "After a failed tool a plugin can only look on, so nothing is told then.",
+            "After a failed tool a plugin can only observe, so nothing is sent then.",
         ),
         then=(
             "Answers are kept after: openclaw config set plugins.entries.memoryd.hooks.allowConversationAccess true",

@@ -98,7 +98,7 @@ class Turns:
         self._waiting = 0
 
     @asynccontextmanager
-    async def one(self, deadline: float) -> AsyncIterator[None]:
+    async def take(self, deadline: float) -> AsyncIterator[None]:
         """Wait for earlier questions. Raises TextModelUnavailable if there are too many, or they take too long."""
         if self._waiting > WAITING_MAX:
             raise TextModelUnavailable(f"{self._waiting} questions wait for the text model already")

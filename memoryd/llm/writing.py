@@ -111,7 +111,7 @@ class WritingWorker(WorkerKeeper[str]):
         Questions wait for each other here, where cancelling costs nothing. A cancelled question is aborted.
         """
         request = Write(0, prompt.task, prompt.data[:TEXT_CHARACTERS], schema_of(shape), max_tokens)
-        async with self._turns.one(deadline):
+        async with self._turns.take(deadline):
             try:
                 async with asyncio.timeout(deadline - time.monotonic()):
                     (reply,) = await self.ask([request])
@@ -340,7 +340,7 @@ class RemoteWriting:
         deadline = min(deadline, time.monotonic() + self.settings.answer.total_seconds())
         tokens = min(max_tokens, self.settings.max_tokens)
         # the endpoint enforces the timeout of the answer itself
-        async with self._turns.one(deadline):
+        async with self._turns.take(deadline):
             return self._parse_answer(await self._ask(prompt, shape, tokens, deadline), shape)
 
     async def _ask(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:

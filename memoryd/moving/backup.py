@@ -361,7 +361,7 @@ def _require_fit(name: str, target: Path, places: BackupPlaces) -> None:
     except (FileNotFoundError, NotADirectoryError):
         is_folder = False
     except OSError as exc:
-        raise InvalidRequest(f"nothing can stand at {target}: {exc.strerror}", hint=_UNCHANGED) from exc
+        raise InvalidRequest(f"no file can be written at {target}: {exc.strerror}", hint=_UNCHANGED) from exc
     if is_folder:
         raise InvalidRequest(f"{target} is a folder, where the backup has a file")
     if name.startswith("workspaces/"):

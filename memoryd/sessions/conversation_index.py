@@ -49,9 +49,9 @@ log = structlog.get_logger(__name__)
 BUSY_SECONDS = 0.05
 BUSY_POLLS = 40
 MIN_SECONDS = 0.5
-"""Shortest time of reading between two scans, in addition to `POLL_SHARE`."""
+"""Shortest time of reading between two scans."""
 POLL_SHARE = 10.0
-"""Time of reading between two scans as a multiple of the duration of a scan."""
+"""Time of reading between two scans as a multiple of the duration of a scan, if that is longer."""
 POLL_SECONDS = 1.0
 """Interval at which a waiting caller checks whether a scan is still possible."""
 
@@ -197,7 +197,7 @@ class ConversationFeeder:
         self.last_read_at: datetime | None = None
         self.is_reading = False
         self._again_in: float | None = None
-        self.looks = 0
+        self.scans = 0
         """Number of scans of the source."""
         self._writer = writer
         self._executor = executor
@@ -316,7 +316,7 @@ class ConversationFeeder:
         listing = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
         self._note(listing.trouble)
         self.failures = {path: why for path, why in self.failures.items() if path in listing.present}
-        self.looks += 1
+        self.scans += 1
         self._on_look()
         self._again_in = listing.again_in
         # slow scans must not take all the time

@@ -269,5 +269,5 @@ class ArchivedSessions(Struct, frozen=True):
             stub = stub_of(stored.session, self.files.folder)
             self.known.take_archived(stub, stored.session, stored.stat)
             if self.files.stat(name) != stored.stat:
-                # perhaps forgotten while it was read: nothing of it may stay; otherwise it will be read again
+                # perhaps forgotten while it was read: drop it; otherwise it will be read again
                 self.known.drop_archived(name)

@@ -61,7 +61,7 @@ def never_repeated(_session: Session) -> Turn | None:
 
 
 def check_remembered(session: Session) -> None:
-    """Raise NotFound for a session that is marked "do not remember": nothing of it is shown or changed."""
+    """Raise NotFound for a session that is marked "do not remember": it is neither shown nor changed."""
     if not session.is_remembered:
         again = f"memoryctl sessions remember session:{session.id} --yes"
         raise NotFound(f'session {session.id} is marked "do not remember"', hint=again)

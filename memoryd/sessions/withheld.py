@@ -57,7 +57,7 @@ class WithheldConversations(Struct, eq=False):
                 await self.before.load()
             self._key, rows = await self.ledger.withheld(self.agent)
         except (StoreError, OSError) as exc:
-            self.trouble = f"nobody knows which conversations are not to be remembered: {exc}"
+            self.trouble = f"it is not known which conversations are not to be remembered: {exc}"
             raise StoreUnavailable(self.trouble) from exc
         self._set_known({(row.kind, row.name): row for row in rows})
         self.trouble = ""

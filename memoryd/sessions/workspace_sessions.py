@@ -315,10 +315,10 @@ class SessionArchive:
     def make_room(self) -> None:
         """Measure the files, and prune the archive until they are not too large. Raises StoreError."""
         # unlocks after each session, so that adding a turn need not wait for all of them
-        while self._prune_one():
+        while self._prune_next():
             pass
 
-    def _prune_one(self) -> bool:
+    def _prune_next(self) -> bool:
         """Prune one archived session if the files are too large. Return whether one was pruned."""
         with unavailable():
             others = self._sessions.main.size() + self._sessions.files.size()

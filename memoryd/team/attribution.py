@@ -60,10 +60,10 @@ TOO_MUCH = f"{{}} shares more than {MAX_PERSON_BYTES:,} bytes"
 TOO_MANY = f"{{}} shares more than {MAX_FILES:,} files"
 TOO_OFTEN = "who wrote the files of {} cannot be looked up: their history is too long"
 BELOW_A_FILE = "another file has the name of its folder"
-NOBODY = f"{TEAM_FILE} names nobody called {{}}"
-NO_PERSON = "nobody may be called {}, which means something else in citations"
+UNKNOWN_PERSON = f"{TEAM_FILE} has no person called {{}}"
+NO_PERSON = "no person may be called {}, which means something else in citations"
 FOREIGN_LINES = "{} of its lines were not written by {}"
-FOREIGN_NOTE = "somebody else than {} wrote into it"
+FOREIGN_NOTE = "another person than {} wrote into it"
 LATER = "who wrote it is looked up with the next files"
 _ALL = frozenset({0})
 """A set that means all lines."""
@@ -237,7 +237,7 @@ def _why_not(place: SharedPath, file: TreeFile, people: TeamPeople) -> str:
     if file.mode != REGULAR:
         return NO_FILE
     if place.person not in people.people:
-        return NOBODY.format(place.person)
+        return UNKNOWN_PERSON.format(place.person)
     if place.person in RESERVED:
         return NO_PERSON.format(place.person)
     return TOO_LARGE if file.size > MAX_FILE_BYTES else ""

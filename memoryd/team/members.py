@@ -25,7 +25,7 @@ _PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
 _LOCAL = ("", "localhost", "127.0.0.1", "::1")
 OLDER = "the server has the tables of an older memoryd: who rules them types memoryctl team init again"
 NO_LOGIN = "the server knows no login {}, and you may not make one"
-NO_LOGIN_HINT = "have somebody who may make logins there type CREATE ROLE {} LOGIN, then try again"
+NO_LOGIN_HINT = "ask a person who may create logins there to type CREATE ROLE {} LOGIN, then try again"
 OWNERS_ALONE = "only an owner of the team, or who rules its tables, may do that"
 NEWER = "the server has the tables of a newer memoryd (version {})"
 NO_RIGHT = "your login may not do that: {}"
@@ -349,4 +349,4 @@ async def query_rows(server: psycopg.AsyncConnection, query: str, values: tuple[
     try:
         return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]  # a list type made at run time
     except msgspec.ValidationError as exc:
-        raise SidecarError(f"the server answers what nobody shares: {exc}") from exc
+        raise SidecarError(f"the server gives an invalid answer: {exc}") from exc

@@ -47,8 +47,8 @@ REVOKE = "revoke a memory"
 SHARE = "share notes"
 NO_DRIVER = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
 INCOMPLETE = "of some of it is not known yet who wrote it"
-NOT_ASKED = "the other side was not asked since the start"
-TAKEN_OUT = "you are not in the team: it has nobody called {}"
+NOT_FETCHED = "the other side was not asked since the start"
+TAKEN_OUT = "you are not in the team: it has no person called {}"
 UNSHAREABLE = "{}: it matches team.share, and is not shared: {}"
 
 
@@ -285,7 +285,7 @@ class TeamSharing:
     def behind(self) -> str:
         """Return why the files of others may be outdated here; empty if they are not, or exchanges are manual only."""
         health = self.carrier.health()
-        unasked = NOT_ASKED if self._minutes and health.fetched_at is None else ""
+        unasked = NOT_FETCHED if self._minutes and health.fetched_at is None else ""
         return health.broken or health.offline or unasked or INCOMPLETE * (not health.is_complete)
 
     def broken(self) -> str:

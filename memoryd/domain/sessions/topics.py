@@ -150,7 +150,7 @@ _ASCII_WORD = expression("[a-z0-9]+")
 _NAME = expression(r"(?<![A-Za-z0-9_./])(?:[A-Z][a-z]+[A-Z][A-Za-z0-9]*|[A-Z][A-Za-z0-9]{2,})(?![A-Za-z0-9_/])")
 
 
-def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit: int = MAX_TOPICS) -> tuple[str, ...]:
+def topics(question: str, answer: str | None, keywords: Sequence[str]) -> tuple[str, ...]:
     """Return the tags of a turn, the most specific first; none for small talk.
 
     `keywords` are those of the question. The first tag joins the subject of the question with its aspect, or with the
@@ -163,7 +163,7 @@ def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit:
     if not subjects:
         subjects = _subjects(answer or "")[:1] or [word for word in keywords if word not in ASPECTS][:1]
     first = "_".join([*subjects[:1], *aspects[:1]])
-    return tuple(dict.fromkeys([first, *subjects[1:]]))[:limit]
+    return tuple(dict.fromkeys([first, *subjects[1:]]))[:MAX_TOPICS]
 
 
 def _subjects(text: str) -> list[str]:

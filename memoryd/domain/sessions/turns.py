@@ -83,7 +83,7 @@ class Session(Struct, frozen=True):
     agent: str = ""
     key: str = ""
     is_remembered: bool = True
-    """False: marked "do not remember"; nothing of it is captured or logged."""
+    """False if it is marked "do not remember": it is neither captured nor logged."""
     end: SessionEnd = SessionEnd.NONE
     summed_up: int = 0
     """The last turn that a summary covers; the next summary begins after it."""

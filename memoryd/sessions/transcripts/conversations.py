@@ -99,8 +99,8 @@ class TranscriptConversations:
         places = {path: place for path, place in places.items() if path not in over_limit}
         self._too_large = {path: lines for path, lines in self._too_large.items() if path in places}
         self._growing.keep({place.path for place in places.values()})
-        lost = listing.lost
-        retained = {path for path, state in read.items() if lost and folder_of(state) in (None, *lost)}
+        folders = listing.retained
+        retained = {path for path, state in read.items() if folders and folder_of(state) in (None, *folders)}
         self._rests = []
         due = [path for path, place in places.items() if self._is_due(place, read.get(path), is_forced=is_forced)]
         self._places = places

@@ -65,7 +65,7 @@ class TranscriptFile(Struct, frozen=True):
 
 
 class FolderListing(Struct, frozen=True):
-    """The result of a scan. Conversations of the folders in `lost` stay, although these could not be listed.
+    """The result of a scan. Conversations of the folders in `retained` stay, although these could not be listed.
 
     `troubles` has a text for each folder with a problem.
     """
@@ -73,7 +73,7 @@ class FolderListing(Struct, frozen=True):
     folders: Sequence[SeenFolder]
     transcripts: Mapping[RelativePath, TranscriptFile]
     skipped: Sequence[SkippedFile]
-    lost: frozenset[Path]
+    retained: frozenset[Path]
     troubles: Sequence[str]
     twins: Sequence[tuple[RelativePath, Path]]
     """Files with a name that an earlier folder has already; they are not read."""
@@ -106,7 +106,7 @@ class ListedTranscripts(Struct, frozen=True):
 
 
 class TranscriptFolders(Struct, eq=False):
-    """The folders of one agent. A missing folder counts as lost for `grace` seconds, then as empty.
+    """The folders of one agent. A missing folder counts as `retained` for `grace` seconds, then as empty.
 
     `_missing` has the time since when a folder is missing, until it was listed completely again.
     """
@@ -136,9 +136,9 @@ class TranscriptFolders(Struct, eq=False):
         optional = {folder.path for folder in self.folders if folder.is_optional}
         for complete in self._missing.keys() - broken.keys():
             self._missing.pop(complete, None)
-        lost = frozenset(filter(self._keeps_transcripts, broken))
+        retained = frozenset(filter(self._keeps_transcripts, broken))
         troubles = [f"{path}: {why}" for path, why in broken.items() if path not in optional or path.exists()]
-        return FolderListing(seen, transcripts, skipped, lost, troubles, twins)
+        return FolderListing(seen, transcripts, skipped, retained, troubles, twins)
 
     def _keeps_transcripts(self, folder: Path) -> bool:
         """Return whether conversations of a folder with a problem stay: while it exists, else for the grace period."""

@@ -156,9 +156,9 @@ def shortened(text: str, max_chars: int) -> str:
 def spoken_text(text: str) -> str:
     """Return the stored form of a text: harmless, redacted, folded, at most `MAX_CHARS` characters."""
     masked = without_cuts(shortened(with_cuts(text), MAX_CHARS))
-    one_line = folded(masked)
+    text = folded(masked)
     # redact again: folding joins lines, and a command and its password may have been on two
-    return one_line if one_line == masked else redacted(one_line)
+    return text if text == masked else redacted(text)
 
 
 SUFFIX = ".jsonl"
