@@ -1,1 +1,1 @@
-"""Backup and restore, and moving a workspace. Works only while no daemon changes the files."""
+"""Backup and restore, and moving a workspace. Restoring and moving require that no daemon is running."""

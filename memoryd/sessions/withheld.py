@@ -216,13 +216,11 @@ class WithheldConversations(Struct, eq=False):
 
     async def _release(self, kind: WithheldKind, name: str) -> bool:
         await self.load()
-        was_withheld = self.before is not None and await self.before._release_known(kind, name)
+        before = self.before
+        was_withheld = before is not None and (kind, name) in before._all() and await before._release(kind, name)
         is_released = await self.ledger.release(self.agent, kind, name) or was_withheld
         self._set_known({key: entry for key, entry in self._all().items() if key != (kind, name)})
         return is_released
-
-    async def _release_known(self, kind: WithheldKind, name: str) -> bool:
-        return (kind, name) in self._all() and await self._release(kind, name)
 
     def _set_known(self, known: _Known) -> None:
         # replaced as a whole, since other threads read it; `version` last, since they compare it before they read

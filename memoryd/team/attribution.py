@@ -207,9 +207,13 @@ def _places(tree: Mapping[str, TreeFile], people: TeamPeople) -> tuple[dict[str,
     places, withheld = dict[str, SharedPath](), dict[str, str]()
     files, total = Counter[str](), Counter[str]()
     for path, file in tree.items():
+        if path == TEAM_FILE:
+            continue
         place = shared_file(path)
-        if place is None or (why := _why_not(place, file, people)):
-            withheld |= {} if path == TEAM_FILE else {path: _why_no_place(path, file, people) if place is None else why}
+        if place is None:
+            withheld[path] = _why_no_place(path, file, people)
+        elif why := _why_not(place, file, people):
+            withheld[path] = why
         elif files[place.person] >= MAX_FILES:
             withheld[path] = TOO_MANY.format(place.person)
         elif total[place.person] + file.size > MAX_PERSON_BYTES:

@@ -330,17 +330,21 @@ class IndexedTurns:
 
     def _likely(self, alone: FloatArray) -> list[SessionId]:
         """Return the sessions with the best turns; of equal turns those added last win."""
-        names: dict[SessionId, None] = {}
-        for at in _best_places(alone):
-            if (place := self._places[at]) and len(names) < _SESSIONS:
-                names[place] = None
-        return list(names)
+        places = np.flatnonzero(alone)
+        if len(places) > _INDEXED_TURNS_MAX:
+            places = places[np.argpartition(alone[places], -_INDEXED_TURNS_MAX)[-_INDEXED_TURNS_MAX:]]
+        best_first = places[np.lexsort((places, alone[places]))][::-1]
+        sessions = filter(None, (self._places[at] for at in best_first))
+        return list(dict.fromkeys(sessions))[:_SESSIONS]
 
     def _worth(self, tokens: Iterable[str]) -> dict[str, float]:
         """Return the weight of each indexed word of a message. A single word gets at most half of the words' weight."""
-        weights = {word: self._weight(word) for word in tokens}
-        rarest = math.log(1 + len(self._places) / 2)
-        total = max(sum(weights.values()), _FEWEST_WORDS * rarest)
+        count = len(self._places)
+        weights = {
+            word: math.log(1 + count / (1 + len(self._by_word.get(word, ())))) * rarity(self._commonness(word))
+            for word in tokens
+        }
+        total = max(sum(weights.values()), _FEWEST_WORDS * math.log(1 + count / 2))
         return {word: _WORDS * weight / total for word, weight in weights.items() if word in self._by_word}
 
     def _scores(
@@ -369,11 +373,6 @@ class IndexedTurns:
         bits = _ONES[apart.view(np.uint8)].reshape(-1, 8).sum(1)
         near = bits <= NEAR
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
-
-    def _weight(self, word: str) -> float:
-        """Return the weight of a word: higher the rarer it is here and in its language."""
-        rare_here = math.log(1 + len(self._places) / (1 + len(self._by_word.get(word, ()))))
-        return rare_here * rarity(self._commonness(word))
 
     def _add(self, session: SessionId, turn: Turn) -> None:
         at = len(self._places)
@@ -407,14 +406,6 @@ class IndexedTurns:
         for session, turns in self._turns.items():
             for turn in turns:
                 self._add(session, turn)
-
-
-def _best_places(scores: FloatArray) -> list[int]:
-    """Return the places with the highest scores above 0, best first; of equal places the latest first."""
-    places = np.flatnonzero(scores)
-    if len(places) > _INDEXED_TURNS_MAX:
-        places = places[np.argpartition(scores[places], -_INDEXED_TURNS_MAX)[-_INDEXED_TURNS_MAX:]]
-    return [int(at) for at in places[np.lexsort((places, scores[places]))][::-1]]
 
 
 def _parts(topics: Iterable[str]) -> frozenset[str]:

@@ -217,17 +217,10 @@ def read_on(
     longer than `max_line_bytes` is counted and skipped. A line without its newline is not read yet. Blocks, so run it
     in a thread. Disk errors are returned as a state, not raised.
     """
-    for _ in range(_TRIES):
-        with contextlib.suppress(TornReadError):
-            return _read_once(path, tail, format, max_bytes, max_line_bytes)
-    return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
-
-
-def _read_once(path: Path, tail: Tail, format: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
-    """Try to read a step, and return disk errors as a state. Raises TornReadError."""
     try:
-        with _opened(path) as descriptor:
-            return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
+        for _ in range(_TRIES):
+            with contextlib.suppress(TornReadError), _opened(path) as descriptor:
+                return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
             return ReadOn(TranscriptState.MISSING, START)
@@ -236,6 +229,7 @@ def _read_once(path: Path, tail: Tail, format: TranscriptFormat | None, max_byte
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=str(exc))
     except OSError as exc:
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=exc.strerror or str(exc))
+    return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
 
 
 @contextlib.contextmanager
