@@ -346,9 +346,22 @@ class RemoteWriting:
     async def _ask(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:
         """Ask in the known dialect, and after a refusal in another one. Raises TextModelUnavailable."""
         endpoint, dialect = await self._endpoint(), self._dialect
+        from memoryd.embed.remote.http import decode_json
+
         while True:
+            if (seconds := deadline - time.monotonic()) <= 0:
+                raise TextModelUnavailable("the text model gave no answer in time")
             try:
-                text = await self._send(endpoint, prompt, shape, tokens, dialect, deadline)
+                text = await endpoint.ask(
+                    "POST",
+                    endpoint.url(PATH),
+                    Purpose.QUERY,
+                    lambda body: content_of(decode_json(body)),
+                    json_body=request_body(self.settings.model, prompt, shape, tokens, dialect),
+                    texts=[prompt.data],
+                    within=seconds,
+                    before=self._spend,
+                )
             except CallError as exc:
                 other = dialect.after(exc.reason) if exc.kind is FailureKind.REFUSED else None
                 if other is None:
@@ -357,30 +370,6 @@ class RemoteWriting:
             else:
                 self._dialect = dialect
                 return text
-
-    async def _send(
-        self,
-        endpoint: "Endpoint",
-        prompt: Prompt,
-        shape: type[AnswerShape],
-        tokens: int,
-        dialect: ChatDialect,
-        deadline: float,
-    ) -> str:
-        from memoryd.embed.remote.http import decode_json
-
-        if (seconds := deadline - time.monotonic()) <= 0:
-            raise TextModelUnavailable("the text model gave no answer in time")
-        return await endpoint.ask(
-            "POST",
-            endpoint.url(PATH),
-            Purpose.QUERY,
-            lambda body: content_of(decode_json(body)),
-            json_body=request_body(self.settings.model, prompt, shape, tokens, dialect),
-            texts=[prompt.data],
-            within=seconds,
-            before=self._spend,
-        )
 
     async def _spend(self) -> None:
         """Count a question before it is sent: even a question without an answer may be charged."""

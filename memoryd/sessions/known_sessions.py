@@ -56,12 +56,11 @@ class KnownSessions:
             self._unindex(name, but=entry.head.agent if is_remembered else None)
             self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
-            if not is_remembered:
-                # its turns are not indexed
-                self._unlearned.discard(name)
-                return
-            self._indexed_of(entry).put(_with_turns(entry))
-            (self._unlearned.add if isinstance(entry, SessionStub) else self._unlearned.discard)(name)
+            self._unlearned.discard(name)
+            if is_remembered:
+                self._indexed_of(entry).put(_with_turns(entry))
+                if isinstance(entry, SessionStub):
+                    self._unlearned.add(name)
 
     def learn(self, session: Session) -> None:
         """Index the words of a session that was known by a stub only. The texts of its turns are not stored."""
