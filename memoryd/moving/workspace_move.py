@@ -249,10 +249,10 @@ def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspac
         with contextlib.suppress(StoreError, OSError):
             for path in rows_of(ledger):
                 owners.setdefault(Path(path), [])
-    return [_known(path, tuple(owners[path])) for path in sorted(owners)]
+    return [_known_workspace(path, tuple(owners[path])) for path in sorted(owners)]
 
 
-def _known(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
+def _known_workspace(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
     state, real = state_dir_named(path), _real(path)
     size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file()) if state.is_dir() else 0
     return KnownWorkspace(path, agents, path.is_dir(), state, size, None if real == path else real)

@@ -66,7 +66,7 @@ class RankingWorker(WorkerKeeper[float]):
         same question continues after a timeout.
         """
         async with self._turn:
-            scores = self._known(question, texts)
+            scores = self._cached_scores(question, texts)
             self._last = question, scores
             unread = {key: text for text in texts if (key := _digest(text)) not in scores}
             keys = list(unread)
@@ -83,9 +83,9 @@ class RankingWorker(WorkerKeeper[float]):
 
     def read(self, question: str, texts: Sequence[str]) -> int:
         """Return how many of the texts have a score already, if this is the last question; else 0."""
-        return len(self._known(question, texts))
+        return len(self._cached_scores(question, texts))
 
-    def _known(self, question: str, texts: Sequence[str]) -> dict[bytes, float]:
+    def _cached_scores(self, question: str, texts: Sequence[str]) -> dict[bytes, float]:
         """Return the cached scores of these texts by digest; none if this is not the last question."""
         last_question, scores = self._last
         if question != last_question:

@@ -58,7 +58,7 @@ class KnownSessions:
             self._known[name] = KnownSession(entry, stat)
             self._unlearned.discard(name)
             if is_remembered:
-                self._indexed_of(entry).put(_with_turns(entry))
+                self._index_of(entry).put(_with_turns(entry))
                 if isinstance(entry, SessionStub):
                     self._unlearned.add(name)
 
@@ -86,7 +86,7 @@ class KnownSessions:
             self._unindex(session.id, but=session.agent if session.is_remembered else None)
             self._archived[session.id] = KnownSession(stub, stat)
             if session.is_remembered:
-                self._indexed_of(session).put(without_text(session))
+                self._index_of(session).put(without_text(session))
 
     def refuse_archived(self, name: SessionId, stat: FileStat, problem: str) -> None:
         """Note that a file in the archive cannot be read, and remove its session from the index."""
@@ -192,7 +192,7 @@ class KnownSessions:
             known = self._known.get(name) or self._archived.get(name)
         return known if known and known.entry and known.entry.head.is_remembered else None
 
-    def _indexed_of(self, entry: Entry) -> IndexedTurns:
+    def _index_of(self, entry: Entry) -> IndexedTurns:
         return self._indexed.setdefault(entry.head.agent, IndexedTurns(self._commonness))
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:

@@ -17,13 +17,13 @@ from memoryd.domain.sessions.making_turns import (
     TakenTurns,
     TranscriptPlace,
     TranscriptTurn,
+    add_turns,
     is_transcript_session,
-    joined_answer,
-    made_turn,
+    join_answer,
+    make_turn,
     place_of,
     transcript_key,
     transcript_session,
-    with_turns,
 )
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.topics import Commonness
@@ -111,7 +111,7 @@ class SessionTurns(Struct, frozen=True):
                 added.append(AddedTurn(identity, before, is_repeated=True))
                 return None
             self.archive.check_open()
-            made = made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+            made = make_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
             added.append(AddedTurn(identity, made.turn, made.dropped_answer))
             # a session without a key gets the key of its next turn
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
@@ -264,7 +264,7 @@ class SessionTurns(Struct, frozen=True):
             last = stored.turns[-1] if stored.turns else None
             if stored.agent != agent or not stored.is_remembered or last is None or last.seq != seq:
                 return None
-            joined = joined_answer(last.answer or held, clean)
+            joined = join_answer(last.answer or held, clean)
             if joined is None:
                 made.append(AddedTurn(session, last, is_repeated=True))
                 return None
@@ -277,7 +277,7 @@ class SessionTurns(Struct, frozen=True):
 
     def _with_answer(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
         raw = RawTurn(turn.question, answer, turn.timestamp)
-        made = made_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+        made = make_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
         stored = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
         answered = replace(made.turn, seq=turn.seq, answer=stored, is_marked=turn.is_marked, extra=turn.extra)
         return AddedTurn(before.id, answered, made.dropped_answer if stored is None else None)
@@ -318,7 +318,7 @@ class SessionTurns(Struct, frozen=True):
                 raise PlaceMovedError(name)
             self.archive.check_open()
             rules = self.archive.answer_retention, self.commonness
-            taken.append(with_turns(session, turns, place, *rules, open_seq=open_seq, goes_on=goes_on))
+            taken.append(add_turns(session, turns, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 
         self.sessions.change(name, take_turns, fresh=Session(name, turns[0].at, agent=agent, key=key))

@@ -162,7 +162,7 @@ class WithheldConversations(Struct, eq=False):
         if (not is_owners and self.has_key(key)) or any(kind is WithheldKind.KEY for kind, _ in older):
             return
         kind = WithheldKind.KEY if is_owners else WithheldKind.AGENTS_KEY
-        if not await self._put(WithheldName(kind, self._hashed_key(key), time.time())):
+        if not await self._put(WithheldName(kind, self._hash_key(key), time.time())):
             most, whose = (MAX_KEYS, "") if is_owners else (MAX_AGENTS_KEYS, " by the agent")
             how = "sessions remember --session-key KEY --yes" if is_owners else "sessions remember --agents-marks --yes"
             raise InvalidRequest(
@@ -247,15 +247,15 @@ class WithheldConversations(Struct, eq=False):
 
     def _marks_of(self, key: str) -> list[tuple[WithheldKind, str]]:
         # also the spelling as written, which older versions stored
-        names = dict.fromkeys([self._hashed_key(key), self._hashed(read_key(key).raw)])
+        names = dict.fromkeys([self._hash_key(key), self._hash(read_key(key).raw)])
         known = self._all()
         return [(kind, name) for name in names for kind in _KEY_KINDS if (kind, name) in known]
 
-    def _hashed_key(self, key: str) -> str:
+    def _hash_key(self, key: str) -> str:
         # all spellings of a key are the same conversation
-        return self._hashed(one_spelling(key, self.agent))
+        return self._hash(one_spelling(key, self.agent))
 
-    def _hashed(self, spelt: str) -> str:
+    def _hash(self, spelt: str) -> str:
         return self._digest(b"key\0" + spelt.encode("utf-8", "replace")).hex()
 
     @property

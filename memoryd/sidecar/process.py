@@ -214,7 +214,7 @@ class Child(asyncio.SubprocessProtocol):
         try:
             await loop.subprocess_exec(
                 lambda: self,
-                *self._leashed_command(),
+                *self._command_with_leash(),
                 stdin=asyncio.subprocess.PIPE if has_stdin else asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE if has_stdout else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -305,7 +305,7 @@ class Child(asyncio.SubprocessProtocol):
         """Handle the closing of all pipes after the end of the child."""
         self._closed.set()
 
-    def _leashed_command(self) -> list[str]:
+    def _command_with_leash(self) -> list[str]:
         program, *arguments = self._spec.command
         path = shutil.which(program, path=self._spec.environment.get("PATH", os.defpath))
         if path is None:

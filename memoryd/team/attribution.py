@@ -166,11 +166,11 @@ class Attribution:
             elif key in self._foreign:
                 foreign[path] = known[key] = self._foreign[key]
             elif time.monotonic() - begun < ALL_BLAME_SECONDS:
-                foreign[path] = known[key] = await self._blamed(commit, path, file.blob, left, people)
+                foreign[path] = known[key] = await self._blame(commit, path, file.blob, left, people)
         self._foreign = known
         return foreign
 
-    async def _blamed(self, commit: str, path: str, blob: str, left: str, people: TeamPeople) -> frozenset[int]:
+    async def _blame(self, commit: str, path: str, blob: str, left: str, people: TeamPeople) -> frozenset[int]:
         """Return the lines of a log that are not by its person; all lines if git fails."""
         place = shared_file(path)
         try:
@@ -182,10 +182,10 @@ class Attribution:
             return _ALL
         text, own = [texts.get(version, b"").decode("utf-8", "replace") for version in (blob, left)]
         foreign = {at for at, mail in enumerate(mails, 1) if not people.wrote(place.person, mail)}
-        return _not_theirs(path, text, own, foreign)
+        return _hidden_lines(path, text, own, foreign)
 
 
-def _not_theirs(path: str, text: str, own: str, foreign: Set[int]) -> frozenset[int]:
+def _hidden_lines(path: str, text: str, own: str, foreign: Set[int]) -> frozenset[int]:
     """Return the lines of a log to be hidden.
 
     These are lines that others wrote, lines missing in the person's last version `own`, and all lines of a memory that

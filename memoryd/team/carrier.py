@@ -98,7 +98,7 @@ class GitCarrier:
     async def open(self) -> None:
         """Prepare the repository. Raises SidecarError if git or the checkout cannot be used."""
         async with self._files:
-            await self._opened()
+            await self._open()
 
     async def apply(self, changes: SharedChanges) -> None:
         """Commit changes of own files, and show them here. Raises InvalidRequest for a person outside of the team."""
@@ -112,7 +112,7 @@ class GitCarrier:
     async def found(self, people: TeamPeople, why: str) -> None:
         """Write the file of the team, with its people."""
         async with self._files:
-            await self._opened()
+            await self._open()
             await self._commit(SharedChanges(put={TEAM_FILE: people.write()}, why=why))
 
     async def exchange(self) -> None:
@@ -124,7 +124,7 @@ class GitCarrier:
             broken = ""
             try:
                 async with self._files:
-                    await self._opened()
+                    await self._open()
                 await self._fetch_and_push()
             except (MemorydError, OSError) as exc:
                 broken = _sentence(exc)
@@ -144,7 +144,7 @@ class GitCarrier:
         if self._has_begun:
             return
         async with self._files:
-            await self._opened()
+            await self._open()
             self._has_begun = await self.repository.commit_of(LOCAL) is not None
         if not self._has_begun:
             await self.exchange()
@@ -160,7 +160,7 @@ class GitCarrier:
                 return
             self._note(offline="", fetched_at=datetime.now(UTC))
             async with self._files:
-                tip = await self._rebased(fetched)
+                tip = await self._rebase(fetched)
             if tip is None or tip == fetched:
                 self._note(refused="")
                 return
@@ -175,7 +175,7 @@ class GitCarrier:
             return
         self._note(refused="others push all the time; it is tried again")
 
-    async def _rebased(self, fetched: str | None) -> str | None:
+    async def _rebase(self, fetched: str | None) -> str | None:
         """Make the pending changes again on top of the fetched commit.
 
         Return the commit to push, None if there is none.
@@ -194,7 +194,7 @@ class GitCarrier:
                 met = await self.repository.merge_base(local, fetched)
                 if met is not None and (base is None or await self.repository.is_ancestor(base, met)):
                     before = met
-            tip = await self._squashed(parent, before, local)
+            tip = await self._squash(parent, before, local)
         # in this order, so that after a kill in between the same is made again, and nothing is reverted
         if tip is not None and tip != local:
             await self.repository.set_ref(LOCAL, tip)
@@ -202,17 +202,17 @@ class GitCarrier:
             await self.repository.set_ref(BASE, fetched)
         return tip
 
-    async def _squashed(self, parent: str | None, before: str | None, local: str) -> str | None:
+    async def _squash(self, parent: str | None, before: str | None, local: str) -> str | None:
         """Return one commit on a parent with the changes here since `before`, or the parent if there are none.
 
         A text that was shared and revoked while it was pending is in no pushed commit.
         """
         if await self.repository.parents(local) == ([] if parent is None else [parent]):
             return local
-        changes = await self._waiting(before, local, parent)
-        return (None if changes.is_empty else await self._made_upon(parent, changes)) or parent
+        changes = await self._pending_changes(before, local, parent)
+        return (None if changes.is_empty else await self._commit_on(parent, changes)) or parent
 
-    async def _waiting(self, base: str | None, local: str, fetched: str | None) -> SharedChanges:
+    async def _pending_changes(self, base: str | None, local: str, fetched: str | None) -> SharedChanges:
         """Return the changes here since the base, as changes of the fetched commit. Raises SidecarError."""
         before, ours, theirs = [await self._own_tree(commit) for commit in (base, local, fetched)]
         # a folder with too many files has a single entry
@@ -226,20 +226,20 @@ class GitCarrier:
                 continue
             texts = [await self._bytes(tree, path) for tree in (before, ours, theirs)]
             # nothing to merge if the base is the fetched commit
-            merged = texts[1] if base == fetched else self._merged(path, *texts)
+            merged = texts[1] if base == fetched else self._merge(path, *texts)
             if merged is not None and merged != texts[2]:
                 put[path] = merged
             elif merged is None and (path in theirs or crowded in theirs):
                 remove.append(path)
         return SharedChanges(put=put, remove=remove, why=WHY_MERGED)
 
-    def _merged(self, path: str, before: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+    def _merge(self, path: str, before: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Merge an own file with the fetched version; None means removed. Raises SidecarError if that is impossible."""
         if path == TEAM_FILE:
-            return self._merged_team(ours, theirs)
+            return self._merge_team(ours, theirs)
         return ours if theirs is None else merged_file(path, before, ours, theirs)
 
-    def _merged_team(self, ours: bytes | None, theirs: bytes | None) -> bytes | None:
+    def _merge_team(self, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         if ours is None or theirs is None:
             return theirs or ours
         mine = TeamPeople.read(ours).people.get(self.place.person, ())
@@ -251,11 +251,11 @@ class GitCarrier:
 
     async def _commit(self, changes: SharedChanges) -> None:
         local = await self.repository.commit_of(LOCAL)
-        made = await self._made_upon(local, changes)
+        made = await self._commit_on(local, changes)
         if made is not None:
             await self.repository.set_ref(LOCAL, made)
 
-    async def _made_upon(self, parent: str | None, changes: SharedChanges) -> str | None:
+    async def _commit_on(self, parent: str | None, changes: SharedChanges) -> str | None:
         return await self.repository.commit(parent, changes.put, changes.remove, f"memoryd: {changes.why}")
 
     async def _show(self) -> None:
@@ -287,7 +287,7 @@ class GitCarrier:
         self._note(pending=pending, waits_since=min(times, default=None))
 
     async def _tree(self) -> Mapping[str, TreeFile]:
-        await self._opened()
+        await self._open()
         return await self._own_tree(await self.repository.commit_of(LOCAL))
 
     async def _own_tree(self, commit: str | None) -> Mapping[str, TreeFile]:
@@ -319,7 +319,7 @@ class GitCarrier:
             raise SidecarError(f"{path} in the repository of the team is too large")
         return (await self.repository.blobs([file.blob]))[file.blob]
 
-    async def _opened(self) -> None:
+    async def _open(self) -> None:
         if not self._is_open:
             await self.repository.open()
             self._is_open = True

@@ -147,13 +147,13 @@ class Git(Struct, frozen=True):
         clock = asyncio.get_running_loop().time
         limit, last = asyncio.timeout(seconds), clock() + MOST_SECONDS
 
-        def progressed() -> None:
+        def extend_deadline() -> None:
             # output that is read after the end has no effect
             with suppress(RuntimeError):
                 limit.reschedule(min(clock() + seconds, last))
 
         spec = self._spec(arguments, stdout_limit=most_bytes)
-        child = Child(replace(spec, on_stderr=progressed) if PROGRESS in arguments else spec)
+        child = Child(replace(spec, on_stderr=extend_deadline) if PROGRESS in arguments else spec)
         try:
             async with limit:
                 await child.start()

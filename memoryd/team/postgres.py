@@ -136,7 +136,7 @@ class PostgresCarrier:
     async def members(self) -> Collection[str]:
         """Return the members, who may read the shared files; as of the last exchange if the server is away."""
         with contextlib.suppress(SidecarError, TimeoutError, psycopg.Error):
-            async with asyncio.timeout(ASK_SECONDS), self._connected() as server:
+            async with asyncio.timeout(ASK_SECONDS), self._connect() as server:
                 self._members = await self._read_people(server)
         return self._members
 
@@ -159,7 +159,7 @@ class PostgresCarrier:
         async with self._network:
             broken = offline = refused = ""
             try:
-                async with asyncio.timeout(EXCHANGE_SECONDS), self._connected() as server:
+                async with asyncio.timeout(EXCHANGE_SECONDS), self._connect() as server:
                     try:
                         refused = await self._send(server)
                     except psycopg.Error as exc:
@@ -181,7 +181,7 @@ class PostgresCarrier:
     async def news(self) -> None:
         """Return when the server reports a change. Raises SidecarError if it is away."""
         try:
-            async with self._connected(is_listening=True) as server:
+            async with self._connect(is_listening=True) as server:
                 if (state := await self._state(server)) is None:
                     raise _AwayError(NO_TEAM.format(self.team))
                 await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(state.channel)))
@@ -202,7 +202,7 @@ class PostgresCarrier:
             raise _AwayError(sentence(exc)) from exc
 
     @contextlib.asynccontextmanager
-    async def _connected(self, *, is_listening: bool = False) -> AsyncIterator[psycopg.AsyncConnection]:
+    async def _connect(self, *, is_listening: bool = False) -> AsyncIterator[psycopg.AsyncConnection]:
         options = connection_options(self.place.remote)
         try:
             server = await psycopg.AsyncConnection.connect(**options, autocommit=True)  # type: ignore[arg-type]
@@ -229,28 +229,30 @@ class PostgresCarrier:
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal, self._is_reader = "", state.role == "read"
-        await self._see(server, state)
+        await self._note_server(server, state)
         if state.generation < self._files.generation():
             # the server was restored from an older backup: files missing there were not removed
             async with self._turn:
                 await asyncio.to_thread(self._files.note, {})
         if (begun := await asyncio.to_thread(self._files.begun)) is not None:
             # an exchange was interrupted: settle its result before anything is compared
-            await self._end(begun, is_done=not begun.transaction or await self._took(server, begun.transaction))
+            await self._end(
+                begun, is_done=not begun.transaction or await self._has_committed(server, begun.transaction)
+            )
         if state.generation == self._compared and not self._health.pending:
             return ""
-        refused = await self._bring(server, state.generation)
-        await self._see(server, state)
+        refused = await self._send_own(server, state.generation)
+        await self._note_server(server, state)
         return refused
 
-    async def _see(self, server: psycopg.AsyncConnection, state: TeamState) -> None:
+    async def _note_server(self, server: psycopg.AsyncConnection, state: TeamState) -> None:
         change = (await self._read_people(server)).get(self.place.person, "")
         async with self._turn:
             await asyncio.to_thread(self._files.see, state.channel, str(change))
 
-    async def _bring(self, server: psycopg.AsyncConnection, generation: int) -> str:
+    async def _send_own(self, server: psycopg.AsyncConnection, generation: int) -> str:
         """Make own files equal on both sides, part by part. Return why the server refuses them."""
-        theirs, tries = await self._theirs(server), TRIES
+        theirs, tries = await self._read_own(server), TRIES
         while True:
             async with self._turn:
                 wanted, step = await asyncio.to_thread(self._files.planned, theirs)
@@ -264,14 +266,14 @@ class PostgresCarrier:
             except _OtherWasFasterError:
                 if not (tries := tries - 1):
                     return FASTER
-                theirs = await self._theirs(server)
+                theirs = await self._read_own(server)
                 continue
             await self._end(step)
             if wanted != theirs:
                 self._health = replace(self._health, pushed_at=datetime.now(UTC))
             theirs = wanted
 
-    async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
+    async def _has_committed(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
         """Return whether the server committed a transaction. An old one, whose status is lost, counts as committed."""
         try:
             row = await (await server.execute(STATUS, (transaction,))).fetchone()
@@ -294,7 +296,7 @@ class PostgresCarrier:
             return None
         return rows[0] if rows else None
 
-    async def _theirs(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
+    async def _read_own(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
         """Return own files on the server. Bytes that are known from the last exchange are not requested again."""
         async with self._turn:
             before = await asyncio.to_thread(self._files.sent)

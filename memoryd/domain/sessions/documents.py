@@ -65,9 +65,9 @@ class AnswerRetention(Struct, frozen=True):
 
         With `drops_marked`, marked answers are treated like any other.
         """
-        return replace(session, turns=tuple(self._pruned(turn, drops_marked) for turn in session.turns))
+        return replace(session, turns=tuple(self._prune_turn(turn, drops_marked) for turn in session.turns))
 
-    def _pruned(self, turn: Turn, drops_marked: bool) -> Turn:
+    def _prune_turn(self, turn: Turn, drops_marked: bool) -> Turn:
         if self.keeps(turn.significance, turn.topics) or (turn.is_marked and not drops_marked):
             return turn
         return replace(turn, answer=None, is_marked=False)

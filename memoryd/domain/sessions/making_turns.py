@@ -72,7 +72,7 @@ def answer_words(answer: str, commonness: Commonness = never_common) -> tuple[st
     return keywords(without_formulas(answer), commonness, limit=_ANSWER_WORDS)
 
 
-def made_turn(
+def make_turn(
     raw: RawTurn,
     session: Session,
     *,
@@ -124,7 +124,7 @@ def without_words(session: Session, matcher: TextMatcher, commonness: Commonness
     """Return the session without the matched words; None if nothing matches."""
     if not turns_with(session, matcher):
         return None
-    turns = (_without(turn, matcher, commonness) if _has_match(turn, matcher) else turn for turn in session.turns)
+    turns = (_remove_words(turn, matcher, commonness) if _has_match(turn, matcher) else turn for turn in session.turns)
     return replace(session, turns=tuple(turns))
 
 
@@ -134,7 +134,7 @@ def _has_match(turn: Turn, matcher: TextMatcher) -> bool:
     return any(map(matcher.occurs_in, texts))
 
 
-def _without(turn: Turn, matcher: TextMatcher, commonness: Commonness) -> Turn:
+def _remove_words(turn: Turn, matcher: TextMatcher, commonness: Commonness) -> Turn:
     question = matcher.cut_from(turn.question)
     answer = None if turn.answer is None else matcher.cut_from(turn.answer)
     if question == turn.question:
@@ -169,7 +169,7 @@ def repeated_turn(session: Session, question: str, at: datetime, *, is_timed: bo
     return last if abs(at - last.timestamp) < RETRY else None
 
 
-def joined_answer(before: str, more: str) -> str | None:
+def join_answer(before: str, more: str) -> str | None:
     """Append a further part to an answer. Return None if the answer ends with it; a too long answer loses its end."""
     if before == more or before.endswith(f"{_BETWEEN}{more}"):
         return None
@@ -260,7 +260,7 @@ def place_of(session: Session) -> TranscriptPlace | None:
     return TranscriptPlace(file, tail, seen, line, open_seq, stored.get("again") is True)
 
 
-def saved_place(place: TranscriptPlace) -> Mapping[str, object]:
+def place_value(place: TranscriptPlace) -> Mapping[str, object]:
     """Return the JSON object that a session stores for a place."""
     return {
         "file": place.file,
@@ -311,7 +311,7 @@ class TranscriptTurn(Struct, frozen=True):
 
     @property
     def raw(self) -> RawTurn:
-        """The same turn as input of `made_turn`."""
+        """The same turn as input of `make_turn`."""
         return RawTurn(self.question, self.answer or None, self.at)
 
 
@@ -350,7 +350,7 @@ class TakenTurns(Struct, frozen=True):
     made: tuple[MadeTurn, ...] = ()
 
 
-def with_turns(
+def add_turns(
     session: Session,
     turns: Sequence[TranscriptTurn],
     place: TranscriptPlace,
@@ -372,7 +372,7 @@ def with_turns(
         replaced = None
         if number == 0 and open_seq and session.last_seq == open_seq:
             replaced, session = session.turns[-1], replace(session, turns=session.turns[:-1])
-        new = made_turn(turn.raw, session, answer_retention=answer_retention, commonness=commonness)
+        new = make_turn(turn.raw, session, answer_retention=answer_retention, commonness=commonness)
         is_known = (turn.is_timed or place.is_again) and (new.turn.timestamp, new.turn.question) in known
         if replaced is None and is_known:
             last = 0
@@ -387,4 +387,4 @@ def with_turns(
         made.append(new)
         last = new.turn.seq
     place = replace(place, open_seq=last if goes_on else 0)
-    return TakenTurns(replace(session, extra={**session.extra, PLACE: saved_place(place)}), place, tuple(made))
+    return TakenTurns(replace(session, extra={**session.extra, PLACE: place_value(place)}), place, tuple(made))

@@ -110,7 +110,7 @@ class SessionSummary(Struct, frozen=True):
         text = ""
         for role, run in groupby(self.sentences, key=lambda sentence: sentence.role):
             for number, sentence in enumerate(run):
-                text = _joined(text, sentence.text if number else f"{labels[role]}{sentence.text}", between)
+                text = _join(text, sentence.text if number else f"{labels[role]}{sentence.text}", between)
         return text
 
 
@@ -122,7 +122,7 @@ def session_summary(
     Sentences for which `is_left_out` returns true are omitted; it is called with their unchanged text.
     """
     turns = [turn for turn in session.in_order if turn.seq > after]
-    sentences = _corrected(
+    sentences = _join_corrections(
         sentence for turn in turns for sentence in _sentences_of(turn, turn is turns[-1], is_left_out)
     )
     text = "".join(turn.question for turn in turns)
@@ -134,7 +134,7 @@ def session_summary(
 
 def _short(turns: Sequence[Turn], is_left_out: Callable[[str], bool], *, is_chinese: bool) -> SessionSummary:
     """Return the questions of turns without anything significant, or their statements if there are no questions."""
-    sentences = _corrected(
+    sentences = _join_corrections(
         sentence for turn in turns for sentence in _sentences_of(turn, False, is_left_out, is_short=True)
     )
     has_question = any(sentence.role is SentenceRole.QUESTION for sentence in sentences)
@@ -153,7 +153,7 @@ def visible_sentences(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[l
     A sentence that ends like "My passphrase is:" or "What is my PIN?" announces the next one: if it is left out, the
     next one is left out, too.
     """
-    questions, answers = _blanked_sentences(turn, is_left_out)
+    questions, answers = _blank_sentences(turn, is_left_out)
     return [*filter(None, questions)], [*filter(None, answers)]
 
 
@@ -163,13 +163,13 @@ def sentences_of_turn(turn: Turn) -> list[str]:
     return questions + answers
 
 
-def _blanked_sentences(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+def _blank_sentences(turn: Turn, is_left_out: Callable[[str], bool]) -> tuple[list[str], list[str]]:
     """Return the sentences of question and answer; those that are left out are empty."""
-    questions, is_announced = _blanked(turn.question, is_left_out, is_announced=False)
-    return questions, _blanked(turn.answer or "", is_left_out, is_announced=is_announced)[0]
+    questions, is_announced = _blank(turn.question, is_left_out, is_announced=False)
+    return questions, _blank(turn.answer or "", is_left_out, is_announced=is_announced)[0]
 
 
-def _blanked(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
+def _blank(text: str, is_left_out: Callable[[str], bool], *, is_announced: bool) -> tuple[list[str], bool]:
     """Return the sentences, empty if left out, and whether the last one was left out and announces the next text."""
     sentences = []
     for sentence in (" ".join(spoken.text.split()) for spoken in spoken_sentences(text)):
@@ -187,7 +187,7 @@ def _sentences_of(
     A very short sentence counts only if it is a question in a short summary, or a correction with a value.
     """
     is_open = is_last and not turn.is_answered
-    questions, answers = _blanked_sentences(turn, is_left_out)
+    questions, answers = _blank_sentences(turn, is_left_out)
     with_roles = [(sentence, _role_of(sentence, is_open=is_open)) for sentence in questions]
     with_roles += [(sentence, SentenceRole.ANSWER) for sentence in answers]
     for place, (sentence, role) in enumerate(with_roles):
@@ -206,7 +206,7 @@ def _sentences_of(
             yield SummarySentence(turn.seq, place, role, text, _worth(turn, sentence, role))
 
 
-def _corrected(sentences: Iterable[SummarySentence]) -> list[SummarySentence]:
+def _join_corrections(sentences: Iterable[SummarySentence]) -> list[SummarySentence]:
     """Append each short correction to the sentence it corrects, and return the sentences that have a text.
 
     A correction whose sentence is left out is dropped: it means nothing alone, and does not belong to an earlier one.
@@ -217,12 +217,12 @@ def _corrected(sentences: Iterable[SummarySentence]) -> list[SummarySentence]:
             corrected.append(sentence)
         elif corrected and corrected[-1].text and corrected[-1].seq >= sentence.seq - 1:
             before = corrected[-1]
-            text, worth = _joined(before.text, sentence.text, " "), max(before.worth, sentence.worth)
+            text, worth = _join(before.text, sentence.text, " "), max(before.worth, sentence.worth)
             corrected[-1] = replace(before, text=text, worth=worth)
     return [sentence for sentence in corrected if sentence.text]
 
 
-def _joined(text: str, more: str, between: str) -> str:
+def _join(text: str, more: str, between: str) -> str:
     """Append a sentence to a text, after ` · ` if the text has no punctuation at its end."""
     if not text:
         return more

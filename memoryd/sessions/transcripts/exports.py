@@ -324,12 +324,12 @@ class SessionExports:
         """
         with self._lock:
             try:
-                return self._refreshed(on_withdraw)
+                return self._refresh(on_withdraw)
             except OSError as exc:
                 self._report([f"transcripts cannot be exported to {self._settings.folder}: {exc.strerror or exc}"])
                 return True
 
-    def _refreshed(self, on_withdraw: Callable[[], None]) -> bool:
+    def _refresh(self, on_withdraw: Callable[[], None]) -> bool:
         self._load()
         self.check()
         folder = self._settings.folder

@@ -182,7 +182,7 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> ListedT
         with os.scandir(folder) as entries:
             listed = sorted(islice(entries, max_entries + 1), key=lambda entry: entry.name)
         named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
-        generated = _generated(folder) if named else frozenset[str]()
+        generated = _generated_in(folder) if named else frozenset[str]()
         files, skipped = dict[str, FileStat](), list[SkippedFile]()
         for entry in (entry for entry in named if session_of(entry.name) not in generated):
             if reason := _why_not(entry):
@@ -197,16 +197,16 @@ def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> ListedT
     return ListedTranscripts(files, tuple(skipped), problem)
 
 
-def _generated(folder: Path) -> frozenset[str]:
+def _generated_in(folder: Path) -> frozenset[str]:
     """Return the generated sessions by the list in the folder, none if there is no such list."""
     try:
-        return _listed_as_generated(folder, file_stat((folder / LIST_NAME).lstat()))
+        return _read_generated(folder, file_stat((folder / LIST_NAME).lstat()))
     except OSError:
         return frozenset()
 
 
 @lru_cache(maxsize=64)
-def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
+def _read_generated(folder: Path, stat: FileStat) -> frozenset[str]:
     """Return the generated sessions of a list. Cached by status: a list may have megabytes, and each scan needs it."""
     try:
         content = read_snapshot(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)

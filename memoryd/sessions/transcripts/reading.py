@@ -34,11 +34,11 @@ from memoryd.domain.sessions.transcripts.reading import (
     SpokenLine,
     Tail,
     TranscriptState,
-    recognised,
+    recognise_format,
     record_of,
     utterance_of,
 )
-from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
+from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, plausible_time
 from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_below
 
@@ -69,14 +69,14 @@ class Beginning(Struct, frozen=True):
         """Return whether a file has this beginning. Blocks; raises OSError."""
         if self.size < MIN_BYTES:
             return False
-        with _opened(file) as descriptor:
+        with _open(file) as descriptor:
             stat = file_stat(os.fstat(descriptor))
             if stat.size < self.size:
                 return False
             head = os.pread(descriptor, min(self.size, HEAD_BYTES), 0)
         if not hmac.compare_digest(hmac.digest(key, head, "sha256"), self.digests[:_DIGEST_BYTES]):
             return False
-        return self.size <= HEAD_BYTES or _hashed(file, stat, self.size, key) == self.digests[_DIGEST_BYTES:]
+        return self.size <= HEAD_BYTES or _keyed_hash(file, stat, self.size, key) == self.digests[_DIGEST_BYTES:]
 
 
 def beginning_of(file: Path, key: bytes) -> Beginning:
@@ -84,7 +84,7 @@ def beginning_of(file: Path, key: bytes) -> Beginning:
 
     Blocks; raises OSError.
     """
-    with _opened(file) as descriptor:
+    with _open(file) as descriptor:
         stat = file_stat(os.fstat(descriptor))
         head = os.pread(descriptor, HEAD_BYTES, 0)
     if not _has_id(head):
@@ -92,12 +92,12 @@ def beginning_of(file: Path, key: bytes) -> Beginning:
     digest = hmac.digest(key, head, "sha256")
     if stat.size <= len(head):
         return Beginning(len(head), digest)
-    return Beginning(stat.size, digest + _hashed(file, stat, stat.size, key))
+    return Beginning(stat.size, digest + _keyed_hash(file, stat, stat.size, key))
 
 
 def begins_alike(first_path: Path, second_path: Path) -> bool:
     """Return whether two transcripts have the same head, with the id of a conversation. Blocks; raises OSError."""
-    with _opened(first_path) as first, _opened(second_path) as second:
+    with _open(first_path) as first, _open(second_path) as second:
         size = min(HEAD_BYTES, os.fstat(first).st_size, os.fstat(second).st_size)
         head = os.pread(first, size, 0)
         return _has_id(head) and head == os.pread(second, size, 0)
@@ -107,7 +107,7 @@ def is_one(first_path: Path, second_path: Path) -> bool:
     """Return whether two transcripts are equal, or one continues the other. Blocks; raises OSError."""
     if not begins_alike(first_path, second_path):
         return False
-    with _opened(first_path) as first, _opened(second_path) as second:
+    with _open(first_path) as first, _open(second_path) as second:
         size = min(os.fstat(first).st_size, os.fstat(second).st_size)
         return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, BLOCK_BYTES))
 
@@ -117,13 +117,13 @@ def _has_id(head: bytes) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _hashed(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
+def _keyed_hash(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
     """Return the keyed hash of the first bytes of a file.
 
     Cached by its status, since each scan of the folders needs it.
     """
     digest = hmac.new(key, digestmod="sha256")
-    with _opened(file) as descriptor:
+    with _open(file) as descriptor:
         for at in range(0, size, BLOCK_BYTES):
             digest.update(_block(descriptor, at, size))
     return digest.digest()
@@ -183,9 +183,9 @@ def lines_now(path: Path, first: int, last: int, *, format: TranscriptFormat | N
 
     Reads all lines before them, too. Blocks, so run it in a thread; raises OSError.
     """
-    with _opened(path) as descriptor:
+    with _open(path) as descriptor:
         size = os.fstat(descriptor).st_size
-        known = format or _recognised(descriptor, size, MAX_LINE_BYTES)
+        known = format or _recognise(descriptor, size, MAX_LINE_BYTES)
         if known is None:
             return {}
         lines = enumerate(raw_lines(descriptor, 0, size, b"", MAX_LINE_BYTES), start=1)
@@ -198,9 +198,9 @@ def lines_now(path: Path, first: int, last: int, *, format: TranscriptFormat | N
     return spoken
 
 
-def _recognised(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFormat | None:
+def _recognise(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFormat | None:
     lines = raw_lines(descriptor, 0, min(size, max_line_bytes + BLOCK_BYTES), b"", max_line_bytes)
-    return recognised(record_of(line.data) for line in islice(lines, FORMAT_LINES) if line.data is not None)
+    return recognise_format(record_of(line.data) for line in islice(lines, FORMAT_LINES) if line.data is not None)
 
 
 def read_on(
@@ -219,7 +219,7 @@ def read_on(
     """
     try:
         for _ in range(_TRIES):
-            with contextlib.suppress(TornReadError), _opened(path) as descriptor:
+            with contextlib.suppress(TornReadError), _open(path) as descriptor:
                 return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
@@ -233,7 +233,7 @@ def read_on(
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _open(path: Path) -> Iterator[int]:
     # does not wait for the writer of a FIFO, and follows no link created since the folder was listed
     descriptor = open_below(path.parent, path.name)
     try:
@@ -263,9 +263,9 @@ class _Reading(Struct):
         state = TranscriptState.GROWN if is_same else TranscriptState.REWRITTEN
         start = tail if is_same else START
         if start.format is None:
-            start = replace(start, format=_recognised(self.descriptor, before.size, self.max_line_bytes))
+            start = replace(start, format=_recognise(self.descriptor, before.size, self.max_line_bytes))
         if start.format is None or self.format not in (None, start.format):
-            return self._refused(start, before, state)
+            return self._refuse(start, before, state)
         end = self._read(start, before.size)
         if end.lines == start.lines:
             self._bound(before.size - start.offset)
@@ -277,7 +277,7 @@ class _Reading(Struct):
         is_more = end.offset - start.offset >= self.max_bytes and end.offset < before.size
         return ReadOn(state, new, tuple(self.lines), self.counts, is_more)
 
-    def _refused(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
+    def _refuse(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
         """Return a step without lines: the format is unknown or another one, or there is no complete line yet."""
         if start.format is not None:
             return ReadOn(
@@ -329,7 +329,7 @@ class _Reading(Struct):
             if self.is_generated:
                 message = LeftOut.DROPPED
             else:
-                self.lines.append(SpokenLine(number, replace(message, time=believed(message.time, self.now))))
+                self.lines.append(SpokenLine(number, replace(message, time=plausible_time(message.time, self.now))))
                 self.counts[CountedLine.CUT] += message.is_cut
         kind = CountedLine.SPOKEN if isinstance(message, Utterance) else message
         self.counts[kind or CountedLine.TOO_LONG] += 1

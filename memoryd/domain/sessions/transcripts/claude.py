@@ -11,9 +11,9 @@ from memoryd.domain.sessions.transcripts.records import (
     Utterance,
     first_time,
     inner,
+    make_utterance,
     speaker_of,
     text_blocks,
-    uttered,
 )
 
 _FLAGS = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -49,7 +49,7 @@ def claude_text(record: Mapping[str, object]) -> Utterance | LeftOut:
         return LeftOut.NO_MESSAGE
     if speaker is Speaker.USER:
         texts = [_own_words(_without_reminders(text)) for text in texts]
-    utterance = uttered(speaker, "\n".join(texts))
+    utterance = make_utterance(speaker, "\n".join(texts))
     return utterance if isinstance(utterance, LeftOut) else replace(utterance, time=first_time(record, message))
 
 

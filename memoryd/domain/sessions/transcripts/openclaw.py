@@ -23,10 +23,10 @@ from memoryd.domain.sessions.transcripts.records import (
     Utterance,
     first_time,
     inner,
+    make_utterance,
     session_of,
     speaker_of,
     text_blocks,
-    uttered,
 )
 
 _SYSTEM = expression(r"System(?: \(untrusted\))?: \[[^\]]+\]\s*")
@@ -66,7 +66,7 @@ def openclaw_text(record: Mapping[str, object]) -> Utterance | LeftOut:
     text = "\n".join(texts)
     if speaker is Speaker.USER:
         text = without_envelopes(text)
-    utterance = uttered(speaker, without_runtime_context(text))
+    utterance = make_utterance(speaker, without_runtime_context(text))
     if isinstance(utterance, LeftOut) or is_generated(speaker, utterance.text):
         return LeftOut.DROPPED
     return replace(utterance, time=first_time(message, record))

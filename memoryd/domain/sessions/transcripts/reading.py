@@ -58,7 +58,7 @@ def utterance_of(record: Record, format: TranscriptFormat) -> Utterance | LeftOu
     return openclaw_text(record) if format is TranscriptFormat.OPENCLAW else claude_text(record)
 
 
-def recognised(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:
+def recognise_format(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:
     """Return the format of a transcript by its first records, None if no record identifies it."""
     return next(filter(None, map(_format_of, records)), None)
 

@@ -90,7 +90,7 @@ def inner(record: Mapping[str, object], key: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def uttered(speaker: Speaker, text: str) -> Utterance | LeftOut:
+def make_utterance(speaker: Speaker, text: str) -> Utterance | LeftOut:
     """Return the utterance to store for a text, `DROPPED` if nothing remains of it."""
     stored = spoken_text(text)
     return Utterance(speaker, stored, is_cut=len(text) > MAX_CHARS) if stored else LeftOut.DROPPED
@@ -122,7 +122,7 @@ def as_instant(value: object) -> datetime | None:
         return None
 
 
-def believed(time: datetime | None, now: datetime) -> datetime | None:
+def plausible_time(time: datetime | None, now: datetime) -> datetime | None:
     """Return a time, None if it is more than a day after `now`: the limit for turns sent to the API, too."""
     return time if time is not None and time <= now + AHEAD else None
 

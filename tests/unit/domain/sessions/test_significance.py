@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
-from memoryd.domain.sessions.making_turns import RawTurn, answer_words, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, answer_words, make_turn
 from memoryd.domain.sessions.significance import (
     AnswerSigns,
     Sign,
@@ -55,7 +55,7 @@ PASSES = {
 
 def significance_of(question: str, answer: str) -> float:
     session = Session(SessionId("s"), NOW)
-    made = made_turn(RawTurn(question, answer, NOW), session, answer_retention=AnswerRetention(), commonness=commonness)
+    made = make_turn(RawTurn(question, answer, NOW), session, answer_retention=AnswerRetention(), commonness=commonness)
     return made.turn.significance
 
 
