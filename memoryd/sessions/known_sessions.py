@@ -261,7 +261,7 @@ class ArchivedSessions(Struct, frozen=True):
         try:
             stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
-            # reported when the session is asked for
+            # reported when the session is read
             self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:

@@ -37,7 +37,6 @@ _HEARTBEAT = (
 )
 _TASKS = "Run the following periodic tasks (only those due based on their intervals):"
 _TASKS_END = "After completing all due tasks, reply HEARTBEAT_OK."
-_POLL = "[OpenClaw heartbeat poll]"
 _HEARTBEAT_OK, _NO_REPLY = "HEARTBEAT_OK", "NO_REPLY"
 _MAX_ENVELOPE = 200
 _EXEC = expression(
@@ -74,7 +73,8 @@ def openclaw_text(record: Mapping[str, object]) -> Utterance | LeftOut:
 
 def is_generated(speaker: Speaker, text: str) -> bool:
     """Return whether OpenClaw generated a folded text: an event, a prompt, or an answer that is not delivered."""
-    is_heartbeat = text == _POLL or text.startswith(_HEARTBEAT) or (text.startswith(_TASKS) and _TASKS_END in text)
+    is_poll = text == "[OpenClaw heartbeat poll]"
+    is_heartbeat = is_poll or text.startswith(_HEARTBEAT) or (text.startswith(_TASKS) and _TASKS_END in text)
     if speaker is Speaker.USER and (is_heartbeat or _SYSTEM.match(text) or _CRON.match(text)):
         return True
     if _is_silent(text) or (speaker is Speaker.ASSISTANT and text == _HEARTBEAT_OK):
@@ -213,7 +213,6 @@ _NOTICE = "This context is runtime-generated, not user-authored. Keep internal d
 _OLD_HEADING = "OpenClaw runtime context (internal):"
 _EVENT = "[Internal task completion event]"
 _RESULT_BEGIN, _RESULT_END = "<<<BEGIN_UNTRUSTED_CHILD_RESULT>>>", "<<<END_UNTRUSTED_CHILD_RESULT>>>"
-_ACTION = "Action:"
 _PREFACES = frozenset(
     {"OpenClaw runtime context for the immediately preceding user message.", "OpenClaw runtime event."}
 )
@@ -260,7 +259,7 @@ def _events_end(lines: list[str], at: int) -> int:
 
 def _event_end(lines: list[str], at: int) -> int:
     """Return the index after an event: the blank line after its action, or its first blank line if it has no action."""
-    awaited, blank = [_RESULT_BEGIN, _RESULT_END, _ACTION], None
+    awaited, blank = [_RESULT_BEGIN, _RESULT_END, "Action:"], None
     for here in range(at + 1, len(lines)):
         line = lines[here]
         if not line and (blank is None or not awaited):
