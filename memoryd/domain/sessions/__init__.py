@@ -1,1 +1,1 @@
-"""Rules of conversations: turns with keywords and topics, retention of answers, and the choice of turns for a message."""
+"""Rules of conversations: turns with keywords and topics, retention of answers, and choosing turns for a message."""
