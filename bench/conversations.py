@@ -23,7 +23,7 @@ from bench.measurement import Aim, Bench, Row
 from bench.timing import Stopwatch, median, percentile
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention, render_session
-from memoryd.domain.sessions.making_turns import RawTurn, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, make_turn
 from memoryd.domain.sessions.turns import Session
 from memoryd.files import reading
 from memoryd.files.writing import sync_folder
@@ -77,7 +77,7 @@ def write_year(workspace: Path, count: int) -> None:
         for raw in chance.sample(texts, TURNS):
             at = session.created + timedelta(minutes=2 * len(session.turns))
             own = RawTurn(f"{raw.question} {_word(chance)}", f"{raw.answer} {_word(chance)}", at, chance.random())
-            made = made_turn(own, session, answer_retention=AnswerRetention(), commonness=commonness)
+            made = make_turn(own, session, answer_retention=AnswerRetention(), commonness=commonness)
             session = replace(session, turns=(*session.turns, made.turn))
         folder = ARCHIVE if AnswerRetention().is_old(session.last_activity, BEGUN + YEAR) else SESSIONS
         (workspace / folder / f"{session.id}.json").write_text(f"{render_session(session)}\n", encoding="utf-8")
@@ -149,7 +149,7 @@ def _bare_write(path: Path, data: bytes) -> float:
 def _making(session: Session, raw: RawTurn) -> float:
     before = replace(session, turns=session.turns[:-1])
     watch = Stopwatch()
-    made_turn(raw, before, answer_retention=AnswerRetention(), commonness=commonness)
+    make_turn(raw, before, answer_retention=AnswerRetention(), commonness=commonness)
     return watch.ms
 
 

@@ -1,4 +1,4 @@
-"""What agent programs run at their events: each asks the daemon or tells it, within a second.
+"""Hooks that agent programs run at their events: each sends a request to the daemon, within a second.
 
-Imports of this room count against every prompt of a person, so it has few of them, and no dataclass. Exports nothing.
+Every import here delays each prompt of a person, so there are few, and no dataclass. This package exports nothing.
 """

@@ -1,4 +1,4 @@
-"""`python -P -m memoryd.hooks EVENT`: a hook without the command line of memoryctl, which takes longer to load."""
+"""`python -P -m memoryd.hooks EVENT`: run a hook without the command line of memoryctl, which takes longer to load."""
 
 import sys
 

@@ -1,16 +1,16 @@
 """Run one hook: JSON on standard input, text for the agent on standard output, and always exit code 0.
 
-After an error the agent goes on as if there were no memory: one line on standard error says why. Where the agent reads
-an answer it waits for `SECONDS` at most, from the start of the process on: the start of Python counts. What comes later
-is left to a child, which the agent does not wait for: it tells the daemon that nobody read the answer, and the daemon
-tells it with the next one. A hook that only reports something leaves the call to a child as well.
+After an error the agent continues without memory; one line on standard error says why. If the agent reads the answer,
+the hook takes at most `SECONDS`, counted from the start of the process, including the start of Python. After that a
+child process, for which the agent does not wait, sends the message again and marks its answer as unread; the daemon
+then adds that answer to the next one. A hook that only reports something also leaves the call to a child.
 
-The text is one string of at most 10,000 characters: of a longer one Claude Code gives the agent the name of a file. It
-is data: bundles and turns come labelled and escaped from the daemon.
+The text is one string of at most 10,000 characters: for a longer text Claude Code gives the agent only a file name. The
+text is data: bundles and turns come labelled and escaped from the daemon.
 
-Imports count: a bare Python starts in 12 ms of processor time, `json`, `socket`, `signal` and `typing` take 20 more, of
-which nothing is needed but what they are made of. So JSON is read by the scanner of `json`, and the socket is that
-which `socket` wraps; `memoryd.config.paths` is loaded only where the path of the socket is no plain one.
+Imports are expensive: a bare Python starts in 12 ms of processor time; `json`, `socket`, `signal` and `typing` take
+20 ms more. So this module uses their C parts only: the scanner of `json`, and the socket that `socket` wraps.
+`memoryd.config.paths` is loaded only if the path of the socket needs it.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ if TYPE_CHECKING:
     from memoryd.hooks.hosts import Host, SessionMoment
 
     Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
-    """Sends a body, without its empty values, to a target of the daemon, within the session of the hook."""
+    """Sends a body, without its empty values, to a target of the daemon, with session key and agent of the hook."""
 
 SECONDS = 1.0
-"""From the start of the process until the agent goes on without memory, or half of what its host waits. Hosts wait for
-seconds, but so does a person: one second is about the limit up to which a wait does not interrupt a thought
-(https://www.nngroup.com/articles/response-times-3-important-limits/), and the model takes longer anyway."""
+"""Time from the start of the process until the agent continues without memory; half of the host's timeout if that is
+less. A host would wait for seconds, but a person waits, too: one second is about the limit up to which a wait does not
+interrupt a thought (https://www.nngroup.com/articles/response-times-3-important-limits/), and the model takes longer
+anyway."""
 _MIN_SECONDS = 0.02
-"""How long a hook that started late may still read its input."""
+"""Time that a hook that started late still has to read its input."""
 KEEPING_SECONDS = 30.0
 _INPUT_BYTES = 16 * 1024 * 1024
 _REPLYING_SECONDS = 0.05
-"""The part of the time that is left for reading and writing the reply of the daemon."""
+"""Time reserved for reading and writing the reply of the daemon."""
 
 COMMANDS = ("remember", "recall", "compact")
 _UNSEEN = "\ufeff\u200b\u2060"
@@ -51,11 +52,11 @@ _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 _KEY_CHARS = frozenset(map(chr, range(ord("!"), ord("~") + 1)))
 _ID_CHARS_MAX, _KEY_CHARS_MAX, _TOOL_CHARS = 128, 512, 4_000
 _API, _SOCKET = "/v1", "memoryd.sock"
-"""As `memoryd.wire` has them, whose import takes longer than all of ours; a test compares."""
+"""Copies from `memoryd.wire`, whose import takes longer than all of ours; a test compares them."""
 
 
 class _LateError(Exception):
-    """The time is over."""
+    """The time limit of the hook is reached."""
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -68,17 +69,17 @@ def main(arguments: Sequence[str]) -> NoReturn:
             setitimer(ITIMER_REAL, left)
             run(host, event, agent, path, time.monotonic() + left)
         finally:
-            # the time may run out while another error is reported
+            # the time may run out while another error is handled
             setitimer(ITIMER_REAL, 0)
     except _LateError:
         _complain("no answer in time")
-    except Exception as exc:  # the agent must go on, whatever it is
+    except Exception as exc:  # the agent must continue after any error
         _complain(f"{exc or type(exc).__name__}")
     os._exit(0)
 
 
 def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
-    """Read the hook's JSON, and answer or keep it; raises what goes wrong."""
+    """Read the hook's JSON, and write the answer or report it to the daemon. Raises any error."""
     moment = host.events.get(event)
     if moment is None:
         raise ValueError(f"there is no event {event[:40]!r}: {', '.join(host.events)}")
@@ -86,45 +87,48 @@ def run(host: Host, event: str, agent: str, path: str, until: float) -> None:
     if not isinstance(hook, dict):
         raise ValueError("standard input holds no JSON object")
     if hook.get("agent_id"):
-        return  # of a sub-agent, whose messages are no turns of the person
-    who = {"sessionKey": session_key(hook, host, agent), "agent": agent}
+        return  # messages of a sub-agent are no turns of the person
+    identity = {"sessionKey": session_key(hook, host, agent), "agent": agent}
 
-    def asking(seconds: float) -> Ask:
+    def make_ask(seconds: float) -> Ask:
         return lambda target, body: call(
-            path, target, {name: one for name, one in {**who, **body}.items() if one not in ("", None)}, seconds
+            path,
+            target,
+            {name: value for name, value in {**identity, **body}.items() if value not in ("", None)},
+            seconds,
         )
 
     if moment not in host.tells:
-        _run_in_child(asking, lambda ask: keep(moment, host, hook, ask, lambda: _exchange(host, hook)))
+        _run_in_child(make_ask, lambda ask: keep(moment, host, hook, ask, lambda: _exchange(host, hook)))
         return
-    if (asked := request(moment, host, hook)) is None:
+    if (call_arguments := request(moment, host, hook)) is None:
         return
-    target, body = asked
+    target, body = call_arguments
     left = max(0.01, until - time.monotonic())
     limit = max(1, int((left - _REPLYING_SECONDS) * 1000))
     try:
-        text = answer_text(asking(left)(target, {**body, **({"deadlineMs": limit} if target == "/turns" else {})}))
+        text = answer_text(make_ask(left)(target, {**body, **({"deadlineMs": limit} if target == "/turns" else {})}))
     except (_LateError, TimeoutError):
         setitimer(ITIMER_REAL, 0)
         if moment == "prompt" and (name := command_in(str(body["text"]))):
-            # a command is not carried out by a child, whose result no one would read
+            # a child must not run the command, since no one would read its result
             _write_context(host, event, not_done(name))
             return
-        # a slow daemon stores the message then; it stores a message once, though it gets it twice
-        _run_in_child(asking, lambda ask: ask(target, {**body, "unread": True}))
+        # send it again, so that a slow daemon stores the message; it stores a repeated message once
+        _run_in_child(make_ask, lambda ask: ask(target, {**body, "unread": True}))
         raise
     setitimer(ITIMER_REAL, 0)
     _write_context(host, event, text)
 
 
 def _write_context(host: Host, event: str, text: str) -> None:
-    """Write a text that the agent reads beside its prompt; nothing for an empty one."""
+    """Write a text that the agent reads in addition to its prompt, unless it is empty."""
     if text:
         os.write(1, f"{written_json(output(host, event, text))}\n".encode("ascii"))
 
 
-def _run_in_child(asking: Callable[[float], Ask], work: Callable[[Ask], object]) -> None:
-    """Let a child do the work; the agent sees the hook end at once."""
+def _run_in_child(make_ask: Callable[[float], Ask], work: Callable[[Ask], object]) -> None:
+    """Do the work in a child process; for the agent the hook ends at once."""
     setitimer(ITIMER_REAL, 0)
     if os.fork():
         return
@@ -134,7 +138,7 @@ def _run_in_child(asking: Callable[[float], Ask], work: Callable[[Ask], object])
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
         setitimer(ITIMER_REAL, KEEPING_SECONDS)
-        work(asking(KEEPING_SECONDS))
+        work(make_ask(KEEPING_SECONDS))
     finally:
         os._exit(0)
 
@@ -161,13 +165,13 @@ def _complain(reason: str) -> None:
     try:  # noqa: SIM105, for contextlib would be one import more
         os.write(2, f"memoryd: {line}\n".encode("utf-8", "backslashreplace"))
     except OSError:
-        pass  # nobody can be told
+        pass  # there is nowhere to report it
 
 
 def session_key(hook: dict[str, Any], host: Host, agent: str) -> str:
-    """Return the key of the session of a hook's JSON; raises ValueError where it has no plain id.
+    """Return the session key for a hook's JSON. Raises ValueError if it has no plain session id.
 
-    It is a direct chat, unless the host says itself of what kind it is.
+    The key is that of a direct chat, unless the host gives a complete session key.
     """
     session = _text(host, hook, "session")
     chars, most = (_KEY_CHARS, _KEY_CHARS_MAX) if host.has_keys else (_ID_CHARS, _ID_CHARS_MAX)
@@ -178,38 +182,38 @@ def session_key(hook: dict[str, Any], host: Host, agent: str) -> str:
 
 
 def request(moment: SessionMoment, host: Host, hook: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """Return the target and the body of what a moment asks that tells something; None where there is nothing to ask.
+    """Return target and body of the request at a moment whose answer the agent reads; None if there is nothing to ask.
 
-    `*` leaves out the stable block, unless the daemon knows that the session was not told it.
+    `ifNoneMatch: "*"` omits the stable block, unless the daemon knows that the session has not received it yet.
     """
     if moment == "start":
         return "/sessions/start", {}
     if moment == "prompt":
         prompt = _text(host, hook, "prompt")
         return ("/turns", {**message("user", prompt), "ifNoneMatch": "*"}) if prompt.strip() else None
-    error, given = _text(host, hook, "error"), field(host, hook, "tool_input")
+    error, tool_input = _text(host, hook, "error"), field(host, hook, "tool_input")
     if not error.strip() or hook.get("is_interrupt"):
         return None
-    command = given.get("command") if isinstance(given, dict) else given
+    command = tool_input.get("command") if isinstance(tool_input, dict) else tool_input
     event = {
         "type": "tool_failed",
         "tool": _text(host, hook, "tool_name")[:200],
         "input": _clean(command)[:_TOOL_CHARS],
-        # of a long output its beginning and its end, where errors stand
+        # beginning and end of a long output, where errors usually are
         "text": error[:_TOOL_CHARS] + error[_TOOL_CHARS:][-_TOOL_CHARS:],
     }
     return "/turns", {"role": "tool", "event": event, "ifNoneMatch": "*"}
 
 
 def answer_text(reply: dict[str, Any]) -> str:
-    """Return the text for the agent, which may be empty, of the daemon's reply to a `request`."""
+    """Return the text for the agent from the daemon's reply to a `request`; it may be empty."""
     return _join_within_limit([_render_result(reply.get("command")), reply.get("bundle"), _other_turns(reply)])
 
 
 def keep(
     moment: SessionMoment, host: Host, hook: dict[str, Any], ask: Ask, exchange: Callable[[], tuple[str, str]]
 ) -> None:
-    """Report to the daemon what happened; `exchange` reads from the transcript what the hook's JSON lacks."""
+    """Report an event to the daemon; `exchange` reads from the transcript what is missing in the hook's JSON."""
     if moment in ("prompt", "tool_failed"):
         if moment == "prompt" and (prompt := _text(host, hook, "prompt")).strip():
             ask("/turns", {**message("user", prompt), "unread": True})
@@ -227,20 +231,21 @@ def keep(
 
 
 def message(role: str, text: str) -> dict[str, Any]:
-    """Return the body of a message, no longer than the daemon takes it."""
+    """Return the body of a message, cut to the length that the daemon accepts."""
     return {"role": role, "text": _clean(text[:100_000])}
 
 
 def command_in(prompt: str) -> str:
     """Return the name of the command that a prompt may be, empty if it is none.
 
-    It looks at the first word alone, in doubt finds a command: `memoryd.domain.sessions.turns` loads slowly.
+    Only the first word is checked, and a doubtful one counts as a command: `memoryd.domain.sessions.turns`, which
+    parses exactly, loads slowly.
     """
     begin = next((at for at, mark in enumerate(prompt) if not (mark.isspace() or mark in _UNSEEN)), len(prompt))
     first = prompt[begin : begin + 20]
     if first[:1] not in ("/", "／"):
         return ""
-    # full-width letters are as far behind the plain ones as the slash is
+    # full-width characters have a constant distance from the plain ones
     plain = "".join(chr(ord(mark) - 0xFEE0) if "！" <= mark <= "～" else mark for mark in first[1:]).lower()
     return next((name for name in COMMANDS if plain.startswith(name)), "")
 
@@ -257,7 +262,7 @@ def _keep_both(answer: str, ask: Ask, exchange: Callable[[], tuple[str, str]]) -
     """Report a question whose own event did not reach the daemon, and its answer."""
     question, last_answer = exchange()
     if command_in(question):
-        return  # the agent has read that it was not carried out
+        return  # the agent has read that the command was not carried out
     if question and last_answer in ("", answer):
         ask("/turns", {**message("user", question), "unread": True})
         ask("/turns", message("assistant", answer))
@@ -268,12 +273,12 @@ def _text(host: Host, hook: dict[str, Any], name: str) -> str:
 
 
 def _clean(value: object) -> str:
-    """Return a text in characters that JSON has; of anything else none."""
+    """Return a text without lone surrogates; an empty text for any other value."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _other_turns(reply: dict[str, Any]) -> object:
-    """Return the turns that the prompt takes up again, unless they are of its own session: the agent has these."""
+    """Return the earlier turns for the prompt, unless they are from its own session, which the agent knows."""
     sequence = reply.get("sequence")
     is_own = isinstance(sequence, list) and any(turn.get("session") == reply.get("session", "") for turn in sequence)
     return None if is_own else reply.get("context")
@@ -289,7 +294,7 @@ def _render_result(command: object) -> str:
 
 
 def _join_within_limit(parts: list[object]) -> str:
-    """Return the parts one after the other, without those that do not fit whole."""
+    """Return the parts joined, without those that do not fit completely."""
     text = ""
     for part in parts:
         if isinstance(part, str) and part and len(text) + len(part) < CONTEXT_CHARS:
@@ -298,19 +303,19 @@ def _join_within_limit(parts: list[object]) -> str:
 
 
 class _Scanner:
-    """What the scanner of `json` goes by."""
+    """Settings of the scanner of `json`."""
 
     strict, object_hook, object_pairs_hook = False, None, None
     parse_float, parse_int, parse_constant = float, int, float
 
 
 def read_json(data: bytes) -> object:
-    """Return what `json.loads` does of UTF-8; raises ValueError, RecursionError."""
+    """Parse JSON in UTF-8 like `json.loads`. Raises ValueError, RecursionError."""
     text = data.removeprefix(b"\xef\xbb\xbf").decode().strip(" \t\r\n")
     try:
         value, end = make_scanner(_Scanner)(text, 0)  # type: ignore[arg-type]
     except (StopIteration, SystemError):
-        # the scanner sets no error of its own where a text ends too early
+        # the scanner sets no exception of its own if the text ends too early
         end = -1
     if end != len(text):
         raise ValueError("this is no JSON")
@@ -318,11 +323,11 @@ def read_json(data: bytes) -> object:
 
 
 def written_json(value: object) -> str:
-    """Return as JSON, in ASCII, what is made of dicts, lists, texts, whole numbers, booleans and None."""
+    """Return a value of dicts, lists, strings, integers, booleans and None as JSON in ASCII."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{written_json(name)}: {written_json(one)}' for name, one in value.items())}}}"
+        return f"{{{', '.join(f'{written_json(name)}: {written_json(item)}' for name, item in value.items())}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(written_json, value))}]"
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -334,7 +339,7 @@ _REPLY_BYTES = 4 * 1024 * 1024
 def call(path: str, target: str, body: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Send one request to the socket at `path` and return its reply.
 
-    Raises OSError after so many seconds of silence, ValueError for a refusal and for an answer that is no reply.
+    Raises OSError after `seconds` of silence, ValueError for an error status or an invalid reply.
     """
     connection = socket(AF_UNIX, SOCK_STREAM)
     connection.settimeout(seconds)
@@ -364,11 +369,11 @@ def _parse_reply(answer: bytes) -> dict[str, Any]:
 
 
 _SHORT = 103
-"""Bytes that every system takes."""
+"""Length of a socket path in bytes that every system accepts."""
 
 
 def default_socket() -> str:
-    """Return the path of the socket; the same as `memoryd.config.paths.socket_path`."""
+    """Return the same path of the socket as `memoryd.config.paths.socket_path`."""
     named, runtime, state, home = map(
         os.environ.get, ("MEMORYD_SOCKET", "XDG_RUNTIME_DIR", "MEMORYD_STATE_DIR", "HOME"), ("",) * 4
     )
@@ -377,27 +382,27 @@ def default_socket() -> str:
     elif runtime:
         plain = f"{runtime.rstrip('/')}/memoryd/{_SOCKET}"
     else:
-        # where the system has no runtime folder, as on macOS
+        # systems without a runtime folder, such as macOS
         folder = os.environ.get("XDG_STATE_HOME") or f"{home}/.local/state"
         plain = f"{state or f'{folder}/memoryd'}/run/{_SOCKET}"
     is_plain = bool(home) and plain.startswith("/") and "//" not in plain and "/./" not in plain
     if is_plain and len(os.fsencode(plain)) <= _SHORT:
         return plain
-    # imported here, since it takes longer to load than all the rest
+    # imported here, since it loads slowly
     from memoryd.config.paths import socket_path
 
     return str(socket_path())
 
 
 _START = 22 - 3
-"""The place of the field of `/proc/self/stat` that has the start of the process, in ticks since the machine began.
+"""Index of the field of `/proc/self/stat` that has the start of the process, in ticks since boot.
 
-It is the 22nd field (proc(5)); the name, the second, may hold blanks, so fields are counted from the third.
+It is the 22nd field (proc(5)). The second, the name, may contain spaces, so fields are counted from the third.
 """
 
 
 def seconds_since_start() -> float:
-    """Return the age of this process, to a hundredth of a second; without /proc its CPU time."""
+    """Return the age of this process in seconds, to a hundredth; without /proc its CPU time."""
     try:
         descriptor = os.open("/proc/self/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:

@@ -1,8 +1,8 @@
-"""The agent programs that run hooks: what is particular about each, in one row.
+"""The agent programs that run hooks, with the particulars of each in one row.
 
-What installs, lists and checks hooks goes by these rows, and so does the hook itself, whose every import is waited for:
-at its top this module imports nothing. Each row is after the host's own documentation, which it names; what no source
-shows is left out, and `cannot` says so.
+Installing, listing and checking hooks use these rows, and so does the hook itself. Every import delays a hook, so this
+module imports nothing at the top. Each row follows the host's own documentation, which it names; features without a
+source are left out, and `cannot` says so.
 """
 
 TYPE_CHECKING = False
@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     from typing import Any, Final, Literal
 
     SessionMoment = Literal["start", "prompt", "tool_failed", "answer", "compact", "end"]
-    """What an event is to memoryd: the session begins, is told or answered something, a tool fails, it is shortened, it
-    ends."""
+    """What an event means to memoryd: the session begins, the user sends a prompt, a tool fails, the agent answers, the
+    context is compacted, the session ends."""
     Layout = Literal["groups", "handlers", "plugin"]
-    """How hooks lie in settings: lists of groups of handlers by event, lists of handlers, or a program of ours."""
+    """The form of hooks in settings: lists of groups of handlers by event, lists of handlers, or a program of ours."""
 else:
 
     def dataclass(**_options):
-        """Give a class its columns by name, as the real one does, which takes longer to load than all the rest."""
+        """Add an `__init__` with keyword arguments to a class. The real decorator loads slowly."""
 
-        def made(row):
+        def add_init(row):
             row.__init__ = lambda self, **columns: vars(self).update(columns)
             return row
 
-        return made
+        return add_init
 
 
 TAIL_BYTES: "Final" = 1024 * 1024
 
 
 def last_exchange(path: str) -> tuple[str, str]:
-    """Return what the user said last in a transcript of Claude Code, and the assistant's last message behind it.
+    """Return the last message of the user in a transcript of Claude Code, and the assistant's last message after it.
 
-    Only the end is read; empty where they are not found. Raises OSError.
+    Only the last `TAIL_BYTES` are read; missing messages are empty. Raises OSError.
     """
-    # here, since only a child reads transcripts, and nobody waits for it
+    # imported here, since only a child reads transcripts, for which no one waits
     import json
 
     from memoryd.domain.documents import Speaker
@@ -48,14 +48,14 @@ def last_exchange(path: str) -> tuple[str, str]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
-            continue  # a line that is being written, or of another form
-        said = claude_text(record) if isinstance(record, dict) else LeftOut.UNREADABLE
-        if isinstance(said, LeftOut):
+            continue  # a line that is being written, or has another format
+        utterance = claude_text(record) if isinstance(record, dict) else LeftOut.UNREADABLE
+        if isinstance(utterance, LeftOut):
             continue
-        if said.speaker is Speaker.USER:
-            question, answer = said.text, ""
+        if utterance.speaker is Speaker.USER:
+            question, answer = utterance.text, ""
         else:
-            # as it stands, not folded: it may be sent again from elsewhere, and is to be known then
+            # unfolded: the same answer may be sent again from elsewhere, and must be recognised as a repetition
             answer = "\n".join(text_blocks(inner(record, "message").get("content")) or []).strip()
     return question, answer
 
@@ -64,13 +64,13 @@ def _last_lines(path: str) -> "Iterator[bytes]":
     import os
     import stat
 
-    # without waiting: the path is another program's word, and may name a pipe
+    # O_NONBLOCK: the path comes from another program, and may be a pipe
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError("the transcript is no regular file")
-        begin = max(0, found.st_size - TAIL_BYTES)
+        begin = max(0, status.st_size - TAIL_BYTES)
         file.seek(begin)
         lines = file.read(TAIL_BYTES).split(b"\n")
     yield from lines[1:] if begin else lines
@@ -78,69 +78,68 @@ def _last_lines(path: str) -> "Iterator[bytes]":
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """One agent program; what a row leaves out is as Claude Code has it, whose contract most others took over."""
+    """One agent program. The defaults are those of Claude Code, whose contract most others have adopted."""
 
     name: str
     title: str
     program: str
     source: str
-    """Where its hooks are documented."""
+    """URL of the documentation of its hooks."""
     folder: str
-    """Below the home folder."""
+    """Its folder below the home folder."""
     folder_variable: str = ""
-    """The environment variable that names another."""
+    """The environment variable that overrides `folder`."""
     settings: str
-    """The file of the user that holds hooks, below `folder`; of a plugin, its main file."""
+    """The user's file with hooks, below `folder`; for a plugin, its main file."""
     project: str = ""
-    """That of a project, below its folder; empty where it has none."""
+    """The project's file with hooks, below the project folder; empty if there is none."""
     layout: "Layout" = "groups"
     made_with: "Mapping[str, object] | None" = None
-    """What a settings file needs that is made for our hooks."""
+    """Required content of a settings file that is created for our hooks."""
     timeout: int = 5
-    """After how long the host ends a hook of ours, in its own unit, written into its settings; 0 writes none."""
+    """Timeout of a hook that is written into its settings, in the host's unit; 0 writes none."""
     waits: float = 5.0
-    """The same in seconds: what a hook has at most, from its start on."""
+    """The same timeout in seconds, from the start of the hook."""
     events: "Mapping[str, SessionMoment]"
     has_comments: bool = False
-    """Its settings may have comments and last commas."""
+    """Its settings may have comments and trailing commas."""
     tells: "tuple[SessionMoment, ...]" = ("start", "prompt", "tool_failed")
-    """Moments at which the agent reads what the hook writes; all others are only reported to the daemon."""
+    """Moments at which the agent reads the output of the hook; all others are only reported to the daemon."""
     fields: "Mapping[str, str] | None" = None
-    """How a hook's JSON names what Claude Code calls `session_id`, `prompt`, `tool_name`, `tool_input`, `error`,
-    `last_assistant_message`, …: by the name there, with a dot before that of an inner object."""
+    """The host's names of the JSON fields that Claude Code calls `session_id`, `prompt`, `tool_name`, `tool_input`,
+    `error`, `last_assistant_message`, …; a dot leads into an inner object."""
     has_keys: bool = False
-    """Its id of a session is a whole session key, which says of what kind the chat is."""
+    """Its session id is a complete session key, which includes the kind of chat."""
     reply: "Literal['nested', 'flat']" = "nested"
-    """What the agent is told stands in `hookSpecificOutput.additionalContext`, or in `additional_context`."""
+    """Whether the text for the agent is in `hookSpecificOutput.additionalContext`, or in `additional_context`."""
     has_transcript: bool = False
-    """Its transcripts can be read for what its events leave out."""
+    """Its transcripts can be read for texts that its events leave out."""
     mcp: "tuple[str, str, str] | None" = None
-    """The files of the user and of a project that declare MCP servers, as `settings` and `project`, and their key."""
+    """The user's and the project's file that declare MCP servers, like `settings` and `project`, and their key."""
     skills: str = "skills"
-    """The folder of the user's skills: below `folder`, or of the home folder where it begins with `~/`."""
+    """The folder of the user's skills: below `folder`, or below the home folder if it begins with `~/`."""
     instructions: str = "AGENTS.md"
     """The file of a project that its agent reads as instructions."""
     cannot: "tuple[str, ...]" = ()
-    """What does not work there, a sentence each."""
+    """Limitations, one sentence each."""
     then: "tuple[str, ...]" = ()
-    """What is left to the person after an install, a sentence each."""
+    """Steps left to the person after an install, one sentence each."""
 
 
 _NAMES: "Final" = {"session": "session_id", "answer": "last_assistant_message", "transcript": "transcript_path"}
 
 
 def is_here(host: Host) -> bool:
-    """Tell whether a host seems to be on this machine: its program, or the folder of its settings."""
+    """Return whether a host seems to be installed: its program exists, or the folder of its settings."""
     import os
     import shutil
 
-    named = os.environ.get(host.folder_variable, "")
-    folder = named or os.path.join(os.path.expanduser("~"), host.folder)  # noqa: PTH111, PTH118
+    folder = os.environ.get(host.folder_variable) or os.path.join(os.path.expanduser("~"), host.folder)  # noqa: PTH111, PTH118
     return shutil.which(host.program) is not None or os.path.isdir(folder)  # noqa: PTH112
 
 
 def field(host: Host, hook: "Mapping[str, Any]", name: str) -> object:
-    """Return what a hook's JSON has under our name of a field: as the host names it, else as Claude Code does."""
+    """Return the value of a field in a hook's JSON, under the host's name or else under that of Claude Code."""
     plain = _NAMES.get(name, name)
     for path in ((host.fields or {}).get(name, plain), plain):
         value: object = hook
@@ -152,7 +151,7 @@ def field(host: Host, hook: "Mapping[str, Any]", name: str) -> object:
 
 
 def output(host: Host, event: str, text: str) -> object:
-    """Return what is written, as JSON, for the agent to be told a text at an event."""
+    """Return the JSON value by which a hook passes a text to the agent."""
     if host.reply == "flat":
         return {"continue": True, "additional_context": text}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
@@ -167,7 +166,7 @@ _ROWS: "Final" = (
         folder=".claude",
         folder_variable="CLAUDE_CONFIG_DIR",
         settings="settings.json",
-        # not `settings.json`, which is committed: a hook names a path of this machine
+        # not `settings.json`, which is committed: a hook has a path of this machine
         project=".claude/settings.local.json",
         events={
             "SessionStart": "start",
@@ -221,7 +220,7 @@ _ROWS: "Final" = (
         mcp=("settings.json", ".gemini/settings.json", "mcpServers"),
         instructions="GEMINI.md",
         cannot=(
-            "A command that ends with another exit code than 0 is no error of a tool there, so nothing is told then.",
+            "A command that ends with another exit code than 0 is no error of a tool there, so nothing is sent then.",
         ),
     ),
     Host(
@@ -319,7 +318,7 @@ _ROWS: "Final" = (
         has_keys=True,
         cannot=(
             "It has no command hooks: a plugin of ours runs the same command.",
-            "After a failed tool a plugin can only look on, so nothing is told then.",
+            "After a failed tool a plugin can only observe, so nothing is sent then.",
         ),
         then=(
             "Answers are kept after: openclaw config set plugins.entries.memoryd.hooks.allowConversationAccess true",
@@ -330,4 +329,4 @@ _ROWS: "Final" = (
 )
 HOSTS: "Final[Mapping[str, Host]]" = {row.name: row for row in _ROWS}
 DEFAULT: "Final" = HOSTS["claude-code"]
-"""Whose hooks do not name their host."""
+"""The host of hooks that were installed without `--host`."""

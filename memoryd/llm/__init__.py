@@ -1,1 +1,1 @@
-"""A task and data into JSON of a given shape, by a chat model, here or at an endpoint; all works without."""
+"""Text models: turn a task and data into JSON of a given shape, with a local or remote chat model. Optional."""

@@ -1,16 +1,16 @@
 """The writing worker: a child process that loads one GGUF with llama.cpp and answers in JSON, under a grammar.
 
-Run as `python -m memoryd.llm.llama_writer FD`, FD being one end of a socket pair; it ends when the other end does.
+Run as `python -m memoryd.llm.llama_writer FD`, FD being one end of a socket pair; it ends when the other end closes.
 
-The template of the GGUF is filled in with two placeholders and taken apart at them: marks of the model, such as
-<|im_end|> or [INST], are read as marks where the template has them, and as plain text inside a task or data.
+The template of the GGUF is filled in with two placeholders and split at them. Marks of the model, such as <|im_end|> or
+[INST], are read as marks in the template, and as plain text inside a task or data.
 """
 
 import ctypes
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,30 +21,30 @@ from memoryd.embed.local.worker_program import ErrorLog, LoadError, library, ser
 
 TASK = "\ue000task\ue000"
 DATA = "\ue000data\ue000"
-"""Places in a template; of the private use area, so that no template has them."""
+"""Placeholders for a template, with characters of the private use area, so that no template contains them."""
 _PLACE = expression(f"({TASK}|{DATA})")
 PLAIN = f"{TASK}\n\n{DATA}\n\nAnswer:\n"
-"""For a model without a template."""
+"""The form for a model without a template."""
 Tokenise = Callable[[bytes, bool], list[int]]
-"""Make tokens of a text, with the marks inside read as such or not."""
+"""Tokenises a text; the flag is whether marks in it are read as marks."""
 SEED = 7
 BATCH = 256
-"""Tokens computed at once; a larger batch takes more memory and is hardly faster on a processor."""
+"""Tokens computed at once; a larger batch takes more memory and is hardly faster on a CPU."""
 PIECE_BYTES = 1024
-"""More than any token is long."""
+"""Size of the buffer for the text of a token; more than any token needs."""
 _CHARACTER = expression(r"^char ::= .*$", re.MULTILINE)
 _VALID = (
     r"char ::= [\x20-\x21\x23-\x5B\x5D-\x7E\u00A0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]"
     r' | "\\" ["\\/bfnrt]'
 )
-"""What a string may hold, RFC 8259 section 7, of Unicode alone and without escaped halves of characters.
+"""Grammar of a character of a JSON string, RFC 8259 section 7, without `\\u` escapes, which could be lone surrogates.
 
-The grammar that llama-cpp-python makes of a schema allows control characters, which are no JSON.
+It replaces the rule of llama-cpp-python, which allows control characters, although they are no valid JSON.
 """
 
 
 class ChatForm:
-    """The form of one model; raises LoadError where its template cannot be filled in."""
+    """The prompt form of one model. Raises LoadError if its template cannot be filled in."""
 
     def __init__(self, template: str, *, bos: str, eos: str, tokenise: Tokenise) -> None:
         form = _fill_template(template, bos=bos, eos=eos) if template else PLAIN
@@ -54,15 +54,15 @@ class ChatForm:
             raise LoadError("its chat template has no place for a message, or more than one")
 
     def tokens(self, task: str, data: str) -> list[int]:
-        """Return the tokens of the whole input; the mark at the beginning is the caller's."""
-        return [token for part in self._parts for token in self._of(part, task, data)]
+        """Return the tokens of the complete input; the caller adds the mark at the beginning."""
+        return [token for part in self._parts for token in self._tokens_of(part, task, data)]
 
     @property
     def text(self) -> str:
-        """The form with its places."""
+        """The form with its placeholders."""
         return "".join(self._parts)
 
-    def _of(self, part: str, task: str, data: str) -> list[int]:
+    def _tokens_of(self, part: str, task: str, data: str) -> list[int]:
         text = {TASK: task, DATA: data}.get(part)
         is_form = text is None
         encoded = (part if text is None else text).encode("utf-8", "replace")
@@ -70,19 +70,24 @@ class ChatForm:
 
 
 def _fill_template(template: str, *, bos: str, eos: str) -> str:
-    """Fill the template in with a message of the system and one of the user, or with one where it takes one alone."""
+    """Fill in the template with a system and a user message, or with a user message only if it allows no other."""
     failure = ""
-    for messages in _conversations():
+    conversations = (
+        [{"role": "system", "content": TASK}, {"role": "user", "content": DATA}],
+        # some model families have no system role
+        [{"role": "user", "content": f"{TASK}\n\n{DATA}"}],
+    )
+    for messages in conversations:
         try:
-            # heavy, and with llama-cpp-python only
+            # imported here: slow to load, and only available with llama-cpp-python
             from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
             form: Any = Jinja2ChatFormatter(template, eos_token=eos, bos_token=bos)
-            # a date in the form would make another answer of each day
+            # without a date, which would change the answers every day
             form.strftime_now = lambda _format: ""
             text = str(form(messages=messages, enable_thinking=False).prompt)
         except Exception as exc:
-            # a template is a program, and raises what it likes
+            # a template is a program, and may raise anything
             failure = f"{type(exc).__name__}: {exc}"
             continue
         if TASK in text and DATA in text:
@@ -90,14 +95,8 @@ def _fill_template(template: str, *, bos: str, eos: str) -> str:
     raise LoadError(f"its chat template cannot be filled in ({failure or 'it leaves the message out'})")
 
 
-def _conversations() -> Iterator[list[dict[str, str]]]:
-    yield [{"role": "system", "content": TASK}, {"role": "user", "content": DATA}]
-    # some families know no role of the system
-    yield [{"role": "user", "content": f"{TASK}\n\n{DATA}"}]
-
-
 class WritingModel:
-    """A loaded model that answers in JSON; it gives no numbers."""
+    """A loaded model that answers in JSON; it has no vectors, so `dimensions` is 0."""
 
     dimensions = 0
 
@@ -105,7 +104,7 @@ class WritingModel:
         self._library = library
         self._llama = llama
         self._is_unwanted = is_unwanted
-        # llama.cpp keeps the pointer only
+        # keep a reference: llama.cpp stores only the pointer
         self._abort = library.ggml_abort_callback(lambda _data: is_unwanted())
         library.llama_set_abort_callback(llama.ctx, self._abort, None)
         self._vocabulary = library.llama_model_get_vocab(llama.model)
@@ -114,7 +113,7 @@ class WritingModel:
         self._form = self._chat_form()
 
     def answer(self, request: WorkerRequest) -> Message:
-        """Return the answer to a task, or why there is none."""
+        """Return the answer to a task, or the reason why there is none."""
         if not isinstance(request, Write):
             return NoResult(request.id, "a chat model writes only")
         tokens = self._tokens(request)
@@ -133,15 +132,15 @@ class WritingModel:
 
     def _write_answer(self, request: Write, tokens: list[int]) -> Message:
         grammar = grammar_of(request.schema)
-        # from the beginning: what is left of another question, computed in other batches, may differ in its last bits
+        # drop cached state of another question: computed in other batches, it may differ in the last bits
         self._llama.reset()
         text = bytearray()
         for count, token in enumerate(self._llama.generate(tokens, temp=0.0, repeat_penalty=1.0, grammar=grammar), 1):
             if self._is_unwanted():
                 return NoResult(request.id, "cancelled")
             text += self._text_of(token)
-            if text.rstrip().endswith(b"}") and _is_whole(found := _decode(text)):
-                return Written(request.id, found)
+            if text.rstrip().endswith(b"}") and _is_json(answer := _decode(text)):
+                return Written(request.id, answer)
             if count >= request.max_tokens or self._library.llama_vocab_is_eog(self._vocabulary, token):
                 break
         return NoResult(request.id, f"no whole answer within {request.max_tokens} tokens")
@@ -166,7 +165,7 @@ class WritingModel:
 
 
 def grammar_of(schema: str) -> Any:
-    """Return llama.cpp's grammar of a JSON schema; raises ValueError for one that it cannot make a grammar of."""
+    """Return llama.cpp's grammar of a JSON schema. Raises ValueError if that is not possible."""
     from llama_cpp.llama_grammar import LlamaGrammar, json_schema_to_gbnf
 
     try:
@@ -177,12 +176,12 @@ def grammar_of(schema: str) -> Any:
 
 
 def _decode(text: bytearray) -> str:
-    """Return the text; bytes that are no UTF-8, which a grammar lets pass as one character, become one."""
+    """Decode a text. A run of invalid UTF-8, which the grammar accepts as a character, becomes one U+FFFD."""
     return re.sub("\ufffd+", "\ufffd", text.decode(errors="replace"))
 
 
-def _is_whole(text: str) -> bool:
-    """Tell whether this is a whole JSON text, after which a model may go on with blanks."""
+def _is_json(text: str) -> bool:
+    """Return whether this is a complete JSON text; a model may continue with spaces after it."""
     with suppress(ValueError):
         json.loads(text)
         return True
@@ -190,7 +189,7 @@ def _is_whole(text: str) -> bool:
 
 
 def load(order: Load, is_unwanted: Callable[[], bool]) -> WritingModel:
-    """Load the model; raises LoadError. An answer may take minutes: one that nobody waits for is broken off."""
+    """Load the model. Raises LoadError. An answer may take minutes; it is aborted when `is_unwanted` returns true."""
     if order.pooling != WRITE_POOLING:
         raise LoadError(f"pooling {order.pooling!r} is not {WRITE_POOLING}")
     if not Path(order.model).is_file():
@@ -210,7 +209,7 @@ def load(order: Load, is_unwanted: Callable[[], bool]) -> WritingModel:
             verbose=False,
         )
     except Exception as exc:
-        # it compiles the chat template, too, which is a program and may fail in any way
+        # it also compiles the chat template, which is a program and may fail in any way
         raise LoadError(f"{errors.reason()} ({type(exc).__name__}: {exc})") from exc
     return WritingModel(llama_cpp, llama, is_unwanted)
 

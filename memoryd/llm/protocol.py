@@ -1,6 +1,6 @@
-"""The seam for models that write text: what each takes and promises, and what status shows of it.
+"""The interface of models that write text.
 
-An answer is JSON of a given shape, never free text. One of another shape is refused, and no word of it is repeated.
+An answer is JSON of a given shape, never free text. An answer of another shape is refused, and never quoted in errors.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ from memoryd.errors import TextAnswerRefused, TextModelUnavailable
 NAME_CHARACTERS = 100
 _MARK_UP = str.maketrans(dict.fromkeys("<>[]`*\\", "-"))
 ANSWER_CHARACTERS = 64 * 1024
-"""A longer text is no answer to what is asked here."""
+"""A longer text is no valid answer to our questions."""
 
 
 def recorded_name(provider: str, model: str, release: str) -> str:
-    """Return `provider/model@release` on one line and without mark-up: a file says of itself what it likes."""
+    """Return `provider/model@release` on one line, without mark-up: the model name in a file may be any text."""
     name = "".join(sign for sign in " ".join(model.split()) if sign.isprintable()).translate(_MARK_UP)
     return f"{provider}/{name[:NAME_CHARACTERS]}@{release}"
 
 
 class AnswerShape(BaseModel):
-    """What an answer must look like: its JSON schema is what the model is held to, and its reading the check.
+    """Base of answer shapes. The JSON schema constrains the model, and parsing checks the answer.
 
-    Bound every text and list, so that an answer ends. Keys are neither missing nor more than these.
+    Give every string and list a maximum length, so that an answer ends. An answer must have exactly the declared keys.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
@@ -41,31 +41,31 @@ Answer = TypeVar("Answer", bound=AnswerShape)
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What to do, and the data to do it with: memory text stands in `data` alone, delimited, and is no instruction."""
+    """A task, and the data for it. Memory texts are only in `data`, delimited, and are no instructions."""
 
     task: str
     data: str = field(repr=False)
 
 
 class TextModel(Protocol):
-    """Answers in JSON. Deterministic as far as its engine is: temperature 0, one fixed seed."""
+    """A model that answers in JSON; as deterministic as its engine: temperature 0 and a fixed seed."""
 
     @property
     def identity(self) -> str:
-        """Provider, model and what tells releases apart, on one line; it is recorded with every label."""
+        """Provider, model and release on one line; it is recorded with every label."""
         ...
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
-        """Return an answer of that shape by `deadline`, seconds of `time.monotonic()`, in at most so many tokens.
+        """Return an answer of that shape by `deadline`, in seconds of `time.monotonic()`, of at most `max_tokens`.
 
-        Raises TextModelUnavailable: not now, or not in time; TextAnswerRefused, which is one, where this question has
-        no answer of that shape, and the next one may have. Who asks goes on without.
+        Raises TextModelUnavailable if there is no answer now, or not in time; its subclass TextAnswerRefused if this
+        question has no answer of that shape, while the next question may have one. Callers must do without.
         """
         ...
 
 
 def read_answer(text: str, shape: type[Answer]) -> Answer:
-    """Return the answer; raises TextAnswerRefused, which says where it is amiss and quotes nothing."""
+    """Parse an answer. Raises TextAnswerRefused, which names the place of the error and quotes nothing."""
     if len(text) > ANSWER_CHARACTERS:
         raise TextAnswerRefused(f"the text model's answer has more than {ANSWER_CHARACTERS:,} characters")
     try:
@@ -81,25 +81,25 @@ def schema_of(shape: type[AnswerShape]) -> str:
 
 def _fault(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    # the name of a key that is not ours was made up by the model
+    # an unknown key is a text by the model, so it is not quoted
     where = "" if first["type"] == "extra_forbidden" else ".".join(map(str, first["loc"]))
     return f"{first['type']} at {where}" if where else first["type"]
 
 
 WAITING_MAX = 8
-"""So many may wait for the one that is answered; another is told at once that it is busy."""
+"""Most questions that wait for the current one; further questions are refused at once."""
 
 
 class Turns:
-    """One question is answered at a time, and the others wait where giving up costs nothing."""
+    """Lets one question at a time pass; the others wait here, where cancelling costs nothing."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = 0
 
     @asynccontextmanager
-    async def one(self, deadline: float) -> AsyncIterator[None]:
-        """Wait for those who asked before; raises TextModelUnavailable where they are too many, or take too long."""
+    async def take(self, deadline: float) -> AsyncIterator[None]:
+        """Wait for earlier questions. Raises TextModelUnavailable if there are too many, or they take too long."""
         if self._waiting > WAITING_MAX:
             raise TextModelUnavailable(f"{self._waiting} questions wait for the text model already")
         self._waiting += 1

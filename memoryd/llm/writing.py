@@ -1,6 +1,6 @@
-"""The text model that all agents share, a local one in a child process or a remote one; one answer at a time.
+"""The text model shared by all agents, local in a child process or remote; one answer at a time.
 
-The remote one speaks OpenAI's chat completions, as many servers do, and learns what a server does not take:
+The remote model uses OpenAI's chat completions, as many servers do, and adapts to what a server does not accept:
 
 POST /chat/completions {"model", "messages", "temperature", "seed", "max_tokens", "response_format"}
 → {"choices": [{"finish_reason", "message": {"content"}}]}
@@ -65,10 +65,8 @@ log = structlog.get_logger(__name__)
 WRITING_COMMAND = module_command("memoryd.llm.llama_writer")
 REVISION_DIGITS = 16
 SLACK = timedelta(seconds=30)
-"""Beyond the time of an answer, before a worker that says nothing counts as hung."""
+"""Time after the timeout of an answer until a silent worker counts as hung."""
 NO_CHAT_MODEL = "the model of memory.llm cannot be used; memoryctl status tells why"
-
-
 JOB = WorkerJob[str](
     "text",
     TextModelUnavailable,
@@ -79,10 +77,10 @@ JOB = WorkerJob[str](
 
 
 class WritingWorker(WorkerKeeper[str]):
-    """Answers with one GGUF. Works while its `run` runs.
+    """Answers with one GGUF. It works while its `run` is running.
 
-    `context` bounds a question and its answer together, in tokens; `stall` is how long it may work on one answer
-    before it counts as hung, however long somebody is willing to wait. `idle_unload` of zero keeps the model for ever.
+    `context` is the limit of a question and its answer together, in tokens. A worker that takes longer than `stall` for
+    one answer counts as hung, even if the caller would wait longer. If `idle_unload` is zero, the model stays loaded.
     """
 
     def __init__(
@@ -104,16 +102,16 @@ class WritingWorker(WorkerKeeper[str]):
 
     @property
     def identity(self) -> str:
-        """Name the model and its content."""
+        """Name of the model and hash of its content."""
         return recorded_name(LOCAL, self.chat.name, self._revision)
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
-        """Return an answer of that shape by `deadline`, waiting and loading included; raises TextModelUnavailable.
+        """Return an answer of that shape by `deadline`, including waiting and loading. Raises TextModelUnavailable.
 
-        Questions wait for each other here, where giving up costs nothing; one that is given up is broken off.
+        Questions wait for each other here, where cancelling costs nothing. A cancelled question is aborted.
         """
         request = Write(0, prompt.task, prompt.data[:TEXT_CHARACTERS], schema_of(shape), max_tokens)
-        async with self._turns.one(deadline):
+        async with self._turns.take(deadline):
             try:
                 async with asyncio.timeout(deadline - time.monotonic()):
                     (reply,) = await self.ask([request])
@@ -125,7 +123,7 @@ class WritingWorker(WorkerKeeper[str]):
 
 
 class LocalWriting(LocalModel[WritingWorker]):
-    """Keeps the chat model of `memory.llm` at work; `run` loops until cancelled."""
+    """Runs the chat model of `memory.llm`; `run` loops until cancelled."""
 
     absent = "no text model; all else goes on"
     meanwhile = "all else goes on"
@@ -137,11 +135,11 @@ class LocalWriting(LocalModel[WritingWorker]):
 
     @property
     def identity(self) -> str:
-        """Name the model and its content; its source before the file was read."""
+        """Name of the model and hash of its content; the source before the file is read."""
         return recorded_name(LOCAL, self._source, "") if self.worker is None else self.worker.identity
 
     def make(self, path: Path) -> WritingWorker:
-        """Check the file and make its worker, blocking; raises ModelError."""
+        """Check the file and create its worker. Blocks; raises ModelError."""
         llm = self._llm
         worker = WritingWorker(
             model=path,
@@ -156,7 +154,7 @@ class LocalWriting(LocalModel[WritingWorker]):
         return worker
 
     def state(self) -> TextModelReply:
-        """Return what status shows; cheap."""
+        """Return the state for status; cheap."""
         (phase, reason), worker = self.phase_and_reason(), self.worker
         return TextModelReply(
             provider=LOCAL,
@@ -171,9 +169,9 @@ class LocalWriting(LocalModel[WritingWorker]):
         )
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
-        """Return an answer of that shape by `deadline`, in at most so many tokens; raises TextModelUnavailable."""
+        """Return an answer of that shape by `deadline`, of at most `max_tokens`. Raises TextModelUnavailable."""
         if self.worker is None or self.record.phase is not ModelPhase.READY:
-            # the reason of a failure may name files of the host, which are nothing to an agent
+            # the reason of a failure may name files of the host, which an agent must not see
             is_failed = self.record.phase is ModelPhase.FAILED
             raise TextModelUnavailable(NO_CHAT_MODEL if is_failed else self.record.reason)
         latest = time.monotonic() + self._answer.total_seconds()
@@ -185,18 +183,18 @@ if TYPE_CHECKING:
     from memoryd.embed.remote.http import Endpoint
 
 PROVIDER = "openai"
-"""Whose chat completions all endpoints speak."""
+"""The provider whose chat completions API all endpoints use."""
 OWN_KEY = "memory.llm.apiKey"
 PATH = "/chat/completions"
 SEED = 7
 _NEWER = expression(r"max_tokens|max_completion_tokens|temperature", re.IGNORECASE)
 _UNSENT = frozenset({"minLength", "maxLength", "title", "default"})
-"""Keywords that strict servers refuse in a schema; what comes is held against the whole schema anyway."""
+"""Schema keywords that strict servers refuse; answers are checked against the complete schema anyway."""
 ANSWER_BYTES = 1 << 20
 ATTEMPTS = 2
-"""A question is asked again once, where that may help: each one costs."""
+"""Attempts per question, where another one may help: each attempt costs money."""
 MISFITS_MAX = 3
-"""After so many answers in a row that are none, the endpoint counts as failing."""
+"""After this many invalid answers in a row the endpoint counts as failing."""
 HINTS = {
     FailureKind.NO_ACCESS: "check memory.llm.apiKey, and the account behind it",
     FailureKind.MISSING: "check memory.llm.model and memory.llm.baseUrl",
@@ -206,14 +204,14 @@ FAILED = "the endpoint of memory.llm cannot be used; memoryctl status tells why"
 
 
 class ChatDialect(Struct, frozen=True):
-    """What an endpoint was heard to take: a schema to hold to, or JSON alone; and which names of the limits."""
+    """What an endpoint accepts: a schema or only JSON in general, and which parameters as limits."""
 
     holds_schema: bool = True
     is_newer: bool = False
-    """Whether it wants `max_completion_tokens`, and no temperature: models that think first."""
+    """Whether it requires `max_completion_tokens` and no temperature, as reasoning models do."""
 
     def after(self, refusal: str) -> "ChatDialect | None":
-        """Return what to try after a request was refused with these words; None if there is nothing else."""
+        """Return the dialect to try after a request was refused with this message; None if there is no other."""
         if _NEWER.search(refusal) and not self.is_newer:
             return replace(self, is_newer=True)
         return replace(self, holds_schema=False) if self.holds_schema else None
@@ -222,12 +220,12 @@ class ChatDialect(Struct, frozen=True):
 def request_body(
     model: str, prompt: Prompt, shape: type[AnswerShape], max_tokens: int, dialect: ChatDialect
 ) -> dict[str, object]:
-    """Return the body of a request: the task is the system's, the data the user's."""
+    """Return the body of a request, with the task as system message and the data as user message."""
     schema = _strict(shape.model_json_schema())
     task = prompt.task
     if not dialect.holds_schema:
-        shown = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-        task = f"{task}\nThe answer fits this JSON schema: {shown}"
+        schema_text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+        task = f"{task}\nThe answer fits this JSON schema: {schema_text}"
     messages = [{"role": "system", "content": task}, {"role": "user", "content": prompt.data}]
     limits: dict[str, object] = {"temperature": 0, "max_tokens": max_tokens}
     if dialect.is_newer:
@@ -239,7 +237,7 @@ def request_body(
 
 
 def content_of(answer: object) -> str:
-    """Return the text of the first choice; raises ValueError, which quotes nothing, where there is none or a part."""
+    """Return the text of the first choice. Raises ValueError, which quotes nothing, if it is missing or incomplete."""
     match answer:
         case {"choices": [{"message": {"refusal": str(refusal)}}, *_]} if refusal:
             raise ValueError("the model declines to answer")
@@ -253,16 +251,18 @@ def content_of(answer: object) -> str:
 
 
 def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without what strict servers refuse; the names of keys are left alone."""
-    kept = {key: value for key, value in schema.items() if key not in _UNSENT}
+    """Return a schema without keywords that strict servers refuse. Properties with such names stay."""
+    strict = {key: value for key, value in schema.items() if key not in _UNSENT}
     for key in ("$defs", "properties"):
-        if key in kept:
-            kept[key] = {name: _strict(one) for name, one in kept[key].items()}
-    return kept | ({"items": _strict(kept["items"])} if "items" in kept else {})
+        if key in strict:
+            strict[key] = {name: _strict(inner) for name, inner in strict[key].items()}
+    if "items" in strict:
+        strict["items"] = _strict(strict["items"])
+    return strict
 
 
 def access_of(llm: LlmSection, models: ModelsSection) -> EndpointAccess:
-    """Return where the endpoint is: as `memory.llm` says, else as `models.providers.openai`, else OpenAI itself."""
+    """Return the access to the endpoint: of `memory.llm`, else of `models.providers.openai`, else OpenAI itself."""
     entry = entry_of(models, PROVIDER)
     base_url, owner = address_of(PROVIDER, llm.base_url, entry)
     base_url = (base_url or PROVIDERS[PROVIDER].base_url).rstrip("/")
@@ -271,14 +271,14 @@ def access_of(llm: LlmSection, models: ModelsSection) -> EndpointAccess:
 
 
 def why_unopened(error: ConfigError | ModelError) -> str:
-    """Return why there is no key to ask with, for the owner."""
+    """Return why the endpoint cannot be opened, for the owner."""
     if isinstance(error, ConfigError):
         return "; ".join(error.problems)
     return f"{error} ({error.hint})" if error.hint else str(error)
 
 
 class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
-    """Which model at which endpoint, and how much; `calls_per_day` None: as many as are asked."""
+    """A model, its endpoint and limits; `calls_per_day` None means no limit."""
 
     model: str
     access: EndpointAccess
@@ -288,10 +288,10 @@ class RemoteWritingSettings(Struct, frozen=True, kw_only=True):
 
 
 class RemoteWriting:
-    """Asks one endpoint; `run` looks at its key, and closes the connections when it is cancelled."""
+    """Answers by one endpoint. `run` checks its key, and closes the connections when it is cancelled."""
 
     worker: ClassVar[None] = None
-    """It runs no process of ours."""
+    """There is no worker process."""
 
     def __init__(self, *, settings: RemoteWritingSettings, keys: KeySources, budget: TokenBudget) -> None:
         self.settings = settings
@@ -302,16 +302,16 @@ class RemoteWriting:
         self._turns = Turns()
         self._misfits = 0
         self._breaker = EndpointBreaker()
-        """Remembers how long the endpoint asked to be left alone."""
+        """Records until when the endpoint asked not to be called."""
         self._open: tuple[Credentials, Endpoint] | None = None
 
     @property
     def identity(self) -> str:
-        """Name the endpoint and the model; no key, and of the address the host alone."""
+        """Names of the provider and the model, and the host of the address; no key."""
         return recorded_name(PROVIDER, self.settings.model, self.settings.access.destination)
 
     async def run(self) -> None:
-        """Tell whether there is a key, and close the connections at the end."""
+        """Check that the endpoint can be opened, wait until cancelled, and close the connections."""
         try:
             with suppress(TextModelUnavailable):
                 await self._endpoint()
@@ -321,7 +321,7 @@ class RemoteWriting:
             await self._close()
 
     def state(self) -> TextModelReply:
-        """Return what status shows; cheap."""
+        """Return the state for status; cheap."""
         settings, record = self.settings, self._record
         return TextModelReply(
             provider=PROVIDER,
@@ -336,19 +336,32 @@ class RemoteWriting:
         )
 
     async def complete(self, prompt: Prompt, *, shape: type[Answer], max_tokens: int, deadline: float) -> Answer:
-        """Return an answer of that shape by `deadline`, in at most so many tokens; raises TextModelUnavailable."""
+        """Return an answer of that shape by `deadline`, of at most `max_tokens`. Raises TextModelUnavailable."""
         deadline = min(deadline, time.monotonic() + self.settings.answer.total_seconds())
         tokens = min(max_tokens, self.settings.max_tokens)
-        # the time of an answer itself the endpoint keeps, and counts
-        async with self._turns.one(deadline):
+        # the endpoint enforces the timeout of the answer itself
+        async with self._turns.take(deadline):
             return self._parse_answer(await self._ask(prompt, shape, tokens, deadline), shape)
 
     async def _ask(self, prompt: Prompt, shape: type[AnswerShape], tokens: int, deadline: float) -> str:
-        """Ask in the dialect that is known, and in another one after a refusal; raises TextModelUnavailable."""
+        """Ask in the known dialect, and after a refusal in another one. Raises TextModelUnavailable."""
         endpoint, dialect = await self._endpoint(), self._dialect
+        from memoryd.embed.remote.http import decode_json
+
         while True:
+            if (seconds := deadline - time.monotonic()) <= 0:
+                raise TextModelUnavailable("the text model gave no answer in time")
             try:
-                text = await self._send(endpoint, prompt, shape, tokens, dialect, deadline)
+                text = await endpoint.ask(
+                    "POST",
+                    endpoint.url(PATH),
+                    Purpose.QUERY,
+                    lambda body: content_of(decode_json(body)),
+                    json_body=request_body(self.settings.model, prompt, shape, tokens, dialect),
+                    texts=[prompt.data],
+                    within=seconds,
+                    before=self._spend,
+                )
             except CallError as exc:
                 other = dialect.after(exc.reason) if exc.kind is FailureKind.REFUSED else None
                 if other is None:
@@ -358,32 +371,8 @@ class RemoteWriting:
                 self._dialect = dialect
                 return text
 
-    async def _send(
-        self,
-        endpoint: "Endpoint",
-        prompt: Prompt,
-        shape: type[AnswerShape],
-        tokens: int,
-        dialect: ChatDialect,
-        deadline: float,
-    ) -> str:
-        from memoryd.embed.remote.http import decode_json
-
-        if (seconds := deadline - time.monotonic()) <= 0:
-            raise TextModelUnavailable("the text model gave no answer in time")
-        return await endpoint.ask(
-            "POST",
-            endpoint.url(PATH),
-            Purpose.QUERY,
-            lambda body: content_of(decode_json(body)),
-            json_body=request_body(self.settings.model, prompt, shape, tokens, dialect),
-            texts=[prompt.data],
-            within=seconds,
-            before=self._spend,
-        )
-
     async def _spend(self) -> None:
-        """Count a question before it is sent: one that was lost on the way may have been paid for."""
+        """Count a question before it is sent: even a question without an answer may be charged."""
         limit, spent = self.settings.calls_per_day, self._budget.spent(self._account)
         if limit is not None and spent >= limit:
             reason = f"{spent:,} questions were sent to {self.settings.access.destination} today, and"
@@ -410,7 +399,7 @@ class RemoteWriting:
         return TextModelUnavailable(error.reason, hint=hint)
 
     async def _endpoint(self) -> "Endpoint":
-        """Return the endpoint, opened with the key of now; raises TextModelUnavailable where none can be used."""
+        """Return the endpoint, opened with the current key. Raises TextModelUnavailable if that is not possible."""
         try:
             credentials = await asyncio.to_thread(open_credentials, PROVIDER, self.settings.access, self._keys, OWN_KEY)
             if self._open is None or self._open[0] != credentials:
@@ -419,7 +408,7 @@ class RemoteWriting:
             return self._open[1]
         except (ConfigError, ModelError) as exc:
             self._become(ModelPhase.FAILED, why_unopened(exc))
-            # the reason may name files of the host, which are nothing to an agent
+            # the reason may name files of the host, which an agent must not see
             raise TextModelUnavailable(FAILED) from exc
 
     async def _open_endpoint(self, credentials: Credentials) -> "Endpoint":
@@ -428,7 +417,7 @@ class RemoteWriting:
 
         await asyncio.to_thread(tls)
         self._breaker.start_with(credentials)
-        # what is refused is the fault of what was asked, from the first question on
+        # from the first question on, a refusal is the fault of the request, not of the endpoint
         self._breaker.admit()
         return Endpoint(
             whose="memory.llm",

@@ -1,1 +1,1 @@
-"""What no note says goes elsewhere: backup and restore, and a workspace that moves. Works on files that lie still."""
+"""Backup and restore, and moving a workspace. Restoring and moving require that no daemon is running."""

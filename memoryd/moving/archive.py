@@ -1,12 +1,11 @@
-"""A backup as a file: a plain tar, whose last member says what all the others are. Written whole or not at all.
+"""The file format of a backup: a plain tar whose last member, the manifest, lists all others.
 
-Only regular members are read whose names the manifest has, and of each just as many bytes as that says. Other names
-than these are refused:
+Only regular files listed in the manifest are read, and only as many bytes as it says. All names but these are refused:
 
 config                        the configuration
 state/FOLDER/ledger.sqlite    a ledger below the state folder, and its key
 ledgers/N/ledger.sqlite       a ledger elsewhere
-workspaces/N/PATH             a file of a workspace: conversations, what is forgotten, and notes
+workspaces/N/PATH             a file of a workspace: conversations, marks of what is forgotten, and notes
 """
 
 import contextlib
@@ -30,7 +29,7 @@ from memoryd.errors import InvalidRequest, StoreUnavailable
 
 MANIFEST = "manifest.json"
 FORMAT: Final = 1
-"""Raised where an older program would misunderstand a backup."""
+"""Increased if an older program would misunderstand a backup."""
 MANIFEST_BYTES_MAX = 64 << 20
 MEMBERS_MAX = 200_000
 
@@ -47,34 +46,34 @@ class BackupMember(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BackupWorkspace(Struct, frozen=True, forbid_unknown_fields=True):
-    """A workspace and who has it."""
+    """A workspace and its agents."""
 
     path: _AbsolutePath
     agents: tuple[str, ...]
 
 
 class BackupManifest(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """All of a backup."""
+    """The manifest: version, origin and all members of a backup."""
 
     format: Literal[1] = FORMAT
     program: str
     """The version of memoryd that wrote it."""
     made_at: str
     ledger_version: int
-    """Of the tables that this program makes; each ledger has its own in its header."""
+    """Version of the tables that this program creates; each ledger has its own version in its header."""
     state_folder: str
     config_path: str | None
     masked_keys: int
-    """How many keys were taken out of the configuration."""
+    """Number of keys that were removed from the configuration."""
     has_notes: bool
     folders: tuple[_AbsolutePath, ...]
-    """Of ledgers outside of the state folder."""
+    """Folders of ledgers outside of the state folder."""
     workspaces: tuple[BackupWorkspace, ...]
     members: Annotated[tuple[BackupMember, ...], Meta(max_length=MEMBERS_MAX)]
 
 
 def decode_manifest(data: bytes) -> BackupManifest:
-    """Read a manifest; raises InvalidRequest for what is none, or is of a newer format."""
+    """Parse a manifest. Raises InvalidRequest if it is invalid, or of a newer format."""
     try:
         raw = msgspec.json.decode(data)
         known = raw.get("format") if isinstance(raw, dict) else None
@@ -93,19 +92,19 @@ _BLOCK = 1 << 20
 _SCRATCH = "backup-"
 _LEFT_SECONDS = 3600.0
 ByteProgress = Callable[[str, int], None]
-"""Takes the name of a member, and how many of its bytes are done."""
+"""Called with the name of a member and the number of its bytes done so far."""
 _DAMAGED = "nothing was changed; take another copy of the backup"
 
 
 class BackupWriter:
-    """Writes the members of a backup one after the other; `finish` writes the manifest.
+    """Writes the members of a backup in order; `finish` writes the manifest.
 
-    Whoever raises in between leaves a file that is no backup. Raises OSError where it cannot be written.
+    After an exception in between, the file is no valid backup. Methods raise OSError if it cannot be written.
     """
 
     def __init__(self, out: IO[bytes], report: ByteProgress) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
-        self._told = report
+        self._report = report
         self.members: list[BackupMember] = []
 
     def __enter__(self) -> Self:
@@ -113,25 +112,25 @@ class BackupWriter:
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         if kind is not None and self._tar.fileobj is not None:
-            # else it is written to when it is collected, and what it then says goes to the terminal
+            # otherwise the garbage collector flushes it, and prints errors to the terminal
             with contextlib.suppress(OSError, ValueError):
                 self._tar.fileobj.close()
 
     def add(self, name: str, source: IO[bytes], size: int) -> None:
-        """Write a member of so many bytes; raises StoreUnavailable where the source has fewer by now."""
-        reader = _Hashing(name, source, lambda done: self._told(name, done))
+        """Write a member of `size` bytes. Raises StoreUnavailable if the source is shorter by now."""
+        reader = _Hashing(name, source, lambda done: self._report(name, done))
         self._tar.addfile(_header(name, size), reader)
         self.members.append(BackupMember(name=name, bytes=size, sha256=reader.sum.hexdigest()))
 
     def finish(self, manifest: BackupManifest) -> None:
-        """Write the manifest and the end."""
+        """Write the manifest and the end of the archive."""
         data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
         self._tar.addfile(_header(MANIFEST, len(data)), io.BytesIO(data))
         self._tar.close()
 
 
 class OpenBackup(Struct, frozen=True):
-    """A backup whose manifest was read; its members are not looked at yet."""
+    """A backup whose manifest was read; its members are not verified yet."""
 
     file: Path
     manifest: BackupManifest
@@ -139,23 +138,23 @@ class OpenBackup(Struct, frozen=True):
     _headers: dict[str, tarfile.TarInfo]
 
     def copy(self, member: BackupMember, out: IO[bytes]) -> None:
-        """Write a member elsewhere; raises InvalidRequest unless it is what the manifest says."""
+        """Copy a member to a file. Raises InvalidRequest if size or checksum differ from the manifest."""
         header = self._headers.get(member.name)
         source = self._tar.extractfile(header) if header is not None and header.size == member.bytes else None
         if source is None:
             raise InvalidRequest(f"{self.file.name} lacks {member.name}, or has it otherwise", hint=_DAMAGED)
-        summed = hashlib.sha256()
+        digest = hashlib.sha256()
         with _as_damage(self.file):
             while block := source.read(_BLOCK):
-                summed.update(block)
+                digest.update(block)
                 out.write(block)
-        if summed.hexdigest() != member.sha256:
+        if digest.hexdigest() != member.sha256:
             raise InvalidRequest(f"{member.name} in {self.file.name} is damaged: its checksum is wrong", hint=_DAMAGED)
 
 
 @contextlib.contextmanager
 def open_backup(path: Path) -> Iterator[OpenBackup]:
-    """Open a backup and read its manifest; raises InvalidRequest for what is none, StoreUnavailable."""
+    """Open a backup and read its manifest. Raises InvalidRequest for an invalid backup, StoreUnavailable."""
     try:
         file = path.open("rb")
     except OSError as exc:
@@ -168,7 +167,7 @@ def open_backup(path: Path) -> Iterator[OpenBackup]:
         if source is None:
             raise InvalidRequest(f"{path} is no backup of memoryd, or was cut short", hint=_DAMAGED)
         manifest = decode_manifest(source.read())
-        names = [one.name for one in manifest.members]
+        names = [member.name for member in manifest.members]
         if sorted(names) != sorted(headers):
             raise InvalidRequest(f"{path} has other members than its manifest says", hint=_DAMAGED)
         yield OpenBackup(path, manifest, tar, headers)
@@ -176,11 +175,11 @@ def open_backup(path: Path) -> Iterator[OpenBackup]:
 
 @contextlib.contextmanager
 def scratch_folder(beside: Path) -> Iterator[Path]:
-    """Give a folder for its owner alone that is gone at the end; what a kill left of an earlier one goes, too."""
+    """Create a private folder and remove it at the end, as well as old ones left by a kill."""
     beside.mkdir(parents=True, exist_ok=True, mode=0o700)
     for left in beside.glob(f"{_SCRATCH}*"):
         with contextlib.suppress(FileNotFoundError):
-            # one that is in use gets a new file every now and then
+            # a folder in use gets new files now and then
             if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=beside) as folder:
@@ -188,11 +187,11 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
 
 
 class _Hashing:
-    """Reads what tarfile asks of a file, sums it up, and tells how far it is; raises StoreUnavailable."""
+    """A reader for tarfile that hashes the bytes and reports progress. Raises StoreUnavailable."""
 
     def __init__(self, name: str, source: IO[bytes], report: Callable[[int], None]) -> None:
         self.sum = hashlib.sha256()
-        self._name, self._source, self._done, self._told = name, source, 0, report
+        self._name, self._source, self._done, self._report = name, source, 0, report
 
     def read(self, size: int = -1) -> bytes:
         try:
@@ -200,10 +199,10 @@ class _Hashing:
         except OSError as exc:
             raise self._trouble(str(exc)) from exc
         if size and not block:
-            raise self._trouble("it became shorter meanwhile")
+            raise self._trouble("it became shorter while it was read")
         self.sum.update(block)
         self._done += len(block)
-        self._told(self._done)
+        self._report(self._done)
         return block
 
     def _trouble(self, why: str) -> StoreUnavailable:
@@ -211,7 +210,7 @@ class _Hashing:
 
 
 class _Bounded:
-    """A file that refuses to be read in large parts: a made-up header may name any length."""
+    """A file that refuses large reads, since a forged header may have any length."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -230,15 +229,15 @@ def _header(name: str, size: int) -> tarfile.TarInfo:
 
 
 def _headers(path: Path, tar: tarfile.TarFile) -> dict[str, tarfile.TarInfo]:
-    """Return the members by name; raises InvalidRequest for what no backup of ours has: links, devices, folders."""
-    found: dict[str, tarfile.TarInfo] = {}
+    """Return the members by name. Raises InvalidRequest for links, devices and folders, which no backup of ours has."""
+    headers: dict[str, tarfile.TarInfo] = {}
     for header in tar:
         if header.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or header.sparse is not None:
             raise InvalidRequest(f"{path} has a member that is no plain file: {header.name[:80]!r}", hint=_DAMAGED)
-        if header.name in found or len(found) > MEMBERS_MAX:
+        if header.name in headers or len(headers) > MEMBERS_MAX:
             raise InvalidRequest(f"{path} has a member twice, or too many", hint=_DAMAGED)
-        found[header.name] = header
-    return found
+        headers[header.name] = header
+    return headers
 
 
 @contextlib.contextmanager
@@ -252,9 +251,9 @@ def _as_damage(path: Path) -> Iterator[None]:
 CONFIG = "config"
 FORGOTTEN = ".memory/forgotten"
 GOLDEN = ".memory/eval.jsonl"
-"""Golden questions: their owner wrote or accepted them, as he wrote his notes."""
+"""Golden questions, which the owner wrote or accepted; they are backed up with the notes."""
 MAIN_FILE = "memory/qa-index.json"
-"""Made of the sessions: one of another time must not stand beside them."""
+"""Generated from the sessions, so it is removed after a restore."""
 _MEMBER = expression(
     r"(?P<top>state|ledgers|workspaces)/(?P<folder>[a-z0-9-]{1,60})/(?P<path>[^\x00-\x1f\x7f]{1,1000})\Z"
 )
@@ -264,7 +263,7 @@ _NOTE = expression(r"(?:(?:MEMORY|memory|SOUL)\.md|\.memoryignore|(?:memory|bank
 
 
 class BackupPlaces(Struct, frozen=True):
-    """Where the parts of a backup belong on this machine; `folders` and `workspaces` are counted in its manifest."""
+    """The paths of the parts of a backup on this machine; `folders` and `workspaces` are in the manifest's order."""
 
     config: Path
     state: Path
@@ -273,7 +272,7 @@ class BackupPlaces(Struct, frozen=True):
 
 
 def place_of(name: str, places: BackupPlaces) -> Path | None:
-    """Return where what has this name belongs, None if it belongs nowhere."""
+    """Return the path of the member with this name, None if the name is not allowed."""
     if name == CONFIG:
         return places.config
     match = _MEMBER.match(name)
@@ -290,32 +289,35 @@ def place_of(name: str, places: BackupPlaces) -> Path | None:
 
 
 def belongs_in_backup(path: str) -> bool:
-    """Tell whether a path below a workspace, with `/`, is a note, a conversation, or what is forgotten or golden."""
+    """Return whether a relative path with `/` in a workspace may be in a backup.
+
+    It may if it is a note, a conversation, a journal of a machine, the forgotten marks or the golden questions.
+    """
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or any(part.startswith(".") for part in parts[1:]):
         return False
     if any("\ud800" <= sign <= "\udfff" for sign in path):
-        # no text: it could not stand in the manifest
+        # not encodable, so it cannot be in the manifest
         return False
-    is_kept = path in (FORGOTTEN, GOLDEN) or is_machine_journal(path)
-    return is_kept or is_conversation_file(path) or is_note_file(path)
+    is_special = path in (FORGOTTEN, GOLDEN) or is_machine_journal(path)
+    return is_special or is_conversation_file(path) or is_note_file(path)
 
 
 def is_conversation_file(path: str) -> bool:
-    """Tell whether a file of a workspace is a conversation, or the chosen topics."""
+    """Return whether a file of a workspace is a conversation, or the chosen topics."""
     return path == "memory/topics.txt" or is_session_file(path)
 
 
 def is_session_file(path: str) -> bool:
-    """Tell whether a file of a workspace holds a conversation, also one that was put away."""
+    """Return whether a file of a workspace is a session, archived or not."""
     return _SESSION.match(path) is not None
 
 
 def is_note_file(path: str) -> bool:
-    """Tell whether a file of a workspace is a note, or the rules of which are private."""
+    """Return whether a file of a workspace is a note, or `.memoryignore`, the rules for private notes."""
     return _NOTE.match(path) is not None
 
 
 def is_ledger(name: str) -> bool:
-    """Tell whether what has this name in a backup is a ledger, and no key of one."""
+    """Return whether the member with this name is a ledger, and not the key of a ledger."""
     return name.startswith(("state/", "ledgers/")) and name.endswith("ledger.sqlite")

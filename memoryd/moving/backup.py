@@ -1,4 +1,4 @@
-"""Making a backup, and bringing it back."""
+"""Make a backup, and restore it."""
 
 import filecmp
 import io
@@ -47,7 +47,7 @@ KEY_SUFFIX = ".forgotten-key"
 
 
 class BackupSources(Struct, frozen=True):
-    """All files by their names in the backup, folders of ledgers outside of the state folder, and the workspaces."""
+    """All files by their member names, folders of ledgers outside of the state folder, and the workspaces."""
 
     files: dict[str, Path]
     folders: tuple[str, ...]
@@ -57,26 +57,25 @@ class BackupSources(Struct, frozen=True):
 def backup_sources(
     agents: Sequence[Agent], *, state: Path, config: Path | None, only: str | None, has_notes: bool = False
 ) -> BackupSources:
-    """Find what there is to be kept; `only` names one agent, and then nothing of workspaces that it has no part in.
+    """Find the files for a backup. With `only`, the id of an agent, workspaces of other agents are left out.
 
-    The ledgers of workspaces that are not configured any more are kept, too, unless one agent is named.
+    Without it, the ledgers of workspaces that are not configured any more are included, too.
     """
-    chosen = [agent for agent in agents if only in (None, agent.id)]
-    owners = workspace_owners(chosen)
-    # the changes of a workspace lie in the ledger of its first agent
+    owners = workspace_owners(agent for agent in agents if only in (None, agent.id))
+    # the changes of a workspace are in the ledger of its first agent
     sharing = [agent for agent in agents if Path(os.path.realpath(agent.workspace)) in owners]
-    paths = [one.ledger_path for agent in sharing for one in (agent, agent.former)]
+    paths = [path for agent in sharing for path in (agent.ledger_path, agent.former.ledger_path)]
     ledgers = {Path(os.path.realpath(path.parent)) / path.name for path in paths}
     below = Path(os.path.realpath(state / "workspaces"))
     if only is None:
         ledgers.update(ledgers_below(below))
-    folders = sorted({one.parent for one in ledgers if one.parent.parent != below and one.is_file()})
+    folders = sorted({ledger.parent for ledger in ledgers if ledger.parent.parent != below and ledger.is_file()})
     files = {} if config is None else {CONFIG: config}
     for ledger in sorted(ledgers):
         files |= _ledger_files(ledger, below, folders)
     for number, workspace in enumerate(sorted(owners)):
         files |= {f"workspaces/{number}/{path}": workspace / path for path in _files_of(workspace, has_notes=has_notes)}
-    workspaces = (BackupWorkspace(path=str(one), agents=tuple(owners[one])) for one in sorted(owners))
+    workspaces = (BackupWorkspace(path=str(path), agents=tuple(owners[path])) for path in sorted(owners))
     return BackupSources(files, tuple(map(str, folders)), tuple(workspaces))
 
 
@@ -105,14 +104,14 @@ def _ledger_files(ledger: Path, below: Path, folders: Sequence[Path]) -> dict[st
 
 
 def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
-    """Yield the paths of a workspace that belong in a backup, with `/`; no link is followed."""
+    """Yield the relative paths with `/` of the files of a workspace for a backup; no link is followed."""
     for path in (FORGOTTEN, GOLDEN) if has_notes else (FORGOTTEN,):
         if (workspace / path).is_file() and not (workspace / path).parent.is_symlink():
             yield path
     machines = workspace / MACHINES
     if not machines.is_symlink() and not machines.parent.is_symlink():
-        found = (one for one in sorted(machines.glob("*.jsonl")) if one.is_file() and not one.is_symlink())
-        yield from (f"{MACHINES}/{one.name}" for one in found)
+        journals = (path for path in sorted(machines.glob("*.jsonl")) if path.is_file() and not path.is_symlink())
+        yield from (f"{MACHINES}/{path.name}" for path in journals)
     for path in _regular_below(workspace):
         if belongs_in_backup(path) and (is_conversation_file(path) or (has_notes and is_note_file(path))):
             yield path
@@ -120,9 +119,9 @@ def _files_of(workspace: Path, *, has_notes: bool) -> Iterator[str]:
 
 def _regular_below(workspace: Path) -> Iterator[str]:
     if workspace.is_dir():
-        yield from sorted(one.name for one in workspace.iterdir() if one.is_file() and not one.is_symlink())
+        yield from sorted(path.name for path in workspace.iterdir() if path.is_file() and not path.is_symlink())
     for top in ("memory", "bank"):
-        # os.walk follows no link but the first
+        # os.walk follows no link, except for its argument
         for folder, inner, names in os.walk(workspace / top) if not (workspace / top).is_symlink() else ():
             inner.sort()
             for name in sorted(names):
@@ -134,9 +133,9 @@ def _regular_below(workspace: Path) -> Iterator[str]:
 def write_backup(
     out: IO[bytes], sources: BackupSources, *, state: Path, has_notes: bool, has_secrets: bool, report: ByteProgress
 ) -> BackupManifest:
-    """Write a backup and return its manifest; raises StoreError, and InvalidRequest where keys cannot be masked.
+    """Write a backup and return its manifest.
 
-    Raises OSError where `out` cannot be written.
+    Raises StoreError, InvalidRequest if keys cannot be masked, and OSError if `out` cannot be written.
     """
     masked, config = 0, sources.files.get(CONFIG)
     with scratch_folder(state) as scratch, BackupWriter(out, report) as writer:
@@ -170,7 +169,7 @@ def _add(writer: BackupWriter, name: str, path: Path) -> None:
     try:
         file = path.open("rb")
     except FileNotFoundError:
-        # a session that was forgotten or put away since it was listed
+        # a session that was forgotten or archived since it was listed
         return
     except OSError as exc:
         raise StoreUnavailable(f"{path} cannot be read: {exc.strerror}", hint="no backup was written") from exc
@@ -179,7 +178,7 @@ def _add(writer: BackupWriter, name: str, path: Path) -> None:
 
 
 def _add_config(writer: BackupWriter, path: Path, *, has_secrets: bool) -> int:
-    """Add the configuration, and return how many keys were taken out of it."""
+    """Add the configuration, and return the number of masked keys."""
     data, masked = path.read_bytes(), 0
     if not has_secrets:
         try:
@@ -194,8 +193,8 @@ def _add_config(writer: BackupWriter, path: Path, *, has_secrets: bool) -> int:
 
 
 def contents_of(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
-    """Return what a backup holds, in words and numbers."""
-    names = [one.name for one in manifest.members]
+    """Return the kinds of content of a backup with their numbers, for a person."""
+    names = [member.name for member in manifest.members]
     notes = sum(name.endswith((".md", ".memoryignore")) for name in names if name.startswith("workspaces/"))
     sessions = sum(name.startswith("workspaces/") and name.endswith(".json") for name in names)
     return [
@@ -208,18 +207,18 @@ def contents_of(manifest: BackupManifest) -> Sequence[tuple[str, int]]:
 
 _NAME_BYTES_MAX = 255
 _SESSION_BYTES_MAX = 64 << 20
-"""The daemon reads no larger one."""
+"""Largest session file that the daemon reads."""
 _UNCHANGED = "nothing was changed"
 
 
 class Restored(Struct, rename="camel"):
-    """What a restore changes, and what its owner should know of it."""
+    """The changes by a restore, and notes for the owner."""
 
     replaced: list[Path] = []
     added: list[Path] = []
     same: int = 0
     carried: int = 0
-    """Things forgotten since the backup, which stay so."""
+    """Number of things forgotten since the backup, which stay forgotten."""
     missing_keys: list[str] = []
     notes: list[str] = []
 
@@ -233,10 +232,11 @@ def staged(
     keeps_config: bool = False,
     into: Sequence[Path] = (),
 ) -> Restored:
-    """Verify all members, and lay those that differ from what is there into the replacement.
+    """Verify all members, and stage those that differ from the present files in the replacement.
 
-    `keeps_config` leaves the configuration that is there; `into` are folders to write into that it does not name.
-    Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer ledger, StoreError.
+    `keeps_config` keeps the present configuration; `into` are further folders that may be written although the
+    configuration does not name them. Raises InvalidRequest for a damaged or hostile backup, ForeignDatabase for a newer
+    ledger, StoreError.
     """
     staging = _Staging(backup, places, replacement, keeps_config, into)
     staging.take_members(report)
@@ -248,7 +248,7 @@ def staged(
 
 
 class _Staging(Struct):
-    """A restore that is being prepared: `targets` are the places of the members that were verified, by their names."""
+    """A restore that is being prepared; `targets` are the paths of the verified members by name."""
 
     backup: OpenBackup
     places: BackupPlaces
@@ -279,7 +279,7 @@ class _Staging(Struct):
             self.targets[member.name] = target
 
     def _fill_keys(self, target: Path) -> None:
-        """Put the keys of the present configuration in the stead of those that were masked."""
+        """Replace masked keys of the restored configuration by those of the present configuration."""
         staged_file = self.replacement.staged(target)
         present = _present(target, self.result)
         text, self.result.missing_keys = unmasked_text(staged_file.read_text("utf-8-sig"), present)
@@ -293,15 +293,15 @@ class _Staging(Struct):
             ) from exc
 
     def require_named(self) -> None:
-        """Raise InvalidRequest for a folder that neither the configuration names, as it will be, nor the command line.
+        """Raise InvalidRequest for a folder named neither by the resulting configuration nor on the command line.
 
-        What a made-up backup says of itself is no reason to write anywhere.
+        A forged backup must not cause writes to arbitrary folders.
         """
         config = self.places.config
         is_new = self.replacement.has(config) and not self.keeps_config
         agents = _agents(config, self.replacement.staged(config) if is_new else config)
-        named = {os.path.realpath(one) for one in self.into}
-        named |= {os.path.realpath(folder) for one in agents for folder in (one.workspace, one.ledger_path.parent)}
+        named = {os.path.realpath(folder) for folder in self.into}
+        named |= {os.path.realpath(path) for agent in agents for path in (agent.workspace, agent.ledger_path.parent)}
         for name in self.targets:
             top, _, rest = name.partition("/")
             if top in ("workspaces", "ledgers"):
@@ -313,7 +313,7 @@ class _Staging(Struct):
                     )
 
     def leave_damaged(self) -> None:
-        """Leave out damaged conversations: the daemon could not read them, and a sound one may be in their place."""
+        """Leave out damaged conversations: the daemon could not read them, and the present one may be intact."""
         for name, target in self.targets.items():
             if not name.startswith("workspaces/") or not is_session_file(_below(name)):
                 continue
@@ -321,14 +321,14 @@ class _Staging(Struct):
             try:
                 if file.stat().st_size > _SESSION_BYTES_MAX:
                     raise DamagedDocumentError("it is too large")
-                if (found := parse_session(file.read_bytes()).id) != target.stem:
-                    raise DamagedDocumentError(f"its session_id is {found!r}")
+                if (session_id := parse_session(file.read_bytes()).id) != target.stem:
+                    raise DamagedDocumentError(f"its session_id is {session_id!r}")
             except (DamagedDocumentError, ForeignDocumentError) as exc:
                 self.replacement.leave(target)
                 self.result.notes.append(f"{name} of the backup is left out: {exc}")
 
     def settle(self) -> None:
-        """Leave out files that are the same already, and carry what was forgotten since into those that come back."""
+        """Leave out files that are unchanged, and add what was forgotten since the backup to the restored files."""
         workspaces, replacement, result = set[Path](), self.replacement, self.result
         for name, target in self.targets.items():
             if is_ledger(name):
@@ -347,12 +347,12 @@ class _Staging(Struct):
             if name.startswith("workspaces/") and not is_note_file(_below(name)) and is_conversation_file(_below(name)):
                 workspaces.add(self.places.workspaces[int(name.split("/")[1])])
         for workspace in sorted(workspaces):
-            # made anew of the sessions
+            # generated again from the sessions
             replacement.remove(workspace / MAIN_FILE)
 
 
 def _require_fit(name: str, target: Path, places: BackupPlaces) -> None:
-    """Raise InvalidRequest where a link leads out of the workspace, or something else than a file is there."""
+    """Raise InvalidRequest if a link leads out of the workspace, or no file can be written at a path."""
     if any(len(os.fsencode(part)) > _NAME_BYTES_MAX for part in target.parts):
         raise InvalidRequest(f"a name is too long: {target.name[:80]!r}…", hint=_UNCHANGED)
     try:
@@ -361,7 +361,7 @@ def _require_fit(name: str, target: Path, places: BackupPlaces) -> None:
     except (FileNotFoundError, NotADirectoryError):
         is_folder = False
     except OSError as exc:
-        raise InvalidRequest(f"nothing can stand at {target}: {exc.strerror}", hint=_UNCHANGED) from exc
+        raise InvalidRequest(f"no file can be written at {target}: {exc.strerror}", hint=_UNCHANGED) from exc
     if is_folder:
         raise InvalidRequest(f"{target} is a folder, where the backup has a file")
     if name.startswith("workspaces/"):
@@ -384,7 +384,7 @@ def _present(config: Path, result: Restored) -> Raw:
 
 
 def _agents(config: Path, text: Path) -> Sequence[Agent]:
-    """Return the agents of a configuration that lies, or is to lie, at a place; none of one that memoryd refuses."""
+    """Return the agents of the configuration in file `text`, as if at path `config`; none if memoryd refuses it."""
     try:
         return loaded_of(read(text) if os.path.lexists(text) else "", config).config.resolved_agents()
     except ConfigError:
@@ -396,9 +396,9 @@ def _below(name: str) -> str:
 
 
 def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> int:
-    """Have the logs of the present ledger go with it, and its marks come into the one that is staged.
+    """Remove the logs of the present ledger with it, and copy its marks into the staged ledger.
 
-    Returns how many marks are new to that; what cannot be carried is told.
+    Return the number of marks that are new there. Marks that cannot be copied are reported in `notes`.
     """
     for ending in LOGS:
         replacement.remove(target.with_name(target.name + ending))
@@ -417,14 +417,14 @@ def settle_ledger(target: Path, replacement: Replacement, notes: list[str]) -> i
 
 
 def _join_forgotten(present: Path, new: Path) -> None:
-    """Join the marks of what is forgotten now with those of the backup."""
-    files = [one.read_text("ascii", "replace") for one in (present, new) if one.is_file()]
-    new.write_text(rendered(frozenset().union(*map(parsed, files))))
+    """Join the present forgotten marks with those of the backup."""
+    texts = [path.read_text("ascii", "replace") for path in (present, new) if path.is_file()]
+    new.write_text(rendered(frozenset().union(*map(parsed, texts))))
 
 
-def _is_same_file(one: Path, other: Path) -> bool:
-    """Tell whether both can be read and have the same bytes."""
+def _is_same_file(first: Path, second: Path) -> bool:
+    """Return whether both files can be read and have the same bytes."""
     try:
-        return filecmp.cmp(one, other, shallow=False)
+        return filecmp.cmp(first, second, shallow=False)
     except OSError:
         return False

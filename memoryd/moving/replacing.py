@@ -1,9 +1,8 @@
-"""Replace many files as good as at once, while no daemon runs: before the plan is written nothing has changed, and what
-a kill left after that is finished by the next run. What was replaced is kept.
+"""Replace many files together, while no daemon runs.
 
-    <state>/replaced/<time>/new/…       the new files; gone at the end
-                            old/…       the files before
-                            plan.json   which is which; without it the folder is what a kill left, and goes
+Nothing changes before the plan is written; after a kill later than that, the next run completes the replacement. The
+replaced files are kept. <state>/replaced/<time>/new/… the new files; removed at the end old/… copies of the replaced
+files plan.json the plan; a folder without it was left by a kill, and is removed
 """
 
 import contextlib
@@ -32,7 +31,7 @@ _UNCHANGED = "nothing was changed"
 
 
 class ReplacedFile(Struct, frozen=True):
-    """One file: its path, the new file and the copy of the old one; None: there is none."""
+    """One file: its path, the new file (None: remove it), and the copy of the old file (None: there was none)."""
 
     target: str
     new: str | None
@@ -40,7 +39,7 @@ class ReplacedFile(Struct, frozen=True):
 
 
 class ReplacementPlan(Struct, frozen=True):
-    """All files that change places together; `what` tells a person what it was."""
+    """All files that are replaced together; `what` is a description for a person."""
 
     what: str
     state: Literal["going", "done"]
@@ -48,75 +47,75 @@ class ReplacementPlan(Struct, frozen=True):
 
 
 class Replacement(Struct):
-    """Files that are being prepared in a folder of their own; nothing outside of it changes before `carry_out`."""
+    """New files, prepared in a folder of their own; nothing outside of it changes before `carry_out`."""
 
     folder: Path
     what: str
-    _wanted: dict[Path, str | None] = {}
-    _made: int = 0
+    _staged: dict[Path, str | None] = {}
+    _count: int = 0
 
     @classmethod
     def begin(cls, state: Path, what: str) -> Self:
-        """Make the folder; raises StoreUnavailable."""
+        """Create the folder. Raises StoreUnavailable."""
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         number = 1
         while os.path.lexists(folder := state / FOLDER / (f"{stamp}.{number:03}")):
             number += 1
         with _on_disk(_UNCHANGED):
-            for one in (_NEW, _OLD):
-                (folder / one).mkdir(parents=True, mode=0o700)
+            for name in (_NEW, _OLD):
+                (folder / name).mkdir(parents=True, mode=0o700)
         return cls(folder, what)
 
     @contextlib.contextmanager
     def put(self, target: Path) -> Iterator[IO[bytes]]:
-        """Yield a file for the new content of a path; it lies at `staged(target)`."""
-        self._made += 1
-        name = f"{_NEW}/{self._made:06}"
+        """Yield a file for the new content of a path; its path is `staged(target)`."""
+        self._count += 1
+        name = f"{_NEW}/{self._count:06}"
         with _on_disk(_UNCHANGED), (self.folder / name).open("xb") as file:
             yield file
-        self._wanted[target] = name
+        self._staged[target] = name
 
     def staged(self, target: Path) -> Path:
         """Return the file with the new content of a path."""
-        return self.folder / str(self._wanted[target])
+        return self.folder / str(self._staged[target])
 
     def has(self, target: Path) -> bool:
-        """Tell whether a path gets a new file."""
-        return self._wanted.get(target) is not None
+        """Return whether a path gets a new file."""
+        return self._staged.get(target) is not None
 
     def remove(self, target: Path) -> None:
-        """Have the file at a path removed."""
-        self._wanted[target] = None
+        """Stage the removal of a file."""
+        self._staged[target] = None
 
     def leave(self, target: Path) -> None:
-        """Leave the file at a path as it is after all."""
-        if (name := self._wanted.pop(target, None)) is not None:
+        """Discard what is staged for a path."""
+        if (name := self._staged.pop(target, None)) is not None:
             (self.folder / name).unlink(missing_ok=True)
 
     def require_places(self, *, is_tried: bool = False) -> None:
-        """Raise StoreUnavailable where a file could not take its place; `is_tried` makes the folders, else none is.
+        """Raise StoreUnavailable if a new file cannot be written. Only with `is_tried` the folders are created.
 
-        To find that halfway would leave some files new and some old.
+        This is checked first, since an error halfway would leave some files new and some old.
         """
-        wanted = {target for target, name in self._wanted.items() if name}
-        for target in wanted:
-            if above := wanted.intersection(target.parents):
+        targets = {target for target, name in self._staged.items() if name}
+        for target in targets:
+            if above := targets.intersection(target.parents):
                 raise StoreUnavailable(f"{above.pop()} would be both a file and a folder", hint=_UNCHANGED)
-        for folder in sorted({target.parent for target in wanted}):
+        for folder in sorted({target.parent for target in targets}):
             _require_place(folder, is_tried=is_tried)
 
     def drop(self) -> None:
-        """Give it up: nothing has changed."""
+        """Discard everything; nothing has changed."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def carry_out(self) -> None:
-        """Keep copies of the old files, then put the new ones in their places; raises StoreUnavailable."""
+        """Copy the old files, then write the new ones. Raises StoreUnavailable."""
         self.require_places(is_tried=True)
         with _on_disk(_UNCHANGED):
-            for name in filter(None, self._wanted.values()):
-                # it may have been written to since it was staged
+            for name in filter(None, self._staged.values()):
+                # synced here, since it may have been changed after it was staged
                 sync_file(self.folder / name)
-            pieces = tuple(self._keep_old(at, *one) for at, one in enumerate(self._wanted.items()))
+            pieces = tuple(self._copy_old(at, target, new) for at, (target, new) in enumerate(self._staged.items()))
             for name in (_NEW, _OLD):
                 sync_folder(self.folder / name)
             plan = ReplacementPlan(self.what, "going", pieces)
@@ -124,7 +123,7 @@ class Replacement(Struct):
             sync_folder(self.folder.parent)
         _carry_out(self.folder, plan)
 
-    def _keep_old(self, at: int, target: Path, new: str | None) -> ReplacedFile:
+    def _copy_old(self, at: int, target: Path, new: str | None) -> ReplacedFile:
         if not os.path.lexists(target):
             return ReplacedFile(str(target), new, None)
         name = f"{_OLD}/{at:06}"
@@ -134,9 +133,9 @@ class Replacement(Struct):
 
 
 def finish(state: Path) -> list[str]:
-    """Finish what a kill left in the middle, and remove what it left before; return what was finished.
+    """Complete replacements that a kill interrupted, and remove those without a plan. Return what was completed.
 
-    Call it with the lock of the state folder held. Raises StoreUnavailable.
+    The caller must have locked the state folder. Raises StoreUnavailable.
     """
     finished = []
     for folder in _folders(state):
@@ -152,18 +151,18 @@ def finish(state: Path) -> list[str]:
 
 
 def replaced_folder(state: Path) -> Path | None:
-    """Return the folder in which lies what was replaced; None where nothing does."""
+    """Return the folder with the replaced files, None if there are none."""
     return state / FOLDER if _folders(state) else None
 
 
 def _carry_out(folder: Path, plan: ReplacementPlan) -> None:
-    """Put every file in its place: as often as it takes, for each time leads to the same."""
+    """Write all new files. Idempotent, so that it can be repeated after a kill."""
     with _on_disk(
         f"the next start finishes it; to give it up, put back what lies in {folder / _OLD}, by the {PLAN} beside it, "
         "delete what was not there before, and move that folder away"
     ):
-        # the logs of databases go first: one beside another database than its own would be taken for that one's
-        for piece in sorted(plan.pieces, key=lambda one: one.new is not None):
+        # removals first: SQLite would apply the log of an old database to the new one
+        for piece in sorted(plan.pieces, key=lambda piece: piece.new is not None):
             _put_file(folder, piece.new, Path(piece.target))
         _write_plan(folder, replace(plan, state="done"))
     shutil.rmtree(folder / _NEW, ignore_errors=True)
@@ -180,7 +179,7 @@ def _put_file(folder: Path, name: str | None, target: Path) -> None:
 
 
 def _copy(path: Path, out: IO[bytes]) -> None:
-    """Copy a file into an open one, which then outlasts a loss of power."""
+    """Copy a file into an open one, and sync it."""
     with path.open("rb") as source:
         shutil.copyfileobj(source, out)
     out.flush()
@@ -188,9 +187,12 @@ def _copy(path: Path, out: IO[bytes]) -> None:
 
 
 def _require_place(folder: Path, *, is_tried: bool) -> None:
-    """Raise StoreUnavailable unless files can be written into a folder, or it can be made."""
+    """Raise StoreUnavailable unless files can be written into a folder, or it can be created.
+
+    With `is_tried` that is tried, else only permissions are checked.
+    """
     hint = f"{_UNCHANGED}; make {folder} a folder that you may write into, then do it again"
-    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     try:
         if not is_tried:
             above = missing[-1].parent if missing else folder
@@ -203,15 +205,15 @@ def _require_place(folder: Path, *, is_tried: bool) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as exc:
-        for one in missing:
+        for path in missing:
             with contextlib.suppress(OSError):
-                one.rmdir()
+                path.rmdir()
         raise StoreUnavailable(f"nothing can be written into {folder}: {exc}", hint=hint) from exc
 
 
 def _folders(state: Path) -> list[Path]:
     try:
-        return sorted(one for one in (state / FOLDER).iterdir() if one.is_dir() and not one.is_symlink())
+        return sorted(path for path in (state / FOLDER).iterdir() if path.is_dir() and not path.is_symlink())
     except FileNotFoundError:
         return []
 
@@ -241,10 +243,10 @@ def _on_disk(hint: str) -> Iterator[None]:
 def without_daemon(
     lock: AbstractContextManager[object], state: Path, again: str, *, is_look: bool = False
 ) -> Iterator[list[str]]:
-    """Hold the lock of a daemon; what a kill left of a replacement is finished first, and told.
+    """Lock out the daemon, complete interrupted replacements, and yield messages about them.
 
-    Who only looks may do so beside a daemon, and is told. Raises AlreadyRunning, with how to stop it and the command to
-    give then.
+    With `is_look` (a dry run) the daemon may be running; a message says so. Otherwise raises AlreadyRunning, whose hint
+    says how to stop it and which command to give `again`.
     """
     with contextlib.ExitStack() as stack:
         try:

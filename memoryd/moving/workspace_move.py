@@ -1,6 +1,6 @@
-"""Moving a workspace with its state folder, which is named after the path; and all known workspaces.
+"""Move a workspace with its state folder, which is named after the path; and list all known workspaces.
 
-Each step gives the same when it is done again, so that the same command finishes what a kill left.
+Each step is idempotent, so that the same command completes a move after a kill.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _CACHES = ("index.sqlite", "index-", "conversations-")
 
 
 class MovePlan(Struct, frozen=True):
-    """What is to be done; paths are real."""
+    """The plan of a move; all paths are real paths."""
 
     old: Path
     new: Path
@@ -33,45 +33,45 @@ class MovePlan(Struct, frozen=True):
     old_state: Path | None
     new_state: Path
     makes_way: bool
-    """Whether caches of the new place go first; they are made anew."""
+    """Whether the state folder of the new path is removed first; it has only caches, which are created again."""
     ledgers: tuple[Path, ...]
-    """Those that have rows of the workspace, as they lie now."""
+    """The present paths of the ledgers that have rows of the workspace."""
     rows: int
     is_copied: bool = False
-    """Whether the new folder is a copy already, byte by byte: then the old one is left to its owner."""
+    """Whether the new folder is an exact copy already; then the old one is left to its owner."""
 
 
 def move_plan(old: Path, new: Path, agents: Sequence[Agent]) -> MovePlan:
-    """Look at both places; raises InvalidRequest and NotFound for what cannot be, and what `figures` raises."""
-    left = _place_of_link(old, new)
-    old, new = left or _real(old), _real(new)
-    is_copied = not left and _check(old, new)
+    """Check both paths and plan the move. Raises InvalidRequest or NotFound if it is impossible, and like `figures`."""
+    link = _place_of_link(old, new)
+    old, new = link or _real(old), _real(new)
+    is_copied = not link and _check(old, new)
     old_state, new_state = state_dir_named(old), workspace_state_dir(new)
     ledgers = dict.fromkeys([*_ledgers_in(old_state), *_ledgers_in(new_state), *_configured_ledgers(agents, old, new)])
-    counted = {one: figures(one).get(str(old), 0) for one in ledgers}
-    is_kept = old_state.is_dir()
-    moves_folder = old.is_dir() and not (is_copied or left)
+    counted = {ledger: figures(ledger).get(str(old), 0) for ledger in ledgers}
+    has_state = old_state.is_dir()
+    moves_folder = old.is_dir() and not (is_copied or link)
     if moves_folder:
-        _require_workspace(old, agents, is_known=is_kept or any(counted.values()))
-    if makes_way := is_kept and new_state.is_dir():
+        _require_workspace(old, agents, is_known=has_state or any(counted.values()))
+    if makes_way := has_state and new_state.is_dir():
         _require_no_history(new, new_state)
     return MovePlan(
         old=old,
         new=new,
         moves_folder=moves_folder,
-        old_state=old_state if is_kept else None,
+        old_state=old_state if has_state else None,
         new_state=new_state,
         makes_way=makes_way,
-        ledgers=tuple(one for one, rows in counted.items() if rows),
+        ledgers=tuple(ledger for ledger, rows in counted.items() if rows),
         rows=sum(counted.values()),
         is_copied=is_copied,
     )
 
 
 def carry_out(plan: MovePlan) -> bool:
-    """Move all; return whether the old folder is still there.
+    """Move the workspace. Return whether the old folder still exists.
 
-    With the lock of the daemon held. Raises StoreError: then do it again, it goes on where it ended.
+    The caller must have locked out the daemon. After a StoreError, call it again: it continues where it stopped.
     """
     try:
         stays = _move_folder(plan.old, plan.new) if plan.moves_folder else plan.is_copied
@@ -92,14 +92,14 @@ def _real(path: Path) -> Path:
 
 
 def _place_of_link(old: Path, new: Path) -> Path | None:
-    """Return the old place where a link was left there that leads to the new one, and something is kept of it."""
-    written = _real(old.absolute().parent) / old.name
-    is_left = written.is_symlink() and _real(old) == _real(new) and state_dir_named(written).is_dir()
-    return written if is_left else None
+    """Return the old path if it is a symlink to the new one by now, and still has a state folder; else None."""
+    link = _real(old.absolute().parent) / old.name
+    has_moved = link.is_symlink() and _real(old) == _real(new) and state_dir_named(link).is_dir()
+    return link if has_moved else None
 
 
 def _check(old: Path, new: Path) -> bool:
-    """Raise InvalidRequest or NotFound for what cannot be; return whether the new folder is a copy already."""
+    """Raise InvalidRequest or NotFound if the move is impossible. Return whether the new folder is a copy already."""
     if old == new:
         raise InvalidRequest(f"{old} and {new} are one folder")
     if new.is_relative_to(old) or old.is_relative_to(new):
@@ -110,7 +110,7 @@ def _check(old: Path, new: Path) -> bool:
         )
     if not (os.path.lexists(new) and old.is_dir()):
         return False
-    # a copy to another disk was finished before a kill; or such a move is taken back
+    # a copy to another disk was completed before a kill, or such a move is being reverted
     if new.is_dir() and any(old.iterdir()) and next(_differences(old, new), None) is None:
         return True
     raise InvalidRequest(
@@ -121,7 +121,7 @@ def _check(old: Path, new: Path) -> bool:
 
 
 def _require_workspace(old: Path, agents: Sequence[Agent], *, is_known: bool) -> None:
-    """Raise InvalidRequest for a folder that is no workspace, or that holds more than one: other programs need it."""
+    """Raise InvalidRequest for a folder that is no workspace, or that contains more than one workspace."""
     configured = {_real(agent.workspace) for agent in agents}
     if not is_known and old not in configured:
         raise InvalidRequest(
@@ -143,19 +143,20 @@ def _require_workspace(old: Path, agents: Sequence[Agent], *, is_known: bool) ->
 
 def _ledgers_in(state: Path) -> Iterator[Path]:
     if state.is_dir():
-        yield from (one for one in sorted(state.iterdir()) if is_ledger_name(one.name) and one.is_file())
+        yield from (path for path in sorted(state.iterdir()) if is_ledger_name(path.name) and path.is_file())
 
 
 def _configured_ledgers(agents: Sequence[Agent], old: Path, new: Path) -> Iterator[Path]:
-    for path in (one.ledger_path for agent in agents for one in (agent, agent.former)):
-        ledger = _real(path.parent) / path.name
-        # store.path may lie in the workspace, which may have gone already
-        inside = [new / ledger.relative_to(old)] if ledger.is_relative_to(old) else []
-        yield from (one for one in (ledger, *inside) if one.is_file())
+    for agent in agents:
+        for path in (agent.ledger_path, agent.former.ledger_path):
+            ledger = _real(path.parent) / path.name
+            # store.path may be inside the workspace, which may have been moved already
+            moved = [new / ledger.relative_to(old)] if ledger.is_relative_to(old) else []
+            yield from (candidate for candidate in (ledger, *moved) if candidate.is_file())
 
 
 def _now_at(ledger: Path, plan: MovePlan) -> Path:
-    """Return where a ledger lies once the folders have moved."""
+    """Return the path of a ledger after the folders have moved."""
     if plan.old_state is not None and ledger.is_relative_to(plan.old_state):
         return plan.new_state / ledger.relative_to(plan.old_state)
     if plan.moves_folder and ledger.is_relative_to(plan.old):
@@ -164,10 +165,10 @@ def _now_at(ledger: Path, plan: MovePlan) -> Path:
 
 
 def _require_no_history(new: Path, state: Path) -> None:
-    """Raise InvalidRequest for a state folder that is not all made anew by itself: a ledger, or what we do not know."""
+    """Raise InvalidRequest for a state folder with more than caches: a ledger, or an unknown file."""
     aside = f"{state}-aside-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}"
-    for one in state.iterdir():
-        if not one.name.startswith(_CACHES) or is_ledger_name(one.name) or one.name.endswith(KEY_SUFFIX):
+    for path in state.iterdir():
+        if not path.name.startswith(_CACHES) or is_ledger_name(path.name) or path.name.endswith(KEY_SUFFIX):
             raise InvalidRequest(
                 f"{new} has a history of its own in {state}",
                 hint=f"nothing was changed; to do without that one: {shlex.join(['mv', str(state), aside])}",
@@ -175,7 +176,7 @@ def _require_no_history(new: Path, state: Path) -> None:
 
 
 def _move_folder(old: Path, new: Path) -> bool:
-    """Move the folder; return True if it was copied to another disk, so that it is in both places."""
+    """Move the folder. Return True if it was copied to another disk, so that both folders exist."""
     new.parent.mkdir(parents=True, exist_ok=True)
     try:
         old.rename(new)
@@ -189,7 +190,7 @@ def _move_folder(old: Path, new: Path) -> bool:
 
 
 def _copy_folder(old: Path, new: Path) -> None:
-    """Copy to another disk, whole or not at all; raises StoreUnavailable, OSError."""
+    """Copy a folder to another disk, completely or not at all. Raises StoreUnavailable, OSError."""
     draft = new.with_name(f".{new.name}.memoryd-copy")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -207,27 +208,27 @@ def _copy_folder(old: Path, new: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _differences(one: Path, other: Path) -> Iterator[Path]:
-    """Yield what two folders do not have in common."""
-    for folder, inner, names in os.walk(one):
-        there = other / Path(folder).relative_to(one)
-        if sorted(path.name for path in there.iterdir()) != sorted([*inner, *names]):
+def _differences(first: Path, second: Path) -> Iterator[Path]:
+    """Yield the paths in the first folder that differ from the second folder."""
+    for folder, inner, names in os.walk(first):
+        counterpart = second / Path(folder).relative_to(first)
+        if sorted(path.name for path in counterpart.iterdir()) != sorted([*inner, *names]):
             yield Path(folder)
         for name in [*names, *(name for name in inner if (Path(folder) / name).is_symlink())]:
             path = Path(folder) / name
-            if not _is_same(path, there / name):
+            if not _is_same(path, counterpart / name):
                 yield path
 
 
-def _is_same(one: Path, other: Path) -> bool:
-    """Tell whether two are the same link, or regular files with the same bytes; nothing else is opened."""
-    if one.is_symlink() or other.is_symlink():
-        return one.is_symlink() and other.is_symlink() and one.readlink() == other.readlink()
-    return one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False)
+def _is_same(first: Path, second: Path) -> bool:
+    """Return whether both are links with the same target, or regular files with the same bytes."""
+    if first.is_symlink() or second.is_symlink():
+        return first.is_symlink() and second.is_symlink() and first.readlink() == second.readlink()
+    return first.is_file() and second.is_file() and filecmp.cmp(first, second, shallow=False)
 
 
 class KnownWorkspace(Struct, frozen=True, rename="camel"):
-    """A workspace (real path), whose it is, whether there is such a folder, and how much is kept of it."""
+    """A workspace (real path), its agents, whether its folder exists, and its state folder with the size in bytes."""
 
     path: Path
     agents: tuple[str, ...]
@@ -235,20 +236,23 @@ class KnownWorkspace(Struct, frozen=True, rename="camel"):
     state: Path
     bytes: int
     leads_to: Path | None = None
-    """Where it leads, if it is a link by now."""
+    """Target of the path if it is a symlink by now."""
 
 
 def known_workspaces(agents: Sequence[Agent], state: Path) -> list[KnownWorkspace]:
-    """Find them, by path; works while memoryd runs. What only an index is kept of has no name, and is left out."""
+    """Return all known workspaces by path; works while memoryd runs.
+
+    A workspace that has only an index is left out unless it is configured: its path is unknown.
+    """
     owners = workspace_owners(agents)
     for ledger in ledgers_below(state / "workspaces"):
         with contextlib.suppress(StoreError, OSError):
             for path in rows_of(ledger):
                 owners.setdefault(Path(path), [])
-    return [_known(path, tuple(owners[path])) for path in sorted(owners)]
+    return [_known_workspace(path, tuple(owners[path])) for path in sorted(owners)]
 
 
-def _known(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
+def _known_workspace(path: Path, agents: tuple[str, ...]) -> KnownWorkspace:
     state, real = state_dir_named(path), _real(path)
-    kept = sum(one.stat().st_size for one in state.rglob("*") if one.is_file()) if state.is_dir() else 0
-    return KnownWorkspace(path, agents, path.is_dir(), state, kept, None if real == path else real)
+    size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file()) if state.is_dir() else 0
+    return KnownWorkspace(path, agents, path.is_dir(), state, size, None if real == path else real)

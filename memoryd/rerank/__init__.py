@@ -1,1 +1,1 @@
-"""A question and texts into an order, by a cross-encoder in a worker."""
+"""Order texts by relevance to a question, with a cross-encoder in a worker process."""

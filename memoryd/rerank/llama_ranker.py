@@ -1,12 +1,11 @@
 """The reranking worker: a child process that loads one GGUF with llama.cpp and scores how a text answers a question.
 
-Run as `python -m memoryd.rerank.llama_ranker FD`, FD being one end of a socket pair; it ends when the other end does.
+Run as `python -m memoryd.rerank.llama_ranker FD`, FD being one end of a socket pair; it ends when the other end closes.
 
-A question and a text are put in the form that llama.cpp's own server gives a reranker: models that bring a template of
-the name `rerank` (qwen3-reranker) get it filled in; the others (bge-reranker, jina-reranker) get both texts with the
-marks that their vocabulary says: [BOS]question[EOS][SEP]text[EOS]. Source: `format_prompt_rerank` of llama.cpp,
-tools/server/server-common.cpp. Other than there, marks inside a question or a text are text, and what is too long is
-cut.
+Question and text are formatted as by llama.cpp's own server. Models with a template named `rerank` (qwen3-reranker) get
+it filled in; others (bge-reranker, jina-reranker) get both texts with the marks of their vocabulary:
+[BOS]question[EOS][SEP]text[EOS]. Source: `format_prompt_rerank` of llama.cpp, tools/server/server-common.cpp. Unlike
+there, marks inside a question or a text are plain text, and long texts are cut.
 """
 
 import re
@@ -20,20 +19,20 @@ from memoryd.embed.local.worker_program import CHARACTERS_PER_TOKEN, LlamaModel,
 QUESTION = "{query}"
 TEXT = "{document}"
 QUESTION_SHARE = 2
-"""A question takes one part in so many of the room for both at most."""
+"""A question takes at most one part in this many of the room for question and text."""
 _SLOT = expression(f"{re.escape(QUESTION)}|{re.escape(TEXT)}")
 _POOLING_RANK = 4
-"""llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on top of what is pooled."""
+"""llama.cpp's LLAMA_POOLING_TYPE_RANK: the classification head on the pooled output."""
 
 
 class PairFormat:
-    """The form of one model's pairs; raises LoadError if the model's template has no place for them."""
+    """The input format of one model's pairs. Raises LoadError if the model's template has no places for both texts."""
 
     def __init__(self, model: LlamaModel) -> None:
         self._model = model
         template = model.library.llama_model_chat_template(model.model, b"rerank")
         self._parts = list(_template_parts(model, template.decode()) if template else _mark_parts(model))
-        """Tokens, and texts in which the question and the text have their places."""
+        """Tokens, and strings with the places of question and text."""
         if not all(any(slot in part for part in self._parts if isinstance(part, str)) for slot in (QUESTION, TEXT)):
             raise LoadError(f"its template for pairs lacks {QUESTION} or {TEXT}")
         self._room = model.context - len(self._fill("", ""))
@@ -41,7 +40,7 @@ class PairFormat:
             raise LoadError(f"its template for pairs fills the context of {model.context} tokens")
 
     def tokens(self, question: str, text: str) -> list[int]:
-        """Return the pair's tokens, as many as the context holds at most: question and text are cut at their ends."""
+        """Return the tokens of a pair. Question and text are cut at their ends so that both fit into the context."""
         limit = self._model.context
         share = limit - self._room // QUESTION_SHARE
         question = _longest_fit(self._truncate(question), lambda start: len(self._fill(start, "")) <= share)
@@ -54,7 +53,7 @@ class PairFormat:
             if isinstance(part, int):
                 tokens.append(part)
             else:
-                # both at once: a question that holds {document} is no place for the text
+                # both in one pass: {document} inside a question is no place for the text
                 filled = _SLOT.sub(lambda slot: question if slot[0] == QUESTION else text, part)
                 tokens += self._model.tokens_of(filled)
         return tokens
@@ -64,7 +63,7 @@ class PairFormat:
 
 
 def _longest_fit(text: str, fits: Callable[[str], bool]) -> str:
-    """Return the longest beginning of a text that fits; nothing always does."""
+    """Return the longest beginning of a text that fits; the empty text always does."""
     if fits(text):
         return text
     low, high = 0, len(text)
@@ -75,7 +74,7 @@ def _longest_fit(text: str, fits: Callable[[str], bool]) -> str:
 
 
 def _template_parts(model: LlamaModel, template: str) -> Iterator[int | str]:
-    """Take a template apart where its marks stand, so that a text can hold the same signs and remain text."""
+    """Split a template at its marks, so that the same characters inside a text stay plain text."""
     marks = {model.text_of(token): token for token in model.tokens_of(template, has_marks=True) if model.is_mark(token)}
     if not marks:
         yield template
@@ -87,7 +86,7 @@ def _template_parts(model: LlamaModel, template: str) -> Iterator[int | str]:
 
 
 def _mark_parts(model: LlamaModel) -> Iterator[int | str]:
-    """Put both texts between the marks that the vocabulary adds."""
+    """Yield the places of both texts, between the marks that the vocabulary adds."""
     library, vocabulary = model.library, model.vocabulary
     separator = library.llama_vocab_sep(vocabulary)
     end = library.llama_vocab_eos(vocabulary)
@@ -113,19 +112,19 @@ class RankingModel:
         self.context = model.context
 
     def answer(self, request: WorkerRequest) -> Message:
-        """Return the score of a pair, or why there is none."""
+        """Return the score of a pair, or the reason why there is none."""
         if not isinstance(request, Score):
             return NoResult(request.id, "a reranker scores pairs only")
         count = self._model.fill(self._format.tokens(request.question, request.text))
         if failure := self._model.decode(count):
             return NoResult(request.id, failure)
         pooled = self._model.pooled()
-        # the first class is the one that is asked for: the only one, or yes
+        # the first class is the only one, or "yes"
         return Scored(request.id, float(pooled[0])) if pooled else NoResult(request.id, "the model gives no score")
 
 
 def load(order: Load, is_unwanted: Callable[[], bool]) -> RankingModel:
-    """Load the model; raises LoadError. A pair may take seconds: one that nobody waits for is broken off."""
+    """Load the model. Raises LoadError. A pair may take seconds; it is aborted when `is_unwanted` returns true."""
     if order.pooling != RANK_POOLING:
         raise LoadError(f"pooling {order.pooling!r} is not {RANK_POOLING}")
     return RankingModel(LlamaModel(library(), order, _POOLING_RANK, is_unwanted))

@@ -1,4 +1,4 @@
-"""The reranker that some agents share: a child process, started on demand, with one question at a time."""
+"""The reranker, shared by agents: a child process, started on demand, that handles one question at a time."""
 
 import asyncio
 import math
@@ -27,17 +27,18 @@ log = structlog.get_logger(__name__)
 
 RANKING_COMMAND = module_command("memoryd.rerank.llama_ranker")
 CONTEXT = 512
-"""Tokens of a question and a text together; a chunk has some 400.
+"""Tokens of a question and a text together; a chunk has about 400.
 
-Measured, llama.cpp keeps 4 bytes for each token and each entry of the vocabulary: with 250,000 entries half a gigabyte.
+By measurement llama.cpp needs 4 bytes per token and vocabulary entry: half a gigabyte for 250,000 entries.
 """
 NO_MODEL = "the model of query.rerank.modelPath cannot be used; memoryctl status tells why"
 
 
 class RankingWorker(WorkerKeeper[float]):
-    """Scores pairs with one GGUF. Works while its `run` runs.
+    """Scores pairs with one GGUF. It works while its `run` is running.
 
-    `stall` is how long it may work on one pair before it counts as hung; `idle_unload` of zero keeps it for ever.
+    A worker that takes longer than `stall` for one pair counts as hung. If `idle_unload` is zero, the model stays
+    loaded.
     """
 
     def __init__(
@@ -55,17 +56,17 @@ class RankingWorker(WorkerKeeper[float]):
         self.reranker = reranker
         self._turn = asyncio.Lock()
         self._last: tuple[str, dict[bytes, float]] = "", {}
-        """What was asked last, with its scores by the digests of the texts, as they come."""
+        """The last question, and its scores so far by digest of the text."""
 
     async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return what the model's head says to each text, in order: more answers better. Raises RerankerUnavailable.
+        """Return the raw score of each text, in order; a higher score is a better answer. Raises RerankerUnavailable.
 
-        Questions wait for each other here, where giving up costs nothing; whoever is cancelled takes the pairs back
-        that the worker has not begun, and breaks off the one that it has. What was read for the last question is not
-        read again, so that the same question goes on where it was late.
+        Questions wait for each other here, where cancelling costs nothing. A cancelled question withdraws the pairs
+        that the worker has not begun, and aborts the current one. Scores of the last question are cached, so that the
+        same question continues after a timeout.
         """
         async with self._turn:
-            scores = self._known(question, texts)
+            scores = self._cached_scores(question, texts)
             self._last = question, scores
             unread = {key: text for text in texts if (key := _digest(text)) not in scores}
             keys = list(unread)
@@ -81,17 +82,19 @@ class RankingWorker(WorkerKeeper[float]):
         return [scores[_digest(text)] for text in texts]
 
     def read(self, question: str, texts: Sequence[str]) -> int:
-        """Return how many of the texts were read already, if this is what was asked last."""
-        return len(self._known(question, texts))
+        """Return how many of the texts have a score already, if this is the last question; else 0."""
+        return len(self._cached_scores(question, texts))
 
-    def _known(self, question: str, texts: Sequence[str]) -> dict[bytes, float]:
-        """Return the scores that these texts have from the last question; none if this is another."""
-        asked, scores = self._last
-        return {key: scores[key] for key in map(_digest, texts) if key in scores} if asked == question else {}
+    def _cached_scores(self, question: str, texts: Sequence[str]) -> dict[bytes, float]:
+        """Return the cached scores of these texts by digest; none if this is not the last question."""
+        last_question, scores = self._last
+        if question != last_question:
+            return {}
+        return {key: scores[key] for key in map(_digest, texts) if key in scores}
 
 
 def _misfit(reranker: Reranker, ready: Ready) -> str:
-    """Return why the model's classes do not rank; empty if they do: one, or yes and no."""
+    """Return why the model's classes do not fit: a reranker has one class, or yes and no. Empty if they fit."""
     classes = 2 if reranker.architecture in YES_OR_NO else 1
     return "" if ready.dimensions == classes else f"its head has {ready.dimensions} classes, not {classes}"
 
@@ -106,7 +109,7 @@ def _digest(text: str) -> bytes:
 
 
 class RerankerSettings(Struct, frozen=True):
-    """Which model, and how its worker runs it."""
+    """The model, and the settings of its worker."""
 
     source: str
     threads: int
@@ -114,27 +117,27 @@ class RerankerSettings(Struct, frozen=True):
 
 
 class RerankResult(StrEnum):
-    """How a ranking went."""
+    """The outcome of a ranking."""
 
     OK = "ok"
     WAITING = "waiting"
-    """The model is being fetched or loaded."""
+    """The model is being downloaded or loaded."""
     TIMEOUT = "timeout"
     FAILED = "failed"
 
 
 class Ranking(Struct, frozen=True):
-    """The texts' positions, best first, each with its relevance from 0 to 1; or why there is no ranking."""
+    """The positions of the texts, best first, and their relevance from 0 to 1; or why there is no ranking."""
 
     outcome: RerankResult
     reason: str = ""
     order: tuple[int, ...] = ()
     relevance: tuple[float, ...] = ()
-    """In the order of the texts."""
+    """Relevance in the order of the texts."""
 
 
 class Reranking(LocalModel[RankingWorker]):
-    """Keeps one reranker at work; `run` loops until cancelled."""
+    """Runs one reranker; `run` loops until cancelled."""
 
     absent = "no reranker; answers keep their order"
     meanwhile = "answers keep their order"
@@ -144,13 +147,13 @@ class Reranking(LocalModel[RankingWorker]):
         self.settings = settings
 
     def make(self, path: Path) -> RankingWorker:
-        """Check the file and make its worker, blocking; raises ModelError."""
+        """Check the file and create its worker. Blocks; raises ModelError."""
         reranker, settings = inspect_reranker(path), self.settings
         log.info("reranker is here", model=reranker.name, family=reranker.family)
         return RankingWorker(model=path, reranker=reranker, threads=settings.threads, idle_unload=settings.idle_unload)
 
     def state(self) -> RerankerReply:
-        """Return what status shows; cheap."""
+        """Return the state for status; cheap."""
         phase, reason = self.phase_and_reason()
         worker = self.worker if self.record.phase is ModelPhase.READY else None
         return RerankerReply(
@@ -163,14 +166,14 @@ class Reranking(LocalModel[RankingWorker]):
         )
 
     async def rank(self, question: str, texts: Sequence[str], seconds: float) -> Ranking:
-        """Return the texts by how well they answer the question, within `seconds`; equal ones keep their order.
+        """Rank the texts by how well they answer the question, within `seconds`. Equal scores keep their order.
 
-        A model that is not loaded yet goes on loading for the next question.
+        A model that is not loaded yet continues to load for the next question.
         """
         worker, phase = self.worker, self.record.phase
         if worker is None or phase is not ModelPhase.READY:
             if phase is ModelPhase.FAILED:
-                # the reason may name files of the host, which are nothing to an agent
+                # the reason may name files of the host, which an agent must not see
                 return Ranking(RerankResult.FAILED, NO_MODEL)
             return Ranking(RerankResult.WAITING, self.record.reason)
         try:

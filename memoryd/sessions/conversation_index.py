@@ -1,12 +1,12 @@
 """The loop that keeps the conversation index of one agent equal to one source, in the background and in small steps.
 
-A long conversation is read in turns with others, and put aside for a new scan when something may have changed. Each
-step is one transaction, which also says where the next one begins: a kill at any time costs that step alone. All
-sources of an agent write through one `ConversationWriter`, one at a time.
+Long conversations are read alternately with others, and reading is interrupted for a new scan when something may have
+changed. Each step is one transaction, which also stores where the next step begins: a kill loses only one step. All
+sources of an agent write through the same `ConversationWriter`, one at a time.
 
-Also which turns are near a message in meaning, by the vectors that the index has anyway. A message is embedded once
-while recall asks for it, too, so that only the comparison comes on top. A passage of the index is a few turns, each of
-which is as near as it; what comes no nearer than strangers do is not near at all.
+The module also finds turns similar in meaning to a message, by the vectors of the index. Recall embeds the same
+message, so only the comparison is extra work. A passage of the index covers a few turns, which all get its similarity.
+A passage that is no nearer than unrelated text is not similar.
 """
 
 import asyncio
@@ -49,17 +49,17 @@ log = structlog.get_logger(__name__)
 BUSY_SECONDS = 0.05
 BUSY_POLLS = 40
 MIN_SECONDS = 0.5
-"""So long is read between two looks, whatever happens meanwhile."""
+"""Shortest time of reading between two scans."""
 POLL_SHARE = 10.0
-"""And so many times as long as a look takes."""
+"""Time of reading between two scans as a multiple of the duration of a scan, if that is longer."""
 POLL_SECONDS = 1.0
-"""How often a waiting caller checks whether a look is possible at all."""
+"""Interval at which a waiting caller checks whether a scan is still possible."""
 
 
 class ConversationWriter:
-    """Writes to one index, and remembers what it holds; all of it raises StoreError.
+    """Writes to one index, and caches which conversations it has. All methods raise StoreError.
 
-    `on_commit` is called when something was written, `on_purge` when texts were removed.
+    `on_commit` is called after a write, `on_purge` after texts were removed.
     """
 
     def __init__(
@@ -72,18 +72,18 @@ class ConversationWriter:
         trouble: Callable[[], str | None],
     ) -> None:
         self.lock = asyncio.Lock()
-        """Held while a step is read and written, and while something is forgotten."""
+        """Locked while a step is read and written, and while something is forgotten."""
         self.chunks = chunks
         self.forgotten = Withdrawn()
-        """Conversations that no answer may name, though the index still has them."""
+        """Conversations that must not appear in answers, although they are still in the index."""
         self._database = database
         self._trouble = trouble
-        """What its keeper says of the file."""
+        """Returns why the database cannot be opened."""
         self._on_commit, self._on_purge = on_commit, on_purge
         self._known: dict[RelativePath, KnownConversation] = {}
         self._epoch: int | None = None
-        """Of the file that this is known of."""
-        self._owes_purge = False
+        """Epoch of the database to which `_known` belongs."""
+        self._is_purge_pending = False
 
     @property
     def chunker(self) -> str:
@@ -94,11 +94,11 @@ class ConversationWriter:
         return self._database.is_open
 
     def why_closed(self) -> str:
-        """Return why the file cannot be used; empty while it can, or is being opened."""
+        """Return why the database cannot be used; empty if it can, or if it is being opened."""
         return "" if self._database.is_open else self._trouble() or ""
 
     async def known(self) -> Mapping[RelativePath, KnownConversation]:
-        """Return what the index holds."""
+        """Return the state of each conversation in the index."""
         if self._epoch != self._database.epoch:
             epoch = self._database.epoch
             self._known = await self._database.conversations.known()
@@ -106,32 +106,32 @@ class ConversationWriter:
         return dict(self._known)
 
     async def distrust(self) -> None:
-        """Have everything be read anew, whatever its source says has changed."""
+        """Mark all conversations to be read again, even if their source reports no change."""
         async with self.lock:
             await self._database.conversations.distrust()
             self._epoch = None
 
     async def row(self, path: RelativePath) -> ConversationRow | None:
-        """Return how far a conversation was read, by the rules of today; None: it is to be read anew."""
+        """Return how far a conversation was read; None if it is new, or must be read again as the chunker changed."""
         row = await self._database.conversations.row(path)
         return row if row is not None and row.chunker == self.chunker else None
 
     async def put(self, row: ConversationRow, parts: Sequence[FileContent], *, is_afresh: bool) -> None:
-        """Keep what was read of a conversation."""
+        """Store a step of a conversation; with `is_afresh` it replaces everything stored before."""
         await self._database.conversations.put(row, parts, is_afresh=is_afresh)
         self._known[row.path] = KnownConversation(row.stamp, row.chunker, row.problem)
         if parts or is_afresh:
             self._on_commit()
 
     async def purge(self, paths: Sequence[RelativePath]) -> None:
-        """Remove conversations that are gone from their source."""
+        """Remove conversations that their source no longer has."""
         async with self.lock:
             await self.erase(paths)
             await self.drop_remains()
 
     async def forget(self, path: RelativePath) -> int:
-        """Remove a conversation, at once for all answers; return how many parts it had."""
-        # no answer names it, even if the index cannot be written now
+        """Remove a conversation and hide it from answers at once. Return the number of its parts."""
+        # first, so that no answer has it even if the index cannot be written now
         self.forgotten.add([path])
         async with self.lock:
             removed = await self.erase([path])
@@ -139,30 +139,33 @@ class ConversationWriter:
         return removed
 
     async def erase(self, paths: Sequence[RelativePath]) -> int:
-        """Remove conversations; return how many parts they had. The caller holds the lock."""
+        """Remove conversations and return the number of their parts. The caller must have locked `lock`."""
         if not paths:
             return 0
         removed = await self._database.conversations.purge(paths)
         for path in paths:
             self._known.pop(path, None)
         self.forgotten.release(paths)
-        self._owes_purge = self._owes_purge or bool(removed)
+        self._is_purge_pending = self._is_purge_pending or bool(removed)
         if removed:
             self._on_purge()
         return removed
 
     async def drop_remains(self) -> None:
-        """Rewrite the keyword index without what was purged, once for all of it, and cut the log that had it."""
-        if self._owes_purge:
+        """Rewrite the keyword index without the purged texts, once for all of them, and truncate the log with them."""
+        if self._is_purge_pending:
             await self._database.documents.drop_remains()
             self._on_purge()
-            # after the rewriting, which the log holds too; if it fails, all of it is still owed
+            # after the rewrite, which is in the log too; if this fails, the purge is still pending
             await self._database.checkpoint()
-            self._owes_purge = False
+            self._is_purge_pending = False
 
 
 class FeedSettings(Struct, frozen=True):
-    """When a source is looked at: so many seconds after a hint, and at the latest after `reconcile`; 0: never."""
+    """When a source is scanned: `debounce` to `hold` seconds after hints, and every `reconcile` seconds (0: never).
+
+    `retry` is the delay in seconds after a failure.
+    """
 
     debounce: float = 0.25
     hold: float = 2.0
@@ -171,9 +174,9 @@ class FeedSettings(Struct, frozen=True):
 
 
 class ConversationFeeder:
-    """Reads one source into the index of one agent. `is_busy` says that others have more urgent work: each step waits.
+    """Reads one source into the index of one agent. Each step waits while `is_busy` reports more urgent work.
 
-    It waits for 2 s at most, so that notes which cannot be indexed do not hold conversations up for good.
+    It waits at most 2 s, so that notes which cannot be indexed do not block conversations forever.
     """
 
     def __init__(
@@ -188,22 +191,22 @@ class ConversationFeeder:
     ) -> None:
         self.source = source
         self.trouble = ""
-        """Why the source is not followed; empty if it is."""
+        """Why the source cannot be followed; empty if it can."""
         self.failures: dict[RelativePath, str] = {}
-        """Conversations that could not be read at the last try, and why."""
+        """Conversations that could not be read at the last attempt, with the reason."""
         self.last_read_at: datetime | None = None
         self.is_reading = False
         self._again_in: float | None = None
-        self.looks = 0
-        """How often the source was looked at."""
+        self.scans = 0
+        """Number of scans of the source."""
         self._writer = writer
         self._executor = executor
         self._settings = settings
         self._is_busy = is_busy
         self._on_look = on_look
         self._debounce = Debounce(settings.debounce, settings.hold)
-        self._asked = self._demanded = 1
-        """The last ticket of all, and of a demand. The start is a demand: changes from before it are read at once."""
+        self._requested = self._demanded = 1
+        """The last ticket, and the last ticket of a demand. The start is a demand, to read earlier changes at once."""
         self._served = self._failed = 0
         self._renaming = Renaming()
         self._wake = asyncio.Event()
@@ -211,52 +214,55 @@ class ConversationFeeder:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that was there when somebody last asked is in the index."""
-        return self._served >= self._asked
+        """Whether everything that the source had at the last request is in the index."""
+        return self._served >= self._requested
 
     def hint(self) -> None:
-        """Say that something may have changed: looked at after the debounce."""
+        """Report that something may have changed; the source is scanned after the debounce."""
         self._debounce.hint(asyncio.get_running_loop().time())
         self._wake.set()
 
     def demand(self) -> int:
-        """Ask for a look now, at all that changed; return the ticket that `settled` takes."""
-        self._demanded = self._ask()
+        """Request a scan now that reads all changes. Return a ticket for `settled`."""
+        self._demanded = self._request()
         return self._demanded
 
     async def catch_up(self, seconds: float) -> bool:
-        """Have what hints told of looked at and read within these seconds; return whether it was.
+        """Wait up to `seconds` until hinted changes are scanned and read. Return whether they were.
 
-        What a rule of the source puts off is not due. Without time nothing is looked at.
+        Conversations that a rule of the source postpones do not count. With 0 seconds nothing is scanned.
         """
         has_news = self.is_reading or self._debounce.due is not None
         if seconds <= 0:
             return self.is_settled and not has_news
-        # the look that is being taken may have passed by what the question wants to find
-        ticket = self._ask() if has_news else self._asked
+        # request a new scan: the current one may have passed the conversation in question already
+        ticket = self._request() if has_news else self._requested
         await happens(self.settled(ticket), seconds)
         return self._served >= ticket
 
-    def _ask(self) -> int:
-        self._asked += 1
+    def _request(self) -> int:
+        self._requested += 1
         self._wake.set()
-        return self._asked
+        return self._requested
 
     async def settled(self, ticket: int) -> str:
-        """Wait until all that a look after this demand found was read; return why that cannot be, empty if it was."""
+        """Wait until everything found by a scan after this demand is read.
+
+        Return why it cannot be read, empty if it is.
+        """
         async with self._progress:
             while self._served < ticket:
                 if reason := self._writer.why_closed() or (self.trouble if self._failed >= ticket else ""):
                     return reason
-                # the file may be given up without a word to the loop
+                # poll: the database may be given up without notifying this condition
                 await happens(self._progress.wait(), POLL_SECONDS)
-        # what could not be looked at is no work that is left to do: status tells of it
+        # parts of the source that could not be scanned are reported by status; they are no pending work
         return ""
 
     async def run(self) -> None:
         """Follow the source until cancelled."""
         while True:
-            ticket, is_forced = self._asked, self._demanded > self._served
+            ticket, is_forced = self._requested, self._demanded > self._served
             self._debounce.clear()
             self._wake.clear()
             try:
@@ -264,7 +270,7 @@ class ConversationFeeder:
                 if not await self._read_due(ticket, is_forced=is_forced):
                     continue
             except (MemorydError, OSError) as exc:
-                # a file that is being opened yet is no trouble
+                # a database that is still being opened is no trouble
                 if self._writer.is_open or self._writer.why_closed():
                     self._note(str(exc))
                     await self._answer(failed=ticket)
@@ -281,24 +287,24 @@ class ConversationFeeder:
             self._progress.notify_all()
 
     async def _until_due(self) -> None:
-        """Wait for a demand, for the end of the debounce, or for the next look that comes by itself."""
+        """Wait for a demand, for the end of the debounce, or for the time of the next regular scan."""
         now = asyncio.get_running_loop().time
-        looked_at = now()
-        again_at = math.inf if self._again_in is None else looked_at + self._again_in
-        while self._asked <= self._served:
-            at = min(self._due_at(looked_at), again_at)
+        scanned_at = now()
+        again_at = math.inf if self._again_in is None else scanned_at + self._again_in
+        while self._requested <= self._served:
+            at = min(self._due_at(scanned_at), again_at)
             if at <= now():
                 return
             await happens(self._wake.wait(), None if at == math.inf else at - now())
             self._wake.clear()
 
-    def _due_at(self, looked_at: float) -> float:
-        """Return when the source is looked at again: for its hints, or because the last look is long ago."""
-        reconcile = looked_at + self._settings.reconcile if self._settings.reconcile else math.inf
+    def _due_at(self, scanned_at: float) -> float:
+        """Return the time of the next scan: because of hints, or `reconcile` seconds after the last scan."""
+        reconcile = scanned_at + self._settings.reconcile if self._settings.reconcile else math.inf
         return reconcile if self._debounce.due is None else min(reconcile, self._debounce.due)
 
     async def _read_due(self, ticket: int, *, is_forced: bool) -> bool:
-        """Look at the source and read what is due; return False if another look is, before all of it was read."""
+        """Scan the source and read all due conversations. Return False if another scan is due before all are read."""
         now = asyncio.get_running_loop().time
         began = now()
         known = await self._writer.known()
@@ -307,31 +313,31 @@ class ConversationFeeder:
             for path, row in known.items()
             if path.startswith(self.source.prefix)
         }
-        look = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
-        self._note(look.trouble)
-        self.failures = {path: why for path, why in self.failures.items() if path in look.present}
-        self.looks += 1
+        listing = await in_thread(self._executor, lambda: self.source.look(read, is_forced=is_forced))
+        self._note(listing.trouble)
+        self.failures = {path: why for path, why in self.failures.items() if path in listing.present}
+        self.scans += 1
         self._on_look()
-        self._again_in = look.again_in
-        # a look that takes long is not to take all the time
+        self._again_in = listing.again_in
+        # slow scans must not take all the time
         until = now() + max(MIN_SECONDS, POLL_SHARE * (now() - began))
-        order = ReadingOrder(path for path in look.due if read.get(path) != "")
-        order.begun.extend(path for path in look.due if read.get(path) == "")
-        self._renaming.note([path for path in read if path not in look.present], order.fresh)
+        order = ReadingOrder(path for path in listing.due if read.get(path) != "")
+        order.begun.extend(path for path in listing.due if read.get(path) == "")
+        self._renaming.note([path for path in read if path not in listing.present], order.fresh)
         while (path := order.next()) is not None:
             if not await self._read(path):
                 order.begun.append(path)
             await self._give_way()
-            if now() >= until and (self._asked > ticket or self._due_at(began) <= now()):
+            if now() >= until and (self._requested > ticket or self._due_at(began) <= now()):
                 break
-        # what is new first: a conversation under another name keeps its vectors so
+        # purge after new conversations are read: a renamed conversation keeps its vectors that way
         await self._writer.purge(self._renaming.settled({*order.fresh, *order.begun}))
         return order.is_empty
 
     async def _read(self, path: RelativePath) -> bool:
-        """Read some more of one conversation; one that fails does not stop the others.
+        """Read a step of one conversation. A failure does not stop the other conversations.
 
-        Return whether there is nothing more to be done for it now.
+        Return whether nothing more is to be done for it now.
         """
         try:
             return await self._step(path)
@@ -344,8 +350,8 @@ class ConversationFeeder:
         return True
 
     async def _step(self, path: RelativePath) -> bool:
-        """Read some more and keep it; return whether that was the end, or it cannot be read now."""
-        # held from the reading to the writing: what is forgotten meanwhile must not come back
+        """Read and store a step. Return True at the end of the conversation, or if it cannot be read now."""
+        # locked from reading to writing, so that a conversation forgotten in between does not come back
         async with self._writer.lock:
             before = await self._writer.row(path)
             tail = "" if before is None else before.tail
@@ -357,14 +363,14 @@ class ConversationFeeder:
             if step is None:
                 await self._writer.erase([path])
             else:
-                await self._keep(path, before, step)
+                await self._store(path, before, step)
         if step is not None and not step.stamp:
             return False
         self.failures.pop(path, None)
         self.last_read_at = datetime.now(UTC)
         return True
 
-    async def _keep(self, path: RelativePath, before: ConversationRow | None, step: ReadStep) -> None:
+    async def _store(self, path: RelativePath, before: ConversationRow | None, step: ReadStep) -> None:
         is_afresh = before is None or step.is_afresh
         last = None if before is None or step.is_afresh else before.open_part
         parts = grown(last, step.lines)
@@ -375,7 +381,7 @@ class ConversationFeeder:
         await self._writer.put(row, contents, is_afresh=is_afresh)
 
     async def _give_way(self) -> None:
-        """Let others run, and wait while notes are to be read: they come first."""
+        """Let other tasks run, and wait while notes are being read, which have priority."""
         await asyncio.sleep(0)
         for _ in range(BUSY_POLLS):
             if not self._is_busy():
@@ -389,29 +395,29 @@ class ConversationFeeder:
 
 
 CHUNKS = 24
-"""So many of the nearest chunks are looked at: those of a few sessions."""
+"""The number of nearest chunks that are compared; they cover a few sessions."""
 
 
 class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
-    """Asks one conversation index; `withdrawn` are the conversations that no answer may name."""
+    """Searches one conversation index; `withdrawn` are the conversations that must not appear in answers."""
 
     database: Database
     vector_arm: VectorArm
     withdrawn: Container[str]
 
     async def near(self, message: str, now: datetime, seconds: float) -> SimilarTurns:
-        """Return the turns near a message; none where there are no vectors, or they do not come in time."""
+        """Return the turns similar to a message; none if there are no vectors, or not within `seconds`."""
         if not self.database.is_open:
             return NOTHING_SIMILAR
-        _, found = await guarded(lambda: self._search(message, now), time.monotonic() + seconds)
-        return found or NOTHING_SIMILAR
+        _, turns = await guarded(lambda: self._search(message, now), time.monotonic() + seconds)
+        return turns or NOTHING_SIMILAR
 
     async def _search(self, message: str, now: datetime) -> tuple[Arm, SimilarTurns]:
         question = parse_question(message, Filters(), now)
-        arm, asked = await self.vector_arm.embedded(question)
-        if asked is None:
+        arm, embedded = await self.vector_arm.embedded(question)
+        if embedded is None:
             return arm, NOTHING_SIMILAR
-        arm, matches = await self.vector_arm.matches(asked, question, CHUNKS, CandidateFilter())
+        arm, matches = await self.vector_arm.matches(embedded, question, CHUNKS, CandidateFilter())
         passages_above = _passages_above_noise(matches)
         rows = await self.database.documents.chunks(list(passages_above))
         visible = [row for row in rows.values() if holds_turns(row.path) and row.path not in self.withdrawn]
@@ -419,10 +425,10 @@ class SimilarTurnSearch(Struct, frozen=True, kw_only=True):
 
 
 def _passages_above_noise(matches: VectorMatches) -> Mapping[int, list[PassageMatch]]:
-    """Return the passages that rise above what the best stranger reaches, by chunk."""
+    """Return, by chunk, the passages with a similarity above that of the best unrelated text."""
     floor = vector_floor(matches.compared, knows_a_word=True)
     passages_above = {
-        chunk: [one for one in passages if matches.noise.deviations(one.cosine) >= floor]
+        chunk: [passage for passage in passages if matches.noise.deviations(passage.cosine) >= floor]
         for chunk, passages in matches.passages.items()
     }
     return {chunk: passages for chunk, passages in passages_above.items() if passages}

@@ -1,7 +1,7 @@
-"""What the conversation index reads: the seam, cutting into chunks, and the question-and-answer sessions as a source.
+"""Sources of the conversation index: the interface, cutting into chunks, and question-and-answer sessions as a source.
 
-Conversations are cut as notes are, on their own lines. A session has two lines a turn: the question of turn n is on
-line 2n - 1.
+Conversations are cut like notes, by their own lines. A session has two lines per turn: the question of turn n is on
+line 2n - 1, the answer on line 2n.
 """
 
 import json
@@ -42,22 +42,22 @@ STEP_LINES = 500
 
 
 class SourceListing(Struct, frozen=True):
-    """What a source has now: its conversations, and those of which more is to be read, the most urgent first."""
+    """The conversations of a source, and those to be read on, the most urgent first."""
 
     present: Set[RelativePath]
-    """Also those that cannot be read now: what is not among these leaves the index."""
+    """All conversations, even if they cannot be read now. Others are removed from the index."""
     due: Sequence[RelativePath]
     trouble: str = ""
-    """What of it cannot be told, and why; empty if nothing."""
+    """What could not be listed, and why; empty if nothing."""
     again_in: float | None = None
-    """Seconds until another look is worth it without any event; None if it is not."""
+    """Seconds after which the source should be scanned again without any event; None if it need not."""
 
 
 class ReadStep(Struct, frozen=True):
-    """Some lines of a conversation, in order, and where to go on.
+    """Some lines of a conversation, in order, and the place where to continue.
 
-    `stamp` is the state of the source that was read to its end, empty if there is more. `is_afresh` says that these
-    are the first lines, whatever was read before. `problem` says why it cannot be read as a conversation at all.
+    `stamp` is the state of the conversation if it was read to its end, else empty. `is_afresh` means that these are the
+    first lines, and replace everything read before. `problem` is why it cannot be read as a conversation at all.
     """
 
     lines: Sequence[ConversationLine]
@@ -68,27 +68,27 @@ class ReadStep(Struct, frozen=True):
 
 
 class ConversationSource(Protocol):
-    """Tells which conversations of one agent there are, and reads them on. All of it may block: called in a thread.
+    """Lists and reads conversations of one agent. All methods may block, so they are called in a thread.
 
-    Raises OSError or a MemorydError where it cannot be asked now.
+    They raise OSError or a MemorydError if the source is unavailable.
     """
 
     @property
     def prefix(self) -> str:
-        """Of the paths of its conversations."""
+        """Prefix of the paths of its conversations."""
         ...
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
-        """Say what there is beside what was `read`: stamps by path. Forced, all that has changed is due."""
+        """List the source; `read` has the stamps of the last reading by path. If forced, all changes are due."""
         ...
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
-        """Read some more from where a step ended with this tail, the empty one for the first; None if it is gone."""
+        """Read the next step after the one with this tail, empty for the first. None if the conversation is missing."""
         ...
 
 
 def cut(conversation: RelativePath, parts: Sequence[ConversationPart], settings: ChunkSettings) -> list[FileContent]:
-    """Return the documents of these parts, with their chunks on the lines of the conversation."""
+    """Return the documents of these parts; the line numbers of their chunks are those of the conversation."""
     contents = list[FileContent]()
     for part in parts:
         shift = part.first_line - 1
@@ -105,16 +105,16 @@ def _row(conversation: RelativePath, part: ConversationPart, settings: ChunkSett
     return FileRow(
         path=part_path(conversation, part.first_line),
         source=Source.SESSIONS,
-        # no file of its own: its time is that of its last message, for decay and for `since` and `until`
+        # a part is no file: the time of its last message serves for decay, `since` and `until`
         known=Known(FileStat(0, 0, len(data), part.last_ns, part.last_ns), time.time_ns(), sha256(data).digest()),
-        # of the conversation, up to the end of the part
+        # lines of the conversation up to the end of the part
         lines=part.last_line,
         chunker=settings.fingerprint,
     )
 
 
 class QaConversations(Struct, eq=False):
-    """The sessions of one agent in the store of its workspace; those in the archive stay."""
+    """The sessions of one agent in the store of its workspace, including archived ones."""
 
     prefix = TURNS
 
@@ -122,30 +122,30 @@ class QaConversations(Struct, eq=False):
     agent: str
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _others: dict[RelativePath, str] = {}
-    """Sessions in the archive that are of other agents, or cannot be read, as they were then."""
+    """States of archived sessions that belong to other agents or could not be read."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
-        """Say which sessions there are, and which of them changed."""
+        """List the sessions, and those that changed."""
         if not self.sessions.is_open:
             raise StoreUnavailable("the question-and-answer store is not open")
         if not self.sessions.workspace.is_dir():
-            # not mounted, perhaps: its sessions are not taken for deleted; the notes' status says that it is missing
+            # perhaps not mounted: do not treat its sessions as deleted; the status of the notes reports it
             return SourceListing(set(read), ())
         if is_forced:
-            # what another process wrote is seen now and then anyway
+            # only if forced: changes by other processes are noticed now and then anyway
             self.sessions.look()
         states = {turns_path(name): state for name, state in _states(self.sessions, self.agent).items()}
         with self._lock:
             others = dict(self._others)
         due = [path for path, state in states.items() if state and state not in (read.get(path), others.get(path))]
         present = {path for path, state in states.items() if others.get(path) != state}
-        # who was spoken with last is asked for first
+        # live sessions before archived ones
         return SourceListing(present, sorted(due, key=lambda path: states[path].startswith("archive")))
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
-        """Read what was said since, or all of it if what was read is no longer so."""
+        """Read the new lines of a session, or all lines if those read before have changed."""
         name = session_of(path)
-        # before the session is read: one that changes meanwhile is read again
+        # before the session is read, so that a session that changes in between is read again
         state = _states(self.sessions, self.agent).get(name)
         try:
             session = self.sessions.read(name, agent=self.agent)
@@ -168,7 +168,7 @@ class QaConversations(Struct, eq=False):
 
 
 def spoken_lines(session: Session) -> Iterator[ConversationLine]:
-    """Yield the lines of a session that say something, each in one line."""
+    """Yield the questions and answers of a session that are not empty, each as one line."""
     for turn in session.turns:
         at_ns = int(turn.timestamp.timestamp() * 1e9)
         if question := folded(turn.question):
@@ -178,15 +178,15 @@ def spoken_lines(session: Session) -> Iterator[ConversationLine]:
 
 
 def _states(sessions: WorkspaceSessions, agent: str) -> dict[SessionId, str]:
-    """Return what tells whether a session of an agent has changed, by session; the archive's begin with `archive`.
+    """Return the state of each session, a text that differs after any change; it begins with `archive` in the archive.
 
-    Those marked "do not remember" are left out. Empty where a file is damaged; of the archive it is not known
-    whose they are before they are read.
+    Sessions marked "do not remember" are left out. The state of a damaged file is empty. Archived sessions of all
+    agents are included, since their agent is unknown before they are read.
     """
     with unavailable():
         archived = {name: f"archive {_state(stat)}" for name, stat in sessions.archive.stats().items()}
     own = {name: _state(stat) if stat else "" for name, stat in sessions.known.stats(agent).items()}
-    # of a session that is on its way the archive has a copy for a moment
+    # a session that is being moved is in the archive, too, for a moment
     return {**{name: state for name, state in archived.items() if sessions.known.get(name) is None}, **own}
 
 
@@ -195,7 +195,7 @@ def _state(stat: FileStat) -> str:
 
 
 def _unchanged_lines(lines: Sequence[ConversationLine], tail: str) -> int:
-    """Return how many of the lines were read and are still so; 0 if any of them is another now."""
+    """Return how many of the lines were read before and are unchanged; 0 if any of them has changed."""
     if not tail:
         return 0
     known = json.loads(tail)

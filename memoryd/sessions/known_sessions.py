@@ -1,7 +1,7 @@
-"""What is known of the sessions of a store without reading them again, and how their turns are looked up.
+"""In-memory state of the sessions of a store, and the search index of their turns.
 
-Archived sessions are read in the background, each once and again when its file has changed, since a year of them is too
-much for a start. Only what they are looked up by is held, and a stub.
+Archived sessions are read in the background, since a year of them is too much for a start: each once, and again when
+its file has changed. Only their search keys and a stub are stored in memory.
 """
 
 import threading
@@ -28,7 +28,7 @@ from memoryd.sessions.session_files import UNREADABLE, SessionFiles
 
 
 class KnownSession(Struct, frozen=True):
-    """A session, or its stub, as its file was when it had this `stat`; `problem` says why it is no longer read."""
+    """A session, or its stub, and the `stat` of the file it was read from; `problem` is why it cannot be read now."""
 
     entry: Entry | None
     stat: FileStat
@@ -36,35 +36,34 @@ class KnownSession(Struct, frozen=True):
 
 
 class KnownSessions:
-    """The sessions of a store. Each call holds the lock for an instant, whatever thread it comes from."""
+    """The sessions of a store. Thread-safe; each call locks only for an instant."""
 
     def __init__(self, commonness: Commonness) -> None:
         self._commonness = commonness
         self._lock = threading.Lock()
         self._known: dict[SessionId, KnownSession] = {}
         self._archived: dict[SessionId, KnownSession] = {}
-        """Stubs of those in the archive, and of none that is known above."""
+        """Stubs of archived sessions, without sessions that are in `_known`."""
         self._indexed: dict[str, IndexedTurns] = {}
-        """By agent, so that nothing of another's is ever looked at."""
+        """One index per agent, so that no search touches turns of other agents."""
         self._unlearned: set[SessionId] = set()
-        """Of these a stub is known, whose file has the words."""
+        """Sessions known by a stub only; their words are still to be read from the file."""
 
     def take(self, name: SessionId, entry: Entry, stat: FileStat) -> None:
-        """Know a session as it is now."""
+        """Store the current state of a session and index its turns."""
         with self._lock:
             is_remembered = entry.head.is_remembered
             self._unindex(name, but=entry.head.agent if is_remembered else None)
             self._archived.pop(name, None)
             self._known[name] = KnownSession(entry, stat)
-            if not is_remembered:
-                # of what is not to be remembered nothing is looked up
-                self._unlearned.discard(name)
-                return
-            self._indexed_of(entry).put(_with_turns(entry))
-            (self._unlearned.add if isinstance(entry, SessionStub) else self._unlearned.discard)(name)
+            self._unlearned.discard(name)
+            if is_remembered:
+                self._index_of(entry).put(_with_turns(entry))
+                if isinstance(entry, SessionStub):
+                    self._unlearned.add(name)
 
     def learn(self, session: Session) -> None:
-        """Look a session up by its words from now on, of which only a stub is known; its turns are not kept."""
+        """Index the words of a session that was known by a stub only. The texts of its turns are not stored."""
         with self._lock:
             known = self._known.get(session.id)
             if (
@@ -77,9 +76,9 @@ class KnownSessions:
                 self._unlearned.discard(session.id)
 
     def take_archived(self, stub: SessionStub, session: Session, stat: FileStat) -> None:
-        """Know a session in the archive, which is looked up unless it is not to be remembered; no turn is kept.
+        """Store the stub of an archived session, and index its turns if it is to be remembered; no texts are stored.
 
-        Nothing is done where it is known not to be there alone: one that is on its way has a copy there for a moment.
+        A session that is known outside the archive is ignored: one being moved has a copy in the archive for a moment.
         """
         with self._lock:
             if session.id in self._known:
@@ -87,40 +86,40 @@ class KnownSessions:
             self._unindex(session.id, but=session.agent if session.is_remembered else None)
             self._archived[session.id] = KnownSession(stub, stat)
             if session.is_remembered:
-                self._indexed_of(session).put(without_text(session))
+                self._index_of(session).put(without_text(session))
 
     def refuse_archived(self, name: SessionId, stat: FileStat, problem: str) -> None:
-        """Know that a file in the archive cannot be read; its session is not looked up any more."""
+        """Note that a file in the archive cannot be read, and remove its session from the index."""
         with self._lock:
             if name not in self._known:
                 self._unindex(name)
                 self._archived[name] = KnownSession(None, stat, problem)
 
     def drop_archived(self, name: SessionId) -> None:
-        """Know nothing of a session that has left the archive, unless it is known as one that goes on."""
+        """Remove a session that has left the archive, unless it is known outside the archive."""
         with self._lock:
             if name in self._archived:
                 self._unindex(name)
                 del self._archived[name]
 
     def archived(self) -> Mapping[SessionId, KnownSession]:
-        """Return what is known of the archive; its sessions are stubs without marks."""
+        """Return the sessions of the archive, as stubs without marks."""
         with self._lock:
             return dict(self._archived)
 
     def unlearned(self) -> list[SessionId]:
-        """Return the sessions that are looked up by hashes and topics alone."""
+        """Return the sessions that are indexed by hashes and topics only."""
         with self._lock:
             return sorted(self._unlearned)
 
     def refuse(self, name: SessionId, stat: FileStat, problem: str) -> None:
-        """Know that a file cannot be read; what was known of its session before stays in the main file."""
+        """Note that a file cannot be read. The entry of its session stays, and stays in the main file."""
         with self._lock:
             known = self._known.get(name)
             self._known[name] = KnownSession(known.entry if known else None, stat, problem)
 
     def drop(self, name: SessionId) -> None:
-        """Know nothing of a session any more."""
+        """Remove a session."""
         with self._lock:
             self._unindex(name)
             self._known.pop(name, None)
@@ -128,21 +127,21 @@ class KnownSessions:
             self._unlearned.discard(name)
 
     def get(self, name: SessionId) -> KnownSession | None:
-        """Return what is known of a session."""
+        """Return the state of a session outside the archive, None if it is unknown."""
         with self._lock:
             return self._known.get(name)
 
     def all(self) -> dict[SessionId, KnownSession]:
-        """Return what is known of all."""
+        """Return the states of all sessions outside the archive."""
         with self._lock:
             return dict(self._known)
 
     def newest(self, agent: str, key: str | None, *, is_open: bool = False, at: datetime | None = None) -> Entry | None:
-        """Return the session of an agent in which something was said last, with a session key or with any.
+        """Return the session of an agent with the latest activity, with a session key, or with any if `key` is None.
 
-        With `is_open` none is told that was ended, whatever times its turns have, and with `at` none that what is said
-        at that time is not of. Of those in the archive,
-        and with any key, none is told that is not to be remembered.
+        `is_open` excludes sessions that were ended, whatever the times of their turns. `at` excludes sessions to which
+        a message of that time does not belong. Sessions marked "do not remember" are excluded in the archive, and if
+        `key` is None.
         """
         archived = (entry for entry in _sessions_of(agent, self.archived().values()) if entry.head.is_remembered)
         own = (
@@ -155,16 +154,15 @@ class KnownSessions:
         return max(own, key=lambda entry: entry.last_activity, default=None)
 
     def of(self, agent: str) -> Iterable[Entry]:
-        """Return the sessions of an agent that can be read, without those in the archive."""
+        """Return the readable sessions of an agent outside the archive."""
         return _sessions_of(agent, self.all().values())
 
     def stats(self, agent: str) -> dict[SessionId, FileStat | None]:
-        """Return the sessions of an agent that may be told, each as its file was; None where that is not read now."""
-        known = self.all().items()
+        """Return the `stat` of each remembered session of an agent; None if the session cannot be read now."""
         return {
-            name: None if one.problem else one.stat
-            for name, one in known
-            if one.entry and one.entry.head.agent == agent and one.entry.head.is_remembered
+            name: None if known.problem else known.stat
+            for name, known in self.all().items()
+            if known.entry and known.entry.head.agent == agent and known.entry.head.is_remembered
         }
 
     def chosen(
@@ -177,11 +175,11 @@ class KnownSessions:
         hidden: Collection[SessionId] = (),
         near: SimilarTurns = NOTHING_SIMILAR,
     ) -> SequenceChoice:
-        """Return where the sequence for a message lies, among the sessions of an agent that may be told."""
+        """Choose the session and turns for a message among the remembered, not `hidden` sessions of an agent."""
         visible = self.visible(current) if current and current not in hidden else None
         own = _sessions_of(agent, [visible] if visible else [])
         if own and keys is not None and keys.takes_up:
-            # half of its meaning is in what was said before: the rest alone may be near to anything
+            # half of its meaning is in the turns before: alone it may be similar to anything
             near = NOTHING_SIMILAR
         with self._lock:
             indexed = self._indexed.get(agent)
@@ -189,12 +187,12 @@ class KnownSessions:
         return choose(keys, current if own else None, [match for match in matches if match.session not in hidden])
 
     def visible(self, name: SessionId) -> KnownSession | None:
-        """Return what is known of a session, also of one in the archive; nothing if it is not remembered."""
+        """Return the state of a session, archived or not; None if it is unknown or not to be remembered."""
         with self._lock:
             known = self._known.get(name) or self._archived.get(name)
         return known if known and known.entry and known.entry.head.is_remembered else None
 
-    def _indexed_of(self, entry: Entry) -> IndexedTurns:
+    def _index_of(self, entry: Entry) -> IndexedTurns:
         return self._indexed.setdefault(entry.head.agent, IndexedTurns(self._commonness))
 
     def _unindex(self, name: SessionId, but: str | None = None) -> None:
@@ -205,20 +203,24 @@ class KnownSessions:
 
 
 def _rest(entry: Entry) -> timedelta:
-    # one that is not to be remembered does not grow, and another would be remembered
+    # a session marked "do not remember" does not grow; if it were split, the next session would be remembered
     return rest_behind(counted(entry)[0] if entry.head.is_remembered else 0)
 
 
 def _sessions_of(agent: str, known: Iterable[KnownSession]) -> list[Entry]:
-    return [one.entry for one in known if one.entry and not one.problem and one.entry.head.agent == agent]
+    return [
+        session.entry
+        for session in known
+        if session.entry and not session.problem and session.entry.head.agent == agent
+    ]
 
 
 def _with_turns(entry: Entry) -> Session:
-    """Return a session that can be looked up; of a stub hashes and topics are known."""
+    """Return a session that can be indexed; a stub gives only hashes and topics."""
     if isinstance(entry, Session):
         return entry
     turns = tuple(
-        # a stub does not say whether it was answered
+        # a stub does not say whether a turn was answered: assume that it was
         Turn(mark.seq, "", entry.last_activity, answer="", question_hash=mark.question_hash, topics=mark.topics)
         for mark in entry.marks
     )
@@ -226,13 +228,13 @@ def _with_turns(entry: Entry) -> Session:
 
 
 class ArchivedSessions(Struct, frozen=True):
-    """Keeps what is known of an archive equal to its files, whenever it is asked to; from any thread."""
+    """Updates the known sessions of an archive from its files, on request; thread-safe."""
 
     files: SessionFiles
     known: KnownSessions
 
     def look(self) -> list[SessionStub]:
-        """Read what has changed, what was written last first; return all that can be read, the longest left first.
+        """Read the changed files, newest first. Return the stubs of all readable sessions, oldest activity first.
 
         Raises OSError.
         """
@@ -244,11 +246,11 @@ class ArchivedSessions(Struct, frozen=True):
         changed.sort(key=lambda name: stats[name].mtime_ns, reverse=True)
         for name in (*changed, *(known.keys() - stats.keys())):
             self.see(name)
-        stubs = [one.entry for one in self.known.archived().values() if isinstance(one.entry, SessionStub)]
+        stubs = [state.entry for state in self.known.archived().values() if isinstance(state.entry, SessionStub)]
         return sorted(stubs, key=lambda stub: stub.last_activity)
 
     def see(self, name: SessionId) -> None:
-        """Read a session if its file has changed; forget one that is gone."""
+        """Read a session if its file has changed; drop it if the file is missing."""
         stat = self.files.stat(name)
         if stat is None:
             self.known.drop_archived(name)
@@ -259,12 +261,12 @@ class ArchivedSessions(Struct, frozen=True):
         try:
             stored = self.files.read(name)
         except (*UNREADABLE, TornReadError, OSError) as exc:
-            # reported when the session is asked for
+            # reported when the session is read
             self.known.refuse_archived(name, stat, str(exc))
             return
         if stored is not None:
             stub = stub_of(stored.session, self.files.folder)
             self.known.take_archived(stub, stored.session, stored.stat)
             if self.files.stat(name) != stored.stat:
-                # forgotten while it was read, perhaps: nothing of it may stay; else it is due again
+                # perhaps forgotten while it was read: drop it; otherwise it will be read again
                 self.known.drop_archived(name)

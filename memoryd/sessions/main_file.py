@@ -1,7 +1,7 @@
-"""The main file and `topics.txt`: made from the sessions, to be read with `jq` and `grep`.
+"""The main file and `topics.txt`: generated from the sessions, to be read with `jq` and `grep`.
 
-A file at their place that is not ours is reported and left. A damaged main file is kept beside the new one. What a
-start need not read again is in a hidden file: size and times of every session's file when the main file was made.
+A foreign file in their place is reported and left alone. A damaged main file is kept next to the new one. A hidden file
+has size and times of each session's file when the main file was made: a start reads only files that changed since.
 """
 
 import contextlib
@@ -35,9 +35,9 @@ TOPICS_HEAD = "# Topics of questions and answers; memoryd writes this file.\n"
 _MAX_BYTES = 256 << 20
 _TRIES = 20
 _COPIES_MAX = 3
-"""So many damaged main files are kept, the newest; they are not within the bound of all files."""
-_TELLING_CHARS = 12
-"""A question so long is of few sessions."""
+"""The number of damaged main files that are kept, the newest. They do not count for the bound of all files."""
+_SIGNIFICANT_CHARS = 12
+"""A question of this length occurs in few sessions only."""
 _UNREADABLE = (OSError, TornReadError, NotReadableError)
 
 FileStamp = tuple[int, int, int]
@@ -45,7 +45,7 @@ FileStamp = tuple[int, int, int]
 
 
 def stamp_of(stat: FileStat) -> FileStamp:
-    """Return what tells whether a session's file is still the one that the main file was made from."""
+    """Return the stamp by which a change of a session's file is detected."""
     return stat.size, stat.mtime_ns, stat.ctime_ns
 
 
@@ -58,12 +58,12 @@ class MainFile:
         self._written: tuple[FileStat, QaDocument] | None = None
         self._topics = ""
         self.problems: list[str] = []
-        """Files of others at the place of ours, or damaged ones, as of the last look."""
+        """Foreign files in the place of ours, and damaged ones, as of the last check."""
 
     def load(self) -> tuple[QaDocument, Mapping[SessionId, FileStamp]]:
         """Return the document of the main file, and the stamps of the files that it was made from.
 
-        A file that cannot be read raises nothing and is not changed: `problems` names it.
+        A file that cannot be read raises nothing and is not changed; it is added to `problems`.
         """
         self.problems = []
         try:
@@ -77,9 +77,9 @@ class MainFile:
         return QaDocument(), {}
 
     def write(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
-        """Make the main file, `topics.txt` and the stamps from the sessions; `problems` says what could not be written.
+        """Write the main file, `topics.txt` and the stamps; `problems` has the files that could not be written.
 
-        Raises OSError where the disk refuses.
+        Raises OSError for disk errors.
         """
         ordered = sorted(entries, key=lambda entry: (entry.head.created, entry.head.id))
         problems = []
@@ -93,29 +93,29 @@ class MainFile:
         self.problems = problems
 
     def forget(self, session: Session) -> int:
-        """Remove the copies of damaged main files that hold a session, and drafts; return how many files went.
+        """Remove drafts and the copies of damaged main files that have a session. Return the number of removed files.
 
-        To be called once the main file was written without it: a damaged one is set aside by that. A copy is known by
-        the name of the session or by one of its questions, for what is damaged may lack either.
+        Call it after the main file was written without the session, since that may set another damaged file aside. A
+        copy is recognised by the name of the session or by one of its questions, as damage may have removed either.
         """
-        gone = self.sweep()
+        removed = self.sweep()
         signs = [sign.encode() for sign in _signs(session)]
         for path in self._damaged():
             with contextlib.suppress(*_UNREADABLE, FileChangedError):
                 content = read_settled(self._workspace, str(path.relative_to(self._workspace)), max_bytes=_MAX_BYTES)
                 if any(sign in content.data for sign in signs):
                     remove_file(path, content.stat)
-                    gone += 1
-        return gone
+                    removed += 1
+        return removed
 
     def sweep(self) -> int:
-        """Remove drafts that a kill left of the main file and of topics, and return how many."""
+        """Remove drafts of the main file and of topics that a kill left, and return their number."""
         return remove_drafts((self._workspace / MAIN).parent)
 
     def size(self) -> int:
         """Return the bytes of all files that are made from the sessions.
 
-        Copies of damaged ones are left out: whatever is pruned makes none of them smaller.
+        Copies of damaged files do not count: pruning does not make them smaller.
         """
         total = 0
         for name in (MAIN, TOPICS, STAMPS):
@@ -132,9 +132,9 @@ class MainFile:
             path.unlink(missing_ok=True)
 
     def _write_main(self, entries: Sequence[Entry], stamps: Mapping[SessionId, FileStamp]) -> None:
-        # the stamps after the main file: those of an older one are worth nothing
+        # after the main file: stamps are only valid for the main file whose hash they have
         data = json.dumps({"main": self._swap(entries), "sessions": stamps}).encode()
-        # what leads through a link is refused here, too: the folder may have become one since the main file was written
+        # raises if the path leads through a link: the folder may have become one since the main file was written
         self._read(STAMPS)
         if (self._workspace / STAMPS).parent.is_dir():
             replace_file(self._workspace / STAMPS, data)
@@ -151,17 +151,17 @@ class MainFile:
                 try:
                     replace_file(self._workspace / MAIN, data, expected=content.stat if content else "absent")
                 except FileChangedError:
-                    # another daemon, or a person: what they wrote is looked at first
+                    # another daemon or a person wrote it: read that first
                     continue
                 content = self._read(MAIN)
             if content is not None:
-                # extra keys of the next writer are read again
+                # if another writer was faster, its extra keys are read the next time
                 self._written = (content.stat, others) if content.data == data else None
             return sha256(data).hexdigest()
         raise FileChangedError("others write to it all the time")
 
     def _others(self, content: FileSnapshot | None) -> QaDocument:
-        """Return the document whose extra keys are kept; a damaged file is set aside, a foreign one is refused."""
+        """Return the document with the extra keys to preserve. Set a damaged file aside; raise for a foreign one."""
         if content is None:
             return QaDocument()
         if self._written is not None and self._written[0] == content.stat:
@@ -170,7 +170,7 @@ class MainFile:
             document = parse_document(content.data)
         except DamagedDocumentError:
             if content.data.strip():
-                # a person may know what the bytes of a damaged file are
+                # a person may be able to recover the damaged file
                 path = self._workspace / f"{MAIN}.damaged-{content.sha256.hex()[:8]}"
                 with contextlib.suppress(FileChangedError):
                     replace_file(path, content.data, expected="absent", is_durable=True)
@@ -179,7 +179,7 @@ class MainFile:
         return replace(document, entries=())
 
     def _texts(self, entries: Iterable[Entry]) -> Mapping[SessionId, str]:
-        """Return the text of each session, made anew only for those that changed."""
+        """Return the text of each session; only changed sessions are rendered again."""
         known, self._rendered = self._rendered, {}
         for entry in entries:
             session = entry_of(entry)
@@ -198,13 +198,13 @@ class MainFile:
         if content is None and not entries:
             return
         if content is not None and not content.data.startswith(TOPICS_HEAD.encode()):
-            raise ForeignDocumentError("another file stands there")
+            raise ForeignDocumentError("another file is in its place")
         if content is None or content.data != text.encode():
             replace_file(self._workspace / TOPICS, text.encode(), expected=content.stat if content else "absent")
         self._topics = text
 
     def _stamps(self, digest: str) -> Mapping[SessionId, FileStamp]:
-        """Return the stamps, none if they are of another main file."""
+        """Return the stamps, none if they belong to another main file than the one with this hash."""
         with contextlib.suppress(ValueError, TypeError, AttributeError, *_UNREADABLE):
             content = self._read(STAMPS)
             value = json.loads(content.data) if content else {}
@@ -220,9 +220,9 @@ class MainFile:
 
 
 def _signs(session: Session) -> Iterator[str]:
-    """Yield what shows that a text holds a session, as our writers and as others write JSON."""
-    questions = [turn.question for turn in session.turns if len(turn.question) >= _TELLING_CHARS]
+    """Yield strings that show that a text contains a session, in the JSON of our writers and of others."""
+    questions = [turn.question for turn in session.turns if len(turn.question) >= _SIGNIFICANT_CHARS]
     for write in (dumps, json.dumps):
         yield write(session.id)
-        # the ends of a string may be cut off
+        # without the quotes: the ends of a string may be cut off
         yield from (write(question)[1:-1] for question in questions)

@@ -1,7 +1,8 @@
 """The question-and-answer store of a workspace: its parts, and forgetting, session ends, sequences and maintenance.
 
-To forget a session, a damaged main file is set aside first. The copies of damaged ones go while the session can still
-show what it holds, then its own file with the drafts of it, and at last what is made from it.
+Forgetting a session has an order. First a damaged main file is set aside. Then the copies of damaged main files are
+removed, as long as the session still shows what to look for in them. Then its own file and drafts are removed, and last
+the files made from it are rewritten.
 
 The main file is at most two seconds behind the sessions.
 """
@@ -40,7 +41,7 @@ Steps = Mapping[str, Callable[[], object]]
 
 
 class QaStore:
-    """The parts of one store; open its `sessions` first. `on_change` is as `WorkspaceSessions` tells."""
+    """The parts of one store; open its `sessions` first. For `on_change` see `WorkspaceSessions`."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class QaStore:
 
 
 class MatchingTurns(Struct, frozen=True):
-    """The turns of a session in which words stand; `addresses` are theirs, as `session:<id>#Q17`."""
+    """The addresses of the matching turns of a session, such as `session:<id>#Q17`."""
 
     session: SessionId
     agent: str
@@ -71,7 +72,7 @@ class MatchingTurns(Struct, frozen=True):
 
 
 class ForgottenFiles(Struct, frozen=True):
-    """What went with a session: its files and copies of it, and what they held."""
+    """Counts of what was removed with a session: files including copies, turns and kept answers."""
 
     files: int = 0
     turns: int = 0
@@ -79,21 +80,21 @@ class ForgottenFiles(Struct, frozen=True):
 
 
 class ForgettingSessions(Struct, frozen=True):
-    """Forgets sessions of one workspace, and takes words out of them. Blocks."""
+    """Forgets sessions of one workspace, and removes words from them. Blocks."""
 
     sessions: WorkspaceSessions
     commonness: Commonness
 
     def forget(self, session: SessionId, *, agent: str) -> ForgottenFiles:
-        """Remove a session from every file of ours, a damaged one as it is; raises NotFound, Denied, StoreError.
+        """Remove a session from all our files, even if its file is damaged. Raises NotFound, Denied, StoreError.
 
-        A kill in between leaves what `finish` ends.
+        After a kill `finish` completes it.
         """
         self.sessions.check_writable()
         return self._forget(self._read_or_known(session, agent, datetime.now(UTC)))
 
     def finish(self, session: SessionId, *, agent: str, asked_at: datetime) -> None:
-        """End what a kill ended; a session of the same name that began after it was asked for stays."""
+        """Complete a forgetting that a kill interrupted. A session of this name created after `asked_at` stays."""
         self.sessions.check_writable()
         with contextlib.suppress(NotFound):
             stored = self._read_or_known(session, agent, asked_at)
@@ -102,14 +103,14 @@ class ForgettingSessions(Struct, frozen=True):
         self._forget_remains(Session(session, asked_at))
 
     def sweep(self) -> None:
-        """Remove what writers that were killed left: each draft holds a whole session or all of them."""
+        """Remove drafts left by killed writers: each has a complete session or all sessions."""
         self.sessions.check_writable()
         with unavailable():
             self.sessions.changes.sweep()
             self.sessions.main.sweep()
 
     def _read_or_known(self, session: SessionId, agent: str, now: datetime) -> Session:
-        """Return a session; of a damaged one what was known of it before, be it nothing."""
+        """Return a session. If its file is damaged, return the entry known before, or an empty session."""
         try:
             return self.sessions.read(session, agent=agent)
         except (NotFound, StoreUnavailable):
@@ -129,47 +130,47 @@ class ForgettingSessions(Struct, frozen=True):
         return ForgottenFiles(removed + self._forget_remains(session), len(session.turns), session.answers)
 
     def _forget_remains(self, session: Session) -> int:
-        """Remove what is left of a session that has no file any more; return how many files went."""
+        """Remove the remaining copies of a session whose file is removed. Return the number of removed files."""
         self.sweep()
         self.sessions.flush()
         with self.sessions.alone(), unavailable():
-            # the writing may just have set aside a main file that was damaged meanwhile
+            # the flush may just have set aside a main file that was damaged in between
             removed = self.sessions.main.forget(session)
-        # the files look the same, but there is more room
+        # the known sessions are unchanged, but the size is to be measured again
         self.sessions.note_change()
         return removed
 
-    def find(self, said: TextMatcher) -> list[MatchingTurns]:
-        """Return where words stand, whatever agent a session is of; reads every one. Raises StoreUnavailable."""
-        return _matching_turns(self._sessions_with(said), said)
+    def find(self, matcher: TextMatcher) -> list[MatchingTurns]:
+        """Return the matching turns of the sessions of all agents. Reads every session. Raises StoreUnavailable."""
+        return _matching_turns(self._sessions_with(matcher), matcher)
 
-    def cut(self, said: TextMatcher) -> list[MatchingTurns]:
-        """Take the words out, and return where they stood; raises Denied, StoreError. Once more is nothing."""
+    def cut(self, matcher: TextMatcher) -> list[MatchingTurns]:
+        """Remove the matched words, and return the turns that had them. Idempotent. Raises Denied, StoreError."""
         self.sessions.check_writable()
-        found = list(self._sessions_with(said))
-        for session in found:
-            self._cut(session.id, said)
-        if found:
-            # the main file has the same turns; a damaged one is set aside by that, and may have them too
+        sessions = list(self._sessions_with(matcher))
+        for session in sessions:
+            self._cut(session.id, matcher)
+        if sessions:
+            # the main file has the same turns; the flush sets a damaged one aside, which may have them too
             self.sessions.flush()
         with self.sessions.alone(), unavailable():
             self.sessions.changes.sweep()
-            for session in found:
+            for session in sessions:
                 self.sessions.main.forget(session)
-        return _matching_turns(found, said)
+        return _matching_turns(sessions, matcher)
 
-    def _sessions_with(self, said: TextMatcher) -> Iterator[Session]:
-        return (session for session in self._all() if turns_with(session, said))
+    def _sessions_with(self, matcher: TextMatcher) -> Iterator[Session]:
+        return (session for session in self._all() if turns_with(session, matcher))
 
-    def _cut(self, name: SessionId, said: TextMatcher) -> None:
-        without = partial(without_words, said=said, commonness=self.commonness)
+    def _cut(self, name: SessionId, matcher: TextMatcher) -> None:
+        without = partial(without_words, matcher=matcher, commonness=self.commonness)
         if self.sessions.files.has(name):
             self.sessions.change(name, without)
-        # a kill may have left it in both places
+        # a kill during a move may have left it in both places
         with self.sessions.writing:
             if self.sessions.changes.change_archived(name, without):
                 self.sessions.archived.see(name)
-                # it is smaller
+                # its size has changed
                 self.sessions.note_change()
 
     def _all(self) -> Iterator[Session]:
@@ -177,18 +178,18 @@ class ForgettingSessions(Struct, frozen=True):
             with unavailable():
                 names = sorted(files.stats())
             for name in names:
-                # gone meanwhile, or damaged: that one is named by the status, and is its owner's to look at
+                # skip a file that went missing or is damaged: the status reports a damaged one
                 with contextlib.suppress(*UNREADABLE), unavailable():
                     if stored := files.read(name):
                         yield stored.session
 
 
-def _matching_turns(sessions: Iterable[Session], said: TextMatcher) -> list[MatchingTurns]:
-    found: dict[SessionId, MatchingTurns] = {}
+def _matching_turns(sessions: Iterable[Session], matcher: TextMatcher) -> list[MatchingTurns]:
+    matches: dict[SessionId, MatchingTurns] = {}
     for session in sessions:
-        addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, said))
-        found.setdefault(session.id, MatchingTurns(session.id, session.agent, addresses))
-    return list(found.values())
+        addresses = tuple(turn_address(session.id, seq) for seq in turns_with(session, matcher))
+        matches.setdefault(session.id, MatchingTurns(session.id, session.agent, addresses))
+    return list(matches.values())
 
 
 class SessionEnds(Struct, frozen=True):
@@ -197,9 +198,9 @@ class SessionEnds(Struct, frozen=True):
     sessions: WorkspaceSessions
 
     def current(self, key: str, agent: str) -> Session | None:
-        """Return the session of a key in which something was said last, with its turns; None if there is none to tell.
+        """Return the session of a key with the latest activity, with its turns, None if there is none.
 
-        One that has ended is none, nor is one that is not to be remembered, or a transcript's.
+        None also if that session is not to be remembered or belongs to a transcript. Ended sessions are skipped.
         """
         self.sessions.look()
         newest = self.sessions.known.newest(agent, key, is_open=True)
@@ -209,13 +210,13 @@ class SessionEnds(Struct, frozen=True):
         return self.sessions.read(head.id, agent=agent)
 
     def end(self, session: SessionId) -> None:
-        """Note that a session is over, unless that was noted; raises Denied, NotFound, StoreError."""
-        self._note(session, lambda one: one if one.end.is_over else replace(one, end=SessionEnd.STALE))
+        """Mark a session as over, unless it is already. Raises Denied, NotFound, StoreError."""
+        self._note(session, lambda stored: stored if stored.end.is_over else replace(stored, end=SessionEnd.STALE))
 
     def due(self, agent: str, now: datetime) -> Iterator[Session]:
-        """Yield the sessions of an agent that are over and of which no memory was made, with their turns.
+        """Yield the ended sessions of an agent that have no memory yet, with their turns.
 
-        One that went away or is damaged meanwhile is passed over.
+        Sessions that went missing or were damaged in between are skipped.
         """
         for entry in self.sessions.of(agent):
             head = entry.head
@@ -225,27 +226,27 @@ class SessionEnds(Struct, frozen=True):
                     yield self.sessions.read(head.id, agent=agent)
 
     def note_told(self, session: SessionId) -> None:
-        """Note that a memory was made of a session, or that there is nothing to tell of it; raises as `end` does."""
-        self._note(session, lambda one: replace(one, end=SessionEnd.TOLD))
+        """Mark a session as summarised: its memory was made, or there is nothing to summarise. Raises as `end` does."""
+        self._note(session, lambda stored: replace(stored, end=SessionEnd.SUMMARISED))
 
     def note_summed_up(self, session: SessionId, seq: int) -> None:
-        """Note that a summary tells a session up to a turn; raises as `end` does."""
-        self._note(session, lambda one: replace(one, summed_up=max(one.summed_up, seq)))
+        """Store that a summary covers a session up to a turn. Raises as `end` does."""
+        self._note(session, lambda stored: replace(stored, summed_up=max(stored.summed_up, seq)))
 
     def _note(self, session: SessionId, change: Callable[[Session], Session]) -> None:
-        # the same value is not written again
+        # an equal session is not written
         self.sessions.change(session, lambda stored: after if (after := change(stored)) != stored else None)
 
 
 class FoundSequence(Struct, frozen=True):
-    """The turns to put before an agent, in order, and why."""
+    """The turns to show to an agent, in order, and why."""
 
     choice: SequenceChoice
     turns: tuple[Turn, ...] = ()
 
 
 class SessionSequences(Struct, frozen=True):
-    """The sequences that the sessions of one workspace have for a message."""
+    """Finds sequences for a message in the sessions of one workspace."""
 
     sessions: WorkspaceSessions
     commonness: Commonness
@@ -261,40 +262,41 @@ class SessionSequences(Struct, frozen=True):
         hidden: Collection[SessionId] = (),
         near: SimilarTurns = NOTHING_SIMILAR,
     ) -> FoundSequence:
-        """Return the turns to put before an agent for a message, or without one, of its own sessions alone.
+        """Return the turns to show to an agent for a message, or for None the latest ones, from its own sessions only.
 
         Sessions that are marked "do not remember", or `hidden`, are left out.
         """
         here = self.sessions.named(current) if current else None
         if here is not None:
-            # another process may have added to it
+            # another process may have added turns
             self.sessions.refresh(here)
         keys = None if message is None else message_keys(message, self.commonness)
         choice = self.sessions.known.chosen(keys, agent, here, turns, hidden=hidden, near=near)
         known = self.sessions.known.visible(choice.session) if choice.session else None
         if known is None or known.entry is None:
             return FoundSequence(choice)
-        whole = known.entry
+        session = known.entry
         try:
-            if not isinstance(whole, Session):
-                whole = self.sessions.read(whole.session.id, agent=agent)
+            if not isinstance(session, Session):
+                session = self.sessions.read(session.session.id, agent=agent)
         except (NotFound, StoreError):
-            # deleted or damaged since it was seen; `session_problems` names it
+            # deleted or damaged since it was chosen; `session_problems` reports it
             return FoundSequence(choice)
         match = None if choice.match is None or choice.last_seq is None else choice.match.seq
-        return FoundSequence(choice, sequence(whole, last_seq=choice.last_seq, match=match, turns=turns, budget=budget))
+        chosen = sequence(session, last_seq=choice.last_seq, match=match, turns=turns, budget=budget)
+        return FoundSequence(choice, chosen)
 
     def learn(self) -> None:
-        """Read the archive and long sessions, which the main file does not hold, so that words find them."""
+        """Read the archive and long sessions, whose words are not in the main file, to index them."""
         self.sessions.learn()
         for name in self.sessions.known.unlearned():
-            # gone or damaged since it was seen; `session_problems` tells
+            # missing or damaged since it was listed; `session_problems` reports it
             with contextlib.suppress(NotFound, StoreError):
                 self.sessions.known.learn(self.sessions.changes.read(name).session)
 
 
 class QaMaintenance:
-    """The loop of one store that may be written; `note_change` is what the store's `on_change` is to call."""
+    """The maintenance loop of one writable store. The store's `on_change` must call `note_change`."""
 
     def __init__(
         self,
@@ -312,20 +314,20 @@ class QaMaintenance:
 
     @property
     def trouble(self) -> str:
-        """Why the files stay behind; empty if they do not."""
+        """Why the files are not up to date; empty if they are."""
         return "; ".join(dict.fromkeys(self._troubles.values()))
 
     def note_change(self) -> None:
-        """Say that the main file is behind; from any thread, also before the loop runs."""
+        """Report that the main file is behind. Thread-safe, also before the loop runs."""
         if self._loop is None:
             self._changed.set()
         else:
             with contextlib.suppress(RuntimeError):
-                # the loop is closed: the next start finds what has changed
+                # the loop is closed: the next start finds the changes
                 self._loop.call_soon_threadsafe(self._changed.set)
 
     async def run(self, store: QaStore) -> None:
-        """Flush after changes and archive now and then, until cancelled."""
+        """Flush after changes and archive every six hours, until cancelled."""
         self._loop = asyncio.get_running_loop()
         steps: Steps = {
             "sweep": store.forgetting.sweep,
@@ -333,20 +335,20 @@ class QaMaintenance:
             "archive": lambda: store.archive.put_away(self._now()),
             "flush": store.sessions.flush,
         }
-        await self._take(steps, "sweep", "measure")
+        await self._run_steps(steps, "sweep", "measure")
         archived_at = self._loop.time() - ARCHIVE_SECONDS
         while True:
             if self._loop.time() - archived_at >= ARCHIVE_SECONDS:
                 archived_at = self._loop.time()
-                await self._take(steps, "archive")
+                await self._run_steps(steps, "archive")
             if await happens(self._changed.wait(), archived_at + ARCHIVE_SECONDS - self._loop.time()):
-                # turns come in pairs and more: one flush is enough for all of them
+                # turns come in groups: flush once for all of them
                 await asyncio.sleep(self._update_seconds)
                 self._changed.clear()
-                await self._take(steps, *self._troubles, "flush", "measure")
+                await self._run_steps(steps, *self._troubles, "flush", "measure")
 
-    async def _take(self, steps: Steps, *names: str) -> None:
-        """Take steps one after the other; those that fail are taken again with the next flush, which comes soon."""
+    async def _run_steps(self, steps: Steps, *names: str) -> None:
+        """Run steps in order. A failed step is repeated with the next flush, within `retry_seconds`."""
         for name in dict.fromkeys(names):
             try:
                 await asyncio.to_thread(steps[name])
@@ -354,7 +356,7 @@ class QaMaintenance:
                 if name not in self._troubles:
                     log.warning("the question-and-answer files are behind", step=name, reason=str(exc))
                 self._troubles[name] = str(exc)
-                # there may never be another turn, which would be the next occasion
+                # do not wait for the next turn: there may never be one
                 asyncio.get_running_loop().call_later(self._retry_seconds, self._changed.set)
             else:
                 self._troubles.pop(name, None)

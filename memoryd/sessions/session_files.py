@@ -1,7 +1,7 @@
-"""The files of sessions, one each: the truth about a conversation. Written whole, by compare-and-swap.
+"""The files of sessions, one per session: the authoritative data. Each write replaces the file by compare-and-swap.
 
-Many processes may write: a change is read, decided and swapped, and decided again where another writer was faster.
-Moves between folders are behind a lock.
+Many processes may write. A change reads the session, computes the new state and swaps the file. If another writer was
+faster, it starts again. Moves between folders are protected by a lock.
 """
 
 import contextlib
@@ -34,29 +34,29 @@ from memoryd.files.writing import (
 
 SUFFIX = ".json"
 MAX_BYTES = 64 << 20
-_REMEMBERED = 64
+_CACHED = 64
 _UNFREED = 64
-"""So many old files wait at most until their space is freed."""
+"""Most replaced files whose space is not freed yet."""
 UNREADABLE = (ForeignDocumentError, DamagedDocumentError, NotReadableError)
 _TRIES = 500
+"""Most attempts of a change. One of several competing writers wins each time, so more failures have another cause."""
 _PAUSE_SECONDS = 0.001
-"""Of writers that meet one wins each time; so many defeats in a row are not theirs."""
 Change = Callable[[Session], Session | None]
-"""What a session is to become, from what it is; None leaves it. It may be asked more than once."""
+"""Returns the new state of a session, or None to leave it unchanged. It may be called more than once."""
 
 
 class StoredSession(Struct, frozen=True):
-    """A session as its file held it at one instant; `stat` is what a swap compares."""
+    """The content of a session's file at one instant; `stat` is compared by a swap."""
 
     session: Session
     stat: FileStat
-    """Without its device, which differs by how some systems are asked."""
+    """Status of the file without its device, which on some systems depends on the way of the query."""
     text: str = ""
-    """As `render_session` gave it; empty for a file that was read."""
+    """Text by `render_session`; empty for a file that was read."""
 
 
 class SessionFiles:
-    """One folder of them, below a workspace. Raises OSError where the disk or a symlink refuses it."""
+    """One folder of session files in a workspace. Methods raise OSError for disk errors and for symlinks."""
 
     def __init__(self, workspace: Path, folder: str) -> None:
         self._workspace = workspace
@@ -67,19 +67,19 @@ class SessionFiles:
         self._way = [(str(part), workspace / part) for part in way]
         self._lock = threading.Lock()
         self._latest: dict[SessionId, StoredSession] = {}
-        """Those that were read or written last, so that a session that grows is not parsed at every turn."""
+        """Cache of the latest sessions read or written, so that a growing session is not parsed for each turn."""
         self._replaced: list[int] = []
-        """Descriptors of old files without a name: a turn does not wait until their space is free."""
+        """Descriptors of replaced files: storing a turn does not wait until their space is freed."""
         weakref.finalize(self, _close_all, self._replaced)
 
     @property
     def path(self) -> Path:
-        """The folder; raises OSError where a symlink leads to it: nothing is done through one."""
+        """The folder. Raises OSError if its path leads through a symlink."""
         self.refuse_links()
         return self._path
 
     def stats(self) -> dict[SessionId, FileStat]:
-        """Return what a scan compares of each file, by session; files with other names are none of ours."""
+        """Return the status of each file, by session; files with other names are ignored."""
         try:
             with os.scandir(self.path) as entries:
                 return {
@@ -91,18 +91,18 @@ class SessionFiles:
             return {}
 
     def size(self) -> int:
-        """Return the bytes of all of them."""
+        """Return the bytes of all session files."""
         return sum(stat.size for stat in self.stats().values())
 
     def has(self, session: SessionId) -> bool:
-        """Tell whether there is anything at the path of a session's file, whatever it is."""
+        """Return whether anything exists at the path of a session's file."""
         return os.path.lexists(self.path / f"{session}{SUFFIX}")
 
     def read(self, session: SessionId) -> StoredSession | None:
-        """Return a session as it is now, None if there is none.
+        """Return the current state of a session, None if it has no file.
 
-        Raises ForeignDocumentError or DamagedDocumentError for a file that cannot be read as one, TornReadError for
-        one that changes meanwhile, NotReadableError for one that is too large.
+        Raises ForeignDocumentError or DamagedDocumentError for a file that is no valid session, TornReadError for a
+        file that changes while it is read, NotReadableError for a file that is too large.
         """
         self.refuse_links()
         latest = self._latest.get(session)
@@ -115,15 +115,15 @@ class SessionFiles:
         stored = StoredSession(parse_session(content.data), _identity(content.stat))
         if stored.session.id != session:
             raise DamagedDocumentError(f"its session_id is {stored.session.id!r}")
-        self._keep(session, stored)
+        self._cache(session, stored)
         return stored
 
     def write(self, session: Session, expected: FileStat | Literal["absent"]) -> StoredSession | None:
-        """Put a session into its file and return it, None if another writer has been there already.
+        """Write a session and return its stored state, None if another writer has replaced it already.
 
-        Raises FileChangedError, and writes nothing, if another writer was there since it was read; StoreError for one
-        that could not be read again for its size or its numbers.
-        The bytes outlast a loss of power; that the name leads to them is made sure of by `settle`.
+        Raises FileChangedError, and writes nothing, if the file is not the `expected` one. Raises StoreError for a
+        session that is too large, or has too many turns, to be read again. The data survives a loss of power; the file
+        name does only after `settle`.
         """
         with self._lock:
             latest = self._latest.get(session.id)
@@ -144,42 +144,41 @@ class SessionFiles:
         if stat is None:
             return None
         stored = StoredSession(session, _identity(stat), text)
-        self._keep(session.id, stored)
+        self._cache(session.id, stored)
         return stored
 
     def remove(self, session: SessionId, expected: FileStat) -> None:
-        """Remove the file of a session that is still the one that was read; raises FileChangedError if it is not."""
+        """Remove the file of a session; raises FileChangedError if it is not the `expected` one."""
         with self._lock:
             self._latest.pop(session, None)
         remove_file(self.path / f"{session}{SUFFIX}", expected)
 
     def settle(self) -> None:
-        """Have the names of all files outlast a loss of power, and free the space of those that were replaced."""
+        """Sync the folder, so that file names survive a loss of power, and free the space of replaced files."""
         sync_folder(self.path)
         _close_all(self._replaced)
 
     def stat(self, session: SessionId) -> FileStat | None:
-        """Return what tells whether the file of a session is still the one that was read, None if there is none."""
+        """Return the status by which a change of a session's file is detected, None if there is no file."""
         try:
-            # no Path: this is asked several times a turn
+            # no Path, for speed: this is called several times per turn
             stat = os.lstat(f"{self._folder}{session}{SUFFIX}")
         except OSError:
             return None
         return _identity(file_stat(stat))
 
     def refuse_links(self) -> None:
-        """Raise OSError where a symlink leads to the folder."""
-        # its target may lie outside of the workspace
+        """Raise OSError if the path of the folder leads through a symlink: its target may be outside the workspace."""
         for part, path in self._way:
             if path.is_symlink():
                 raise OSError(f"{part} is a symbolic link, and nothing is read or written through one")
 
-    def _keep(self, session: SessionId, stored: StoredSession) -> None:
+    def _cache(self, session: SessionId, stored: StoredSession) -> None:
         with self._lock:
-            # the latest is last
+            # move to the end: the first is evicted
             self._latest.pop(session, None)
             self._latest[session] = stored
-            if len(self._latest) > _REMEMBERED:
+            if len(self._latest) > _CACHED:
                 del self._latest[next(iter(self._latest))]
 
 
@@ -198,13 +197,13 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
 
 
 class SessionChanges(Struct, frozen=True):
-    """The sessions of a workspace and its archive. One thread at a time; other processes may write as they like."""
+    """Changes of the sessions of a workspace and its archive. One thread at a time; other processes may write."""
 
     files: SessionFiles
     archive: SessionFiles
 
     def read(self, name: SessionId) -> StoredSession:
-        """Return a session, from the archive too; raises NotFound, StoreError or StoreUnavailable."""
+        """Return a session, archived or not. Raises NotFound, StoreError or StoreUnavailable."""
         with unavailable():
             stored = _read(self.files, name) or _read(self.archive, name)
         if stored is None:
@@ -212,13 +211,13 @@ class SessionChanges(Struct, frozen=True):
         return stored
 
     def change(self, name: SessionId, change: Change, *, fresh: Session | None = None) -> StoredSession | None:
-        """Write what `change` makes of a session and return it, None if nothing is to be written.
+        """Apply `change` to a session, write the result and return it, None if nothing is to be written.
 
-        `fresh` is what is changed where there is no session; without it NotFound is raised. One that lies in the
-        archive comes back from it. Raises StoreError for a file that cannot be read, and StoreUnavailable.
+        `fresh` is the initial state of a new session; without it NotFound is raised. An archived session is moved back.
+        Raises StoreError for a file that cannot be read, and StoreUnavailable.
         """
         with unavailable():
-            # one rule for both: else it would depend on the session whether anything is kept
+            # always check the archive, so that a symlink there fails for every session alike
             self.archive.refuse_links()
             for _ in range(_TRIES):
                 stored = _read(self.files, name)
@@ -233,17 +232,17 @@ class SessionChanges(Struct, frozen=True):
                         return None
                     written = self.files.write(after, stored.stat if stored else "absent")
                 except FileChangedError:
-                    # another writer was faster: its turn comes before ours
+                    # another writer was faster: apply the change to its result
                     continue
                 return written or _read(self.files, name)
         raise StoreUnavailable(f"others write to session {name} all the time")
 
     def _bring_back(self, name: SessionId, change: Change) -> StoredSession | None:
-        """Change a session that lies in the archive, which it leaves; raises FileChangedError where it does not."""
+        """Change an archived session and move it back. Raises FileChangedError if it has been moved already."""
         with self._moving():
             archived = _read(self.archive, name)
             if archived is None or self.files.has(name):
-                raise FileChangedError(f"session {name} is elsewhere since it was looked for")
+                raise FileChangedError(f"session {name} was moved in between")
             after = change(archived.session)
             if after is None:
                 return None
@@ -252,7 +251,7 @@ class SessionChanges(Struct, frozen=True):
             return written or _read(self.files, name)
 
     def put_away(self, name: SessionId, is_old: Callable[[Session], bool]) -> bool:
-        """Move a session to the archive if it is old; return False if it is not, or has grown meanwhile."""
+        """Move a session to the archive if it is old. Return False if it is not, or was changed in between."""
         with unavailable(), self._moving():
             stored = _read(self.files, name)
             if stored is None or not is_old(stored.session):
@@ -261,7 +260,7 @@ class SessionChanges(Struct, frozen=True):
             try:
                 if before is None or before.session != stored.session:
                     self.archive.write(stored.session, before.stat if before else "absent")
-                # the archive first: a loss of power must not find it in neither
+                # sync the archive first: after a loss of power it must not be missing in both places
                 self.archive.settle()
                 self.files.remove(name, stored.stat)
             except FileChangedError:
@@ -269,9 +268,9 @@ class SessionChanges(Struct, frozen=True):
         return True
 
     def change_archived(self, name: SessionId, change: Change) -> bool:
-        """Write what `change` makes of a session in the archive, where it stays; return whether anything was written.
+        """Apply `change` to an archived session, which stays archived. Return whether anything was written.
 
-        Nothing is where it is gone from there, or in the hands of another.
+        Nothing is written if it has left the archive or another writer changed it in between.
         """
         with unavailable(), self._moving():
             stored = _read(self.archive, name)
@@ -285,31 +284,30 @@ class SessionChanges(Struct, frozen=True):
         return True
 
     def forget(self, name: SessionId) -> int:
-        """Remove a session here and from the archive, and what a kill left of either; return how many files went."""
+        """Remove a session from both folders, and all drafts. Return the number of removed files."""
         if not self.files.path.parent.is_dir():
             return 0
         with unavailable(), self._moving():
-            gone = _remove(self.files, name) + _remove(self.archive, name)
-            gone += self.sweep()
+            removed = _remove(self.files, name) + _remove(self.archive, name) + self.sweep()
             # a loss of power must not bring the names back
             self.files.settle()
             self.archive.settle()
-        return gone
+        return removed
 
     def sweep(self) -> int:
-        """Remove drafts that a kill left, and return how many."""
+        """Remove drafts that a kill left, and return their number."""
         return remove_drafts(self.files.path) + remove_drafts(self.archive.path)
 
     @contextlib.contextmanager
     def _moving(self) -> Iterator[None]:
-        """Keep others of ours from moving a session between folders: in between they hold what may be forgotten."""
+        """Lock out other memoryd processes that move sessions between folders, or forget them."""
         with locked_folder(self.files.path.parent):
             yield
 
 
 @contextlib.contextmanager
 def unavailable() -> Iterator[None]:
-    """Raise what the disk says as StoreUnavailable."""
+    """Convert disk errors to StoreUnavailable."""
     try:
         yield
     except (OSError, TornReadError) as exc:
@@ -324,17 +322,20 @@ def _read(files: SessionFiles, name: SessionId) -> StoredSession | None:
 
 
 def _remove(files: SessionFiles, name: SessionId) -> int:
-    """Remove the file of a session, however often another process writes it; return how many there were."""
-    gone = 0
+    """Remove the file of a session until it stays away, even if another process writes it again.
+
+    Return 1 if there was a file, else 0.
+    """
+    removed = 0
     for _ in range(_TRIES):
         stat = files.stat(name)
         if stat is None:
-            return gone
+            return removed
         try:
             files.remove(name, stat)
         except FileChangedError:
-            # a writer that was interrupted in between comes on only if nobody spins
+            # let the other writer finish
             sleep(_PAUSE_SECONDS)
         else:
-            gone = 1
+            removed = 1
     raise StoreUnavailable(f"others write to session {name} all the time")

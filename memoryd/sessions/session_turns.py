@@ -1,7 +1,7 @@
-"""Adding turns to sessions: by session key, by the answer to the last question, and from a transcript.
+"""Add turns to sessions: by session key, as an answer to the last question, and from a transcript.
 
-An answer comes after its question, in parts perhaps. A transcript has a session of its own, which also says how far the
-transcript was taken.
+An answer comes after its question, possibly in parts. A transcript has its own session, which also stores how far its
+turns were taken.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,17 +13,17 @@ from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId, turn_address
 from memoryd.domain.sessions.making_turns import (
-    FoundTurn,
     RawTurn,
     TakenTurns,
     TranscriptPlace,
+    TranscriptTurn,
+    add_turns,
     is_transcript_session,
-    joined_answer,
-    made_turn,
+    join_answer,
+    make_turn,
     place_of,
     transcript_key,
     transcript_session,
-    with_turns,
 )
 from memoryd.domain.sessions.names import is_earlier, is_over, safe_id, session_id
 from memoryd.domain.sessions.topics import Commonness
@@ -36,7 +36,7 @@ _TRIES = 20
 
 
 class _TakenError(Denied):
-    """The name of a session cannot be used: it is another's, or reserved. The text does not say which."""
+    """The name of a session belongs to another agent or key, or is reserved. The message does not say which."""
 
     def __init__(self, name: SessionId) -> None:
         super().__init__(
@@ -46,29 +46,29 @@ class _TakenError(Denied):
 
 
 class AddedTurn(Struct, frozen=True):
-    """A turn that was stored, or answered; `dropped_answer` is what was not kept of it."""
+    """A turn that was stored or answered; `dropped_answer` is the answer if it was not kept."""
 
     session: SessionId
     turn: Turn
     dropped_answer: str | None = None
     is_repeated: bool = False
-    """It stood there already, and nothing was stored."""
+    """The turn existed already, and nothing was stored."""
 
 
 def never_repeated(_session: Session) -> Turn | None:
-    """Take every turn for a new one."""
+    """Return None: every turn is new."""
     return None
 
 
 def check_remembered(session: Session) -> None:
-    """Raise NotFound for a session that is marked "do not remember": nothing of it is shown or changed."""
+    """Raise NotFound for a session that is marked "do not remember": it is neither shown nor changed."""
     if not session.is_remembered:
         again = f"memoryctl sessions remember session:{session.id} --yes"
         raise NotFound(f'session {session.id} is marked "do not remember"', hint=again)
 
 
 class PlaceMovedError(Exception):
-    """Somebody else has taken turns of the transcript meanwhile; read on from where that is now."""
+    """Another process has taken turns of the transcript in between; read on from the new place."""
 
 
 class SessionTurns(Struct, frozen=True):
@@ -89,12 +89,11 @@ class SessionTurns(Struct, frozen=True):
         repeated: Callable[[Session], Turn | None] = never_repeated,
         is_followed: bool = False,
     ) -> AddedTurn | None:
-        """Add a turn to a session, which is made if there is none; None if the session is not to be remembered.
+        """Add a turn to a session, which is created if needed. Return None if the session is not to be remembered.
 
-        `repeated` finds the turn that it is once more; then nothing is added. Of a session that `is_followed` a memory
-        is made when it ends. Raises Denied for the session of another
-        agent or key, StoreError for a file that cannot be read, StoreUnavailable where the disk stands in the way or
-        the files are as large as they may be.
+        `repeated` returns the stored turn if the new one repeats it; then nothing is added. If `is_followed`, a memory
+        is made of the session when it ends. Raises Denied for the session of another agent or key, StoreError for a
+        file that cannot be read, StoreUnavailable for disk errors or if the files have reached their largest size.
         """
         identity = self.sessions.named(name)
         added = list[AddedTurn]()
@@ -112,15 +111,15 @@ class SessionTurns(Struct, frozen=True):
                 added.append(AddedTurn(identity, before, is_repeated=True))
                 return None
             self.archive.check_open()
-            made = made_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+            made = make_turn(raw, session, answer_retention=self.archive.answer_retention, commonness=self.commonness)
             added.append(AddedTurn(identity, made.turn, made.dropped_answer))
-            # one that was opened without a key gets that of its next turn
+            # a session without a key gets the key of its next turn
             end = SessionEnd.OPEN if is_followed and session.end is SessionEnd.NONE else session.end
             return replace(session, turns=(*session.turns, made.turn), key=session.key or key, end=end)
 
         fresh = Session(identity, raw.timestamp, agent=agent, key=key)
-        # it counts as added even if the session is forgotten at once
         self.sessions.change(identity, add, fresh=fresh)
+        # the turn counts as added even if the session is forgotten at once
         for turn in added:
             if not turn.is_repeated:
                 self.archive.note(turn.turn)
@@ -135,7 +134,7 @@ class SessionTurns(Struct, frozen=True):
         repeated: Callable[[Session], Turn | None] = never_repeated,
         is_followed: bool = False,
     ) -> AddedTurn | None:
-        """Add a turn to the session of a session key that goes on, or to a new one; as `append` does."""
+        """Add a turn to the current session of a session key, or to a new one; otherwise like `append`."""
         for _ in range(_TRIES):
             try:
                 name = self.session_for(key, agent, raw.timestamp)
@@ -143,58 +142,61 @@ class SessionTurns(Struct, frozen=True):
                     return before
                 return self.append(name, raw, agent=agent, key=key, repeated=repeated, is_followed=is_followed)
             except _TakenError:
-                # another key got the name between the two calls; the next one is free
+                # another key took the name between the two calls: try the next name
                 continue
         raise StoreUnavailable(f"no name is free for a session of the key {key!r}")
 
     def _sent_before(
         self, name: SessionId, key: str, agent: str, repeated: Callable[[Session], Turn | None]
     ) -> AddedTurn | None:
-        """Return the last turn of the session before one that is to begin, where what begins it was sent once more."""
+        """Return the last turn of the previous session if a message that would begin a new session repeats it."""
         newest = None if self.sessions.has(name) else self.sessions.known.newest(agent, key, is_open=True)
         if newest is None or not newest.head.is_remembered:
             return None
         with suppress(NotFound):
-            same = repeated(self.sessions.read(newest.head.id, agent=agent))
-            return None if same is None else AddedTurn(newest.head.id, same, is_repeated=True)
+            turn = repeated(self.sessions.read(newest.head.id, agent=agent))
+            return None if turn is None else AddedTurn(newest.head.id, turn, is_repeated=True)
         return None
 
     def session_for(self, key: str, agent: str, at: datetime) -> SessionId:
-        """Return the session that a turn with a session key belongs to at a time: one that goes on, or a new name."""
-        # another process may have begun it
-        newest = self._going_on(key, agent, at) or self.current_session(key, agent, at)
+        """Return the session for a turn with a session key and a time: the current one, or a new name."""
+        # current_session scans the disk: another process may have begun the session
+        newest = self._known_current(key, agent, at) or self.current_session(key, agent, at)
         return newest or session_id(
             key, at.date(), lambda name: not (self.sessions.has(name) or is_transcript_session(name))
         )
 
     def newest_session(self, key: str | None, agent: str) -> SessionId | None:
-        """Return the newest session of an agent with a session key or with any, None if there is none."""
+        """Return the newest session of an agent with a session key (None: any key), or None if there is none."""
         newest = self.sessions.known.newest(agent, key)
         return newest.head.id if newest else None
 
     def current_session(self, key: str, agent: str, at: datetime) -> SessionId | None:
-        """Return the session of an agent with a session key that goes on at a time, None if there is none."""
+        """Scan the disk, and return the session of a session key that is current at a time, None if there is none."""
         self.sessions.look()
-        return self._going_on(key, agent, at)
+        return self._known_current(key, agent, at)
 
     def session_before(self, key: str, agent: str, at: datetime | None) -> SessionId | None:
-        """Return the session that a message of a key takes up: the one that goes on at its time, else the newest."""
-        return (None if at is None else self._going_on(key, agent, at)) or self.newest_session(key, agent)
+        """Return the session that a message of a key continues: the current one at its time, else the newest."""
+        return (None if at is None else self._known_current(key, agent, at)) or self.newest_session(key, agent)
 
     def is_excluded(self, key: str, agent: str, at: datetime) -> bool:
-        """Tell whether the session of a key that goes on at a time was marked as not to be remembered."""
+        """Return whether the session of a key that is current at a time is marked "do not remember"."""
         self.sessions.look()
         newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
         return newest is not None and not newest.head.is_remembered
 
     def check_may_mark(self, session: SessionId, *, agent: str, key: str, is_owners: bool) -> None:
-        """Raise Denied if a session is of another session key, NotFound if the agent has none of this name."""
+        """Raise Denied if a session belongs to another session key, NotFound if the agent has no such session."""
         self._check_writable(self.sessions.read(session, agent=agent), key, is_owners)
 
     def mark(
         self, session: SessionId, seq: int, answer: str | None, *, agent: str, key: str = "", is_owners: bool = True
     ) -> None:
-        """Keep this answer with a turn, or none; raises NotFound if there is no such turn of the agent's, Denied."""
+        """Store a marked answer with a turn, or remove it with None.
+
+        Raises Denied, or NotFound if there is no such turn.
+        """
         clean, session = None if answer is None else harmless_text(answer), safe_id(session)
 
         def change_mark(stored: Session) -> Session:
@@ -211,7 +213,7 @@ class SessionTurns(Struct, frozen=True):
         self.sessions.change(session, change_mark)
 
     def set_remembered(self, session: SessionId, is_remembered: bool, *, agent: str) -> None:
-        """Mark a session "do not remember", or take that back; its turns stay. Raises NotFound if there is none."""
+        """Mark a session "do not remember", or remove the mark; its turns stay. Raises NotFound."""
         session = safe_id(session)
 
         def change_mark(stored: Session) -> Session:
@@ -225,33 +227,34 @@ class SessionTurns(Struct, frozen=True):
         if not session.may_be_written(key, is_owners=is_owners):
             raise Denied(f"session {session.id} is of another session key", hint="ask on the owner's socket")
 
-    def _going_on(self, key: str, agent: str, at: datetime) -> SessionId | None:
+    def _known_current(self, key: str, agent: str, at: datetime) -> SessionId | None:
         newest = self.sessions.known.newest(agent, key, is_open=True, at=at)
         return None if newest is None else newest.head.id
 
     def waiting(self, key: str, agent: str, at: datetime) -> tuple[SessionId, Turn] | None:
-        """Return the last turn that was said under a session key, if what is said at a time can be its answer.
+        """Return the last turn of a session key if a message of this time can be its answer.
 
-        One that was answered goes on being so until its session is over.
+        A turn that has an answer can get more of it until its session is over.
         """
         self.sessions.look()
         known = self.sessions.known
-        # one that was over before its answer came is nearer than one that was asked at another time
-        of_then = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, at=at)
-        newest = of_then or known.newest(agent, key, is_open=True) or known.newest(agent, key)
+        # an ended session of that time is preferred to a session of another time
+        of_that_time = known.newest(agent, key, is_open=True, at=at) or known.newest(agent, key, at=at)
+        newest = of_that_time or known.newest(agent, key, is_open=True) or known.newest(agent, key)
         if newest is None or not newest.head.is_remembered or place_of(newest.head) is not None:
             return None
-        whole = self.sessions.read(newest.head.id, agent=agent)
-        last = whole.turns[-1] if whole.turns else None
-        has_ended = whole.end.is_over or is_over(whole.last_activity, at)
-        if last is None or is_earlier(at, whole.begun) or (last.is_answered and has_ended):
+        session = self.sessions.read(newest.head.id, agent=agent)
+        last = session.turns[-1] if session.turns else None
+        has_ended = session.end.is_over or is_over(session.last_activity, at)
+        if last is None or is_earlier(at, session.begun) or (last.is_answered and has_ended):
             return None
-        return whole.id, last
+        return session.id, last
 
     def answer(self, session: SessionId, seq: int, text: str, *, agent: str, held: str = "") -> AddedTurn | None:
-        """Add an answer to a turn, behind what was answered before; None if the turn is gone, or a newer one is there.
+        """Append an answer to the answer of a turn. Return None unless the turn is still the last of its session.
 
-        `held` is the answer that it had and that was not kept. Raises Denied, NotFound, StoreError, StoreUnavailable.
+        `held` is the earlier answer if it was not kept in the turn. Raises Denied, NotFound, StoreError,
+        StoreUnavailable.
         """
         clean = harmless_text(text)
         made: list[AddedTurn] = []
@@ -261,12 +264,12 @@ class SessionTurns(Struct, frozen=True):
             last = stored.turns[-1] if stored.turns else None
             if stored.agent != agent or not stored.is_remembered or last is None or last.seq != seq:
                 return None
-            whole = joined_answer(last.answer or held, clean)
-            if whole is None:
+            joined = join_answer(last.answer or held, clean)
+            if joined is None:
                 made.append(AddedTurn(session, last, is_repeated=True))
                 return None
             before = replace(stored, turns=stored.turns[:-1])
-            made.append(self._with_answer(before, last, whole))
+            made.append(self._with_answer(before, last, joined))
             return replace(stored, turns=(*before.turns, made[0].turn))
 
         self.sessions.change(session, add_answer)
@@ -274,13 +277,13 @@ class SessionTurns(Struct, frozen=True):
 
     def _with_answer(self, before: Session, turn: Turn, answer: str) -> AddedTurn:
         raw = RawTurn(turn.question, answer, turn.timestamp)
-        made = made_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
-        kept = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
-        told = replace(made.turn, seq=turn.seq, answer=kept, is_marked=turn.is_marked, extra=turn.extra)
-        return AddedTurn(before.id, told, made.dropped_answer if kept is None else None)
+        made = make_turn(raw, before, answer_retention=self.archive.answer_retention, commonness=self.commonness)
+        stored = made.turn.answer if made.turn.answer is not None or not turn.is_marked else answer
+        answered = replace(made.turn, seq=turn.seq, answer=stored, is_marked=turn.is_marked, extra=turn.extra)
+        return AddedTurn(before.id, answered, made.dropped_answer if stored is None else None)
 
     def transcript_place(self, file: str, *, agent: str) -> TranscriptPlace | None:
-        """Return how far the turns of a transcript were taken, None if none were; raises StoreError."""
+        """Return the place up to which turns of a transcript were taken, None if none were. Raises StoreError."""
         try:
             return place_of(self.sessions.read(transcript_session(agent, file), agent=agent))
         except NotFound:
@@ -288,7 +291,7 @@ class SessionTurns(Struct, frozen=True):
 
     def take_transcript(
         self,
-        found: Sequence[FoundTurn],
+        turns: Sequence[TranscriptTurn],
         place: TranscriptPlace,
         *,
         before: TranscriptPlace | None,
@@ -296,10 +299,11 @@ class SessionTurns(Struct, frozen=True):
         open_seq: int = 0,
         goes_on: bool = False,
     ) -> TakenTurns | None:
-        """Add turns of a transcript and note how far it is taken, in one write; `before` is the place before.
+        """Add turns of a transcript and store the new place in one write.
 
-        The first replaces the turn `open_seq`; with `goes_on` more of the last answer may follow. None if the session
-        is not to be remembered. Raises PlaceMovedError, and what `append` does.
+        `before` is the place that must be stored now; raises PlaceMovedError if it is not. The first turn replaces turn
+        `open_seq`; with `goes_on` more of the last answer may follow. Return None if the session is not to be
+        remembered. Raises like `append`, too.
         """
         name, key = transcript_session(agent, place.file), transcript_key(place.file)
         taken: list[TakenTurns] = []
@@ -314,10 +318,10 @@ class SessionTurns(Struct, frozen=True):
                 raise PlaceMovedError(name)
             self.archive.check_open()
             rules = self.archive.answer_retention, self.commonness
-            taken.append(with_turns(session, found, place, *rules, open_seq=open_seq, goes_on=goes_on))
+            taken.append(add_turns(session, turns, place, *rules, open_seq=open_seq, goes_on=goes_on))
             return None if taken[0].session == session else taken[0].session
 
-        self.sessions.change(name, take_turns, fresh=Session(name, found[0].at, agent=agent, key=key))
+        self.sessions.change(name, take_turns, fresh=Session(name, turns[0].at, agent=agent, key=key))
         for made in taken[0].made if taken else ():
             self.archive.note(made.turn)
         return taken[0] if taken else None

@@ -1,8 +1,8 @@
-"""Taking the turns of an agent's transcripts into the question-and-answer store, each once.
+"""Copy the turns of an agent's transcripts to the question-and-answer store, each once.
 
-How far a transcript is taken is stored in its session, written with the turns; here only what was read since is kept,
-so that a kill costs reading it again. A transcript that was rewritten is read from its start, and turns that are there
-already, by time and words, are left out.
+The place up to which a transcript was taken is stored in its session, together with the turns. Lines read since then
+are buffered only in memory; after a kill they are read again. A rewritten transcript is read from its start, and turns
+already stored, by time and words, are skipped.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ import structlog
 from msgspec import Struct, field
 
 from memoryd.domain.documents import FileStat, SessionId
-from memoryd.domain.sessions.making_turns import FoundTurn, Listening, TakenTurns, TranscriptPlace, heard
-from memoryd.domain.sessions.transcripts.reading import START, ReadOn, Tail, TranscriptState
+from memoryd.domain.sessions.making_turns import ReadingState, TakenTurns, TranscriptPlace, TranscriptTurn, read_turns
+from memoryd.domain.sessions.transcripts.reading import READ_STATES, START, ReadOn, Tail, TranscriptState
 from memoryd.domain.sessions.turns import time_of_file
 from memoryd.errors import Denied, MemorydError, NotNow, StoreError, StoreUnavailable
 from memoryd.sessions.qa_store import QaStore
@@ -28,58 +28,57 @@ from memoryd.sessions.transcripts.reading import read_on
 log = structlog.get_logger(__name__)
 
 _WRITE_SHARE = 4
-"""A write of a session that grows is worth it for so large a part of what it has."""
+"""A session is written when the pending text is at least this fraction (1/4) of the text taken so far."""
 STEP_BYTES = 512 << 10
 POLL_SECONDS = 15.0
 IDLE_SECONDS = 600.0
-_MAX_HEARINGS = 64
+_MAX_BUFFERS = 64
 _MAX_BEGUN = 8
-"""Large transcripts that are read by turns."""
+"""The number of partly read transcripts that are read alternately."""
 _MAX_SHOWN = 3
-_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 Result = TypeVar("Result")
 HoldAnswer = Callable[[SessionId, int, str], Awaitable[None]]
-"""Keeps an answer that was not kept with its turn, for a while."""
+"""Stores an answer for a while that is not kept with its turn."""
 
 
 class TranscriptBuffer(Struct):
-    """What was heard of one transcript up to `tail`. The question in mind is not before the line behind `anchor`."""
+    """State of one transcript, read up to `tail`. The question of the unfinished turn comes after `anchor`."""
 
     stored: TranscriptPlace | None
     tail: Tail = START
     anchor: Tail = START
-    listening: Listening = Listening()
+    reading: ReadingState = ReadingState()
     line: int = 0
-    """Turns asked on a line up to this are taken for good."""
+    """Turns whose question is on a line up to this one are final."""
     open_seq: int = 0
-    """The turn that the first question behind it was taken as before it ended; 0: it was not."""
+    """The number under which the first turn after `line` was stored before it ended; 0 if it was not."""
     is_again: bool = False
-    taken_open: FoundTurn | None = None
-    """The question in mind as it was taken before it ended."""
-    pending: list[FoundTurn] = []
-    """Turns that have ended and are not taken yet."""
+    taken_open: TranscriptTurn | None = None
+    """The unfinished turn in the state in which it was stored."""
+    pending: list[TranscriptTurn] = []
+    """Finished turns that are not stored yet."""
     taken_chars: int = 0
 
     @property
     def is_worth_a_write(self) -> bool:
-        """Whether enough is pending for what a write costs, which writes all that was taken once more."""
+        """Whether enough is pending to justify a write, which rewrites everything taken so far."""
         return _WRITE_SHARE * sum(turn.chars for turn in self.pending) >= self.taken_chars
 
 
 class StoreAccess(Protocol):
-    """Where a store is asked and written: in threads, and only while the workspace is there."""
+    """Access to a store: in threads, and only while the workspace exists."""
 
     async def read(self, step: Callable[[QaStore], Result]) -> Result:
-        """Ask the store."""
+        """Run a step that reads the store."""
         ...
 
     async def write(self, step: Callable[[QaStore], Result]) -> Result:
-        """Have the store change something."""
+        """Run a step that changes the store."""
         ...
 
 
 class TurnTaking(Struct, eq=False, kw_only=True):
-    """Follows the transcripts of one agent; `trouble` says why not, `problems` which of them cannot be read."""
+    """Follows the transcripts of one agent. `trouble` is why it cannot; `problems` has a reason per transcript."""
 
     agent: str
     look: Callable[[], AgentTranscripts]
@@ -96,20 +95,20 @@ class TurnTaking(Struct, eq=False, kw_only=True):
 
     @property
     def sentences(self) -> list[str]:
-        """What is not taken and why, one sentence for each."""
+        """The problems, one sentence each."""
         unread = [f"turns of {name} are not taken: {problem}" for name, problem in sorted(self.problems.items())]
         more = len(unread) - _MAX_SHOWN
-        told = unread[:_MAX_SHOWN] + ([f"turns of {more} more transcripts are not taken"] if more > 0 else [])
-        return [*([self.trouble] if self.trouble else []), *told]
+        shown = unread[:_MAX_SHOWN] + ([f"turns of {more} more transcripts are not taken"] if more > 0 else [])
+        return [*([self.trouble] if self.trouble else []), *shown]
 
     async def run(self) -> None:
-        """Take what is said, until cancelled."""
+        """Take new turns until cancelled."""
         while True:
             try:
                 if not await self.round():
                     continue
             except NotNow:
-                # the store is being opened yet
+                # the store is still being opened
                 pass
             except (MemorydError, OSError) as exc:
                 if str(exc) != self.trouble:
@@ -118,39 +117,40 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             await asyncio.sleep(self.poll_seconds)
 
     async def round(self) -> bool:
-        """Look at all transcripts, and take what has ended since; raises MemorydError, OSError.
+        """Scan all transcripts, and take the turns that ended since. Raises MemorydError, OSError.
 
-        Small ones come first, and large ones by turns. Return False if another look is due before all was taken.
+        Small transcripts are read first, large ones alternately. Return False if another scan is due before all turns
+        are taken.
         """
         began = time.monotonic()
-        found = await asyncio.to_thread(self.look)
-        self._is_excluded, self.trouble = found.is_excluded, found.problem
-        if found.marks != self._marks:
-            # a forgotten transcript may be wanted again: only the store knows how far it was taken
-            self._marks = found.marks
+        transcripts = await asyncio.to_thread(self.look)
+        self._is_excluded, self.trouble = transcripts.is_excluded, transcripts.problem
+        if transcripts.marks != self._marks:
+            # a forgotten transcript may be allowed again: only the store knows how far it was taken
+            self._marks = transcripts.marks
             self._settled.clear()
             self._buffers.clear()
-        present = {one.name for one in found.files}
+        present = {transcript.name for transcript in transcripts.files}
         self.problems = {name: problem for name, problem in self.problems.items() if name in present}
         self._settled = {name: stat for name, stat in self._settled.items() if name in present}
-        changed = (one for one in found.files if self._settled.get(one.name) != one.stat)
-        due = deque(sorted(changed, key=lambda one: one.stat.size > STEP_BYTES))
+        changed = [file for file in transcripts.files if self._settled.get(file.name) != file.stat]
+        due = deque(sorted(changed, key=lambda transcript: transcript.stat.size > STEP_BYTES))
         begun = deque[TranscriptFile]()
         while due or begun:
-            # of no more than so many is remembered what was heard
+            # limits the number of buffers in use
             is_new = bool(due) and len(begun) < _MAX_BEGUN
-            one = due.popleft() if is_new else begun.popleft()
-            if not found.is_excluded(one.name) and not await self._try_to_follow(one):
-                begun.append(one)
-            # small ones that are never done must not keep the large ones from a step
+            transcript = due.popleft() if is_new else begun.popleft()
+            if not transcripts.is_excluded(transcript.name) and not await self._try_to_follow(transcript):
+                begun.append(transcript)
+            # only after a step of a partly read one: small transcripts that keep changing must not starve large ones
             if not is_new and time.monotonic() - began > self.poll_seconds:
                 return not due and not begun
         return True
 
     async def _try_to_follow(self, transcript: TranscriptFile) -> bool:
-        """Read some more of one transcript; one that fails does not stop the others.
+        """Read a step of one transcript. A failure does not stop the other transcripts.
 
-        Return whether there is nothing more to be done for it in this round.
+        Return whether nothing more is to be done for it in this round.
         """
         try:
             with contextlib.suppress(PlaceMovedError):
@@ -158,7 +158,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         except StoreUnavailable:
             raise
         except (StoreError, Denied) as exc:
-            # its session is damaged, full or not its own: no use to read it all again before anything changes
+            # its session is damaged, full or not its own: do not read it again before it changes
             self.problems[transcript.name] = str(exc)
             self._settled[transcript.name] = transcript.stat
         return True
@@ -166,20 +166,20 @@ class TurnTaking(Struct, eq=False, kw_only=True):
     async def _follow(self, transcript: TranscriptFile) -> bool:
         """Read a step of one transcript, and return whether that was the last.
 
-        What was heard is dropped if anything goes wrong: it is read again then.
+        After an error its buffer is dropped, so that the lines are read again.
         """
         buffer = self._buffers.pop(transcript.name, None) or await self._from_store(transcript)
         step = await asyncio.to_thread(
             read_on, transcript.path, buffer.tail, format=transcript.format, max_bytes=STEP_BYTES
         )
-        if step.state not in _READ:
+        if step.state not in READ_STATES:
             if step.problem:
                 self.problems[transcript.name] = step.problem
-            if step.state not in (TranscriptState.UNREADABLE, TranscriptState.GONE):
+            if step.state not in (TranscriptState.UNREADABLE, TranscriptState.MISSING):
                 self._settled[transcript.name] = transcript.stat
             return True
-        if not await self._hear(transcript, buffer, step):
-            # not to be remembered: nothing of it before it changes
+        if not await self._take_step(transcript, buffer, step):
+            # not to be remembered: ignore it until it changes
             self._settled[transcript.name] = transcript.stat
             return True
         if not step.is_more:
@@ -187,7 +187,7 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             if await self._at_end(transcript, buffer) and transcript.is_unchanged_at(step.tail.stat):
                 self._settled[transcript.name] = transcript.stat
         self._buffers[transcript.name] = buffer
-        if len(self._buffers) > _MAX_HEARINGS:
+        if len(self._buffers) > _MAX_BUFFERS:
             del self._buffers[next(iter(self._buffers))]
         return not step.is_more
 
@@ -202,17 +202,17 @@ class TurnTaking(Struct, eq=False, kw_only=True):
             place, place.tail, place.tail, line=place.line, open_seq=place.open_seq, is_again=place.is_again
         )
 
-    async def _hear(self, transcript: TranscriptFile, buffer: TranscriptBuffer, step: ReadOn) -> bool:
-        """Take what ends in a step; return False if nothing of this transcript is to be remembered."""
+    async def _take_step(self, transcript: TranscriptFile, buffer: TranscriptBuffer, step: ReadOn) -> bool:
+        """Take the turns that end in a step. Return False if the transcript is not to be remembered."""
         if step.state is TranscriptState.REWRITTEN:
-            buffer.tail, buffer.anchor, buffer.listening = START, START, Listening()
+            buffer.tail, buffer.anchor, buffer.reading = START, START, ReadingState()
             buffer.is_again, buffer.taken_open, buffer.line, buffer.open_seq = True, None, 0, 0
             buffer.pending = []
         begin = buffer.tail
         fresh = [line for line in step.lines if line.number > buffer.line]
         fallback = time_of_file(step.tail.stat.mtime_ns)
-        ended, buffer.listening = heard(buffer.listening, fresh, fallback)
-        turn = buffer.listening.turn
+        ended, buffer.reading = read_turns(buffer.reading, fresh, fallback)
+        turn = buffer.reading.turn
         if turn is None:
             buffer.anchor = step.tail
         elif turn.line > begin.lines:
@@ -227,11 +227,11 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         return await self._take(transcript, buffer, ended, ended[-1].line)
 
     async def _at_end(self, transcript: TranscriptFile, buffer: TranscriptBuffer) -> bool:
-        """Take the question in mind if nothing was said for a while; return whether there is nothing to wait for."""
-        turn = buffer.listening.turn
+        """Take the unfinished turn if the transcript is idle. Return whether there is nothing to wait for."""
+        turn = buffer.reading.turn
         if turn is None or turn == buffer.taken_open:
             return True
-        # a file from the future is not idle before its time comes
+        # a file with a time in the future is not idle before that time
         if self.now() - transcript.stat.mtime_ns / 1e9 < IDLE_SECONDS:
             return False
         if await self._take(transcript, buffer, [turn], buffer.line, goes_on=True):
@@ -242,21 +242,21 @@ class TurnTaking(Struct, eq=False, kw_only=True):
         self,
         transcript: TranscriptFile,
         buffer: TranscriptBuffer,
-        found: list[FoundTurn],
+        turns: list[TranscriptTurn],
         line: int,
         *,
         goes_on: bool = False,
     ) -> bool:
-        """Store turns, which are taken up to this line; return False if they are not to be remembered."""
+        """Store turns, with `line` as the last final line. Return False if they are not to be remembered."""
         place = TranscriptPlace(transcript.name, buffer.anchor, buffer.tail, line, is_again=buffer.is_again)
         before, open_seq = buffer.stored, buffer.open_seq
 
         def take(store: QaStore) -> TakenTurns | None:
-            # where it is written, for what is forgotten after the look must not come back
+            # checked when writing: a transcript that was forgotten after the scan must not come back
             if self._is_excluded(place.file):
                 return None
             return store.turns.take_transcript(
-                found, place, before=before, agent=self.agent, open_seq=open_seq, goes_on=goes_on
+                turns, place, before=before, agent=self.agent, open_seq=open_seq, goes_on=goes_on
             )
 
         taken = await self.store.write(take)

@@ -1,1 +1,1 @@
-"""Any child process: its life cycle, and the leash that ends it with its parent."""
+"""Child processes: their life cycle, and the leash that ends a child with its parent."""

@@ -1,7 +1,7 @@
-"""Ties a program to the life of its parent, then becomes that program: `leash.py PARENT PROGRAM ARGUMENT…`.
+"""`leash.py PARENT PROGRAM ARGUMENT…`: execute a program that is killed when its parent ends.
 
-A daemon that is killed -9 cannot stop its children, so the kernel does (Linux). The request survives exec and is tied
-to the *thread* that forked: only the thread that runs the event loop may start children.
+A daemon killed by SIGKILL cannot stop its children, so the kernel does it (Linux). The setting survives exec. It is
+tied to the *thread* that forked: only the thread that runs the event loop may start children.
 """
 
 import ctypes
@@ -10,12 +10,12 @@ import resource
 import sys
 
 _PR_SET_PDEATHSIG = 1
-# a number, as the module `signal` takes longer to import than all of this
+# a number, since importing `signal` takes longer than the rest of this program
 _SIGKILL = 9
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Set the death signal, forbid core dumps (they hold memory text) and execute `command`."""
+    """Set the death signal, forbid core dumps (they would contain memory texts) and execute `command`."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, _SIGKILL)

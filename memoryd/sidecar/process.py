@@ -1,8 +1,8 @@
 """One child process, from start to reaping: a state machine, driven by asyncio's callbacks.
 
-The child has its own session (so its own process group), no stdin unless we write to it, an allow-listed
-environment, and its output is always drained into bounded memory or handed on. It is stopped by TERM, a grace time,
-then KILL, always as a group. Events that come too late to matter are listed as ignored.
+The child has its own session, and so its own process group. It has no stdin unless we write to it, and an allow-listed
+environment. Its output is always read, into bounded memory or passed on. It is stopped by TERM, a grace time, then
+KILL, always as a group. Events that come too late to matter are listed as ignored.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from memoryd.retry import happens
 
 
 class ChildState(StrEnum):
-    """Where a child is in its life."""
+    """The state of a child."""
 
     NEW = "new"
     RUNNING = "running"
@@ -36,7 +36,7 @@ class ChildState(StrEnum):
 
 
 class ChildEvent(StrEnum):
-    """What moves a child from state to state."""
+    """An event that changes the state of a child."""
 
     SPAWNED = "spawned"
     STOP = "stop"
@@ -77,36 +77,36 @@ def next_state(state: ChildState, event: ChildEvent) -> ChildState:
 log = structlog.get_logger()
 
 STDERR_BYTES = 64 * 1024
-"""The newest part of a child's stderr that is kept."""
+"""Size of the newest part of a child's stderr that is stored."""
 
 _LEASH = Path(__file__).with_name("leash.py")
 _CHECKED = "ulimit -c 0; [ $PPID = $0 ] || { echo 'parent is gone' >&2; exit 1; }; exec \"$@\""
-"""What `leash.py` does, for a shell behind `setpriv`, which asks for the death signal: a tenth of what Python costs."""
+"""Shell script that, after `setpriv` has set the death signal, does the same as `leash.py` at a tenth of its cost."""
 _DRAIN, _REAP = 1.0, 5.0
-"""Seconds."""
+"""Timeouts in seconds."""
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "USER")
 
 
 def allowed_environment(environment: Mapping[str, str], also: Iterable[str] = ()) -> dict[str, str]:
-    """Return what a child may see of `environment`: where things are and which language, never keys or tokens."""
+    """Return the variables of `environment` that a child may see: paths and language, never keys or tokens."""
     return {name: environment[name] for name in (*_INHERITED, *also) if name in environment}
 
 
 @cache
 def _short_leash() -> tuple[str, ...]:
-    """Return what goes before the arguments of `leash.py` instead of it; empty where util-linux is not, or too old."""
+    """Return the command that replaces `leash.py`, with the same arguments; empty without a recent util-linux."""
     if sys.platform != "linux" or (setpriv := shutil.which("setpriv", path=os.defpath)) is None:
         return ()
     leash = (setpriv, "--pdeathsig", "KILL", "--", "/bin/sh", "-c", _CHECKED)
     try:
-        tried = subprocess.run([*leash, str(os.getpid()), "/bin/sh", "-c", ":"], capture_output=True, timeout=_REAP)
+        trial = subprocess.run([*leash, str(os.getpid()), "/bin/sh", "-c", ":"], capture_output=True, timeout=_REAP)
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    return leash if tried.returncode == 0 else ()
+    return leash if trial.returncode == 0 else ()
 
 
 def _is_native(program: str) -> bool:
-    """Tell whether a file is a program for this machine, by the head that it shares with Python's."""
+    """Return whether a file is a program for this machine, by comparing its header with that of Python."""
     heads = []
     for path in (sys.executable, program):
         try:
@@ -120,26 +120,26 @@ def _is_native(program: str) -> bool:
 
 
 class ChildSpec(Struct, frozen=True, kw_only=True):
-    """What to run and how patiently. `command[0]` is looked up in the PATH of `environment`; no shell reads it."""
+    """A command, its limits and callbacks. `command[0]` is looked up in the PATH of `environment`, without a shell."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
     directory: Path = Path("/")
     pass_fds: tuple[int, ...] = ()
     grace: timedelta = timedelta(seconds=2)
-    """Between TERM and KILL."""
+    """Time between TERM and KILL."""
     stdout_limit: int = 0
-    """Bytes of stdout to keep; one more gets the child killed. 0: stdout goes to /dev/null."""
+    """Most bytes of stdout; if there are more, the child is killed. 0: stdout goes to /dev/null."""
     on_stderr: Callable[[], None] | None = None
-    """Told that something came there."""
+    """Called after output to stderr."""
     on_output: Callable[[bytes], None] | None = None
-    """Told of stdout as it comes, instead of keeping it; the child then has a stdin, see `Child.write`."""
+    """Called with stdout as it comes, instead of storing it; the child then has a stdin, see `Child.write`."""
     on_exit: Callable[[], None] | None = None
-    """Told when the child has ended."""
+    """Called when the child has ended."""
 
 
 class _Tail(Struct):
-    """The newest bytes written to it."""
+    """A buffer of the newest `STDERR_BYTES` written to it."""
 
     data: bytearray = bytearray()
     total: int = 0
@@ -174,49 +174,49 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def returncode(self) -> int | None:
-        """Exit status, or minus the signal that ended the child; None while it lives."""
+        """Exit status, or minus the signal that ended the child; None while it is running."""
         return self._transport.get_returncode() if self._transport else None
 
     @property
     def stdout(self) -> bytes:
-        """What the child has written so far, at most `stdout_limit` bytes."""
+        """The stdout of the child so far, at most `stdout_limit` bytes."""
         return bytes(self._stdout)
 
     @property
     def stderr(self) -> str:
-        """The newest 64 kB of what the child has written to stderr."""
+        """The newest 64 kB of the child's stderr."""
         return self._stderr.data.decode(errors="replace")
 
     @property
     def stderr_mark(self) -> int:
-        """How much has been written to stderr so far, for `stderr_since`."""
+        """Number of bytes written to stderr so far, for `stderr_since`."""
         return self._stderr.total
 
     def stderr_since(self, mark: int) -> str:
-        """Return what has been written to stderr after `mark`, at most the newest 64 kB."""
+        """Return the stderr written after `mark`, at most the newest 64 kB."""
         return self._stderr.since(mark).decode(errors="replace")
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the child's stdin, without waiting; raises SidecarError if it takes none."""
+        """Write bytes to the child's stdin without waiting. Raises SidecarError if that is closed."""
         pipe = self._transport.get_pipe_transport(0) if self._transport else None
         if not isinstance(pipe, asyncio.WriteTransport) or pipe.is_closing():
             raise SidecarError(f"{self.name} takes no input: {self.describe_end()}")
         pipe.write(data)
 
     async def start(self) -> None:
-        """Spawn the child; raises SidecarError if it cannot run. One that ends at once is no failure.
+        """Spawn the child. Raises SidecarError if it cannot be run; ending at once is no error.
 
-        Must run on the thread that lives as long as the child should: the kernel kills the child with it.
+        Call it on a thread that lives as long as the child should: the kernel kills the child when that thread ends.
         """
         loop = asyncio.get_running_loop()
-        is_spoken_to = self._spec.on_output is not None
-        is_watched = is_spoken_to or self._spec.stdout_limit > 0
+        has_stdin = self._spec.on_output is not None
+        has_stdout = has_stdin or self._spec.stdout_limit > 0
         try:
             await loop.subprocess_exec(
                 lambda: self,
-                *self._leashed_command(),
-                stdin=asyncio.subprocess.PIPE if is_spoken_to else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE if is_watched else asyncio.subprocess.DEVNULL,
+                *self._command_with_leash(),
+                stdin=asyncio.subprocess.PIPE if has_stdin else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE if has_stdout else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 env=dict(self._spec.environment),
                 cwd=self._spec.directory,
@@ -227,22 +227,22 @@ class Child(asyncio.SubprocessProtocol):
             raise SidecarError(f"cannot run {self.name}: {exc}") from exc
 
     async def wait(self) -> int:
-        """Wait until the child has ended and its output is read; return its code.
+        """Wait until the child has ended and its output is read, and return its exit status.
 
-        Output that a surviving grandchild would hold open is not waited for: the group dies with the child.
+        A surviving grandchild cannot keep the output open, since the group is killed when the child ends.
         """
         await self._exited.wait()
         await self._drain()
         return self.returncode if self.returncode is not None else 0
 
     async def ends_within(self, time: timedelta) -> bool:
-        """Wait for the child to end by itself, at most `time`, and tell whether it did."""
+        """Wait at most `time` for the child to end by itself. Return whether it did."""
         return await happens(self._exited.wait(), time.total_seconds())
 
     async def stop(self) -> None:
-        """End the group: TERM and CONT, the grace time, KILL; return when the child is reaped. Safe to repeat.
+        """Stop the group by TERM and CONT, the grace time, then KILL, and wait until the child is reaped. Idempotent.
 
-        If cancelled, it kills at once and waits only for that.
+        If cancelled, it kills the group at once and waits only for that.
         """
         self._step(STOP)
         try:
@@ -252,7 +252,7 @@ class Child(asyncio.SubprocessProtocol):
             await self._reap()
 
     def kill(self) -> None:
-        """Kill the group now; `wait` or `stop` still have to follow."""
+        """Kill the group now. The caller must still call `wait` or `stop`."""
         self._step(KILL)
         if self.state is KILLING:
             self._signal_group(signal.SIGKILL)
@@ -270,14 +270,14 @@ class Child(asyncio.SubprocessProtocol):
         return f"{how}: {lines[-1].strip()[:500]}" if lines else how
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the news that the child has been spawned."""
+        """Handle the start of the child; called by asyncio."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
         self.pid = transport.get_pid()
         self._step(SPAWNED)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Take output as it comes, so that the child never blocks on a full pipe."""
+        """Read output as it comes, so that the child never blocks on a full pipe."""
         if fd == 2:
             self._stderr.write(data)
             if self._spec.on_stderr is not None:
@@ -293,27 +293,27 @@ class Child(asyncio.SubprocessProtocol):
             self.kill()
 
     def process_exited(self) -> None:
-        """Take the news that the child has been reaped, and end what is left of its group."""
+        """Handle the end of the child: kill the rest of its group."""
         self._step(EXITED)
-        # the number cannot be reused while a grandchild lives in the group, and takes a full turn of pids otherwise
+        # the group id cannot be reused while a grandchild is in the group; otherwise only after a full cycle of pids
         self._signal_group(signal.SIGKILL)
         self._exited.set()
         if self._spec.on_exit is not None:
             self._spec.on_exit()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Take the news that the child has ended and all its pipes are closed."""
+        """Handle the closing of all pipes after the end of the child."""
         self._closed.set()
 
-    def _leashed_command(self) -> list[str]:
+    def _command_with_leash(self) -> list[str]:
         program, *arguments = self._spec.command
-        found = shutil.which(program, path=self._spec.environment.get("PATH", os.defpath))
-        if found is None:
+        path = shutil.which(program, path=self._spec.environment.get("PATH", os.defpath))
+        if path is None:
             raise SidecarError(f"cannot run {program}: no such program", hint=f"install {program} or set its path")
         long = (sys.executable, "-I", "-S", str(_LEASH))
-        # what the kernel cannot execute, a shell takes for a script
-        leash = (_is_native(found) and _short_leash()) or long
-        return [*leash, str(os.getpid()), found, *arguments]
+        # the short leash starts the program from a shell, which would run a non-native file as a script
+        leash = (_is_native(path) and _short_leash()) or long
+        return [*leash, str(os.getpid()), path, *arguments]
 
     def _step(self, event: ChildEvent) -> None:
         self.state = next_state(self.state, event)
@@ -340,6 +340,6 @@ class Child(asyncio.SubprocessProtocol):
 
     def _signal_group(self, number: signal.Signals) -> None:
         if self.pid is not None:
-            # gone already; macOS says EPERM for a group of zombies
+            # already ended; macOS raises EPERM for a group of zombies
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)

@@ -1,1 +1,1 @@
-"""The memory of a team: what carries it, and what is sent and brought in. Not loaded where there is no team."""
+"""The shared memory of a team: its carriers, and what is sent and fetched. Not loaded without a team."""

@@ -1,12 +1,12 @@
-"""Whose the lines of a team's files are, and the files that are indexed: a folder for each person.
+"""Decide who wrote the lines of a team's files, and write the files to be indexed: a folder for each person.
 
-The file says a person, and git says who wrote.
+A file belongs to the person in its name; git knows who wrote its lines.
 
-A note is shown as that person left it last, or not at all. Of a log into which others wrote, those memories are shown
-that are the person's by `git blame`, and are whole in the log as the person left it last: so a line that was taken back
-and is in the log again, or of which somebody took a part, is not shown. Git believes the address that an author gives;
-whoever may push can give any. So this finds mistakes and plain forgeries, and a team that fears more lets its server
-check signatures.
+A note is shown only in the version that its person wrote last. If others wrote into a log, only those memories are
+shown that are the person's by `git blame`, and that are complete in the version the person wrote last. So a line that
+was revoked and added again by another person, or shortened, is not shown. Git trusts the address that an author claims,
+and anyone who may push can claim any. So this detects mistakes and plain forgeries; a team that needs more must let its
+server check signatures.
 """
 
 import contextlib
@@ -42,16 +42,16 @@ from memoryd.team.git import OutputTooLargeError
 from memoryd.team.own_files import files_below
 from memoryd.team.repository import NOTES, REGULAR, TeamRepository, TreeFile, history_places
 
-MAX_TOLD = 20
-"""Files that are withheld of which it is told one by one."""
+MAX_REPORTED = 20
+"""Most withheld files that are reported individually."""
 MAX_PERSON_BYTES = 16 * 1024 * 1024
-"""Of all files of a person that are shown."""
+"""Most bytes of all shown files of a person."""
 MAX_BLAMED_BYTES = 128 * 1024
-"""Of a log that git is asked about line by line."""
+"""Largest log for which `git blame` is run."""
 BLAME_SECONDS = 2.0
-"""How long it is asked about one log."""
+"""Time limit of `git blame` for one log."""
 ALL_BLAME_SECONDS = 3.0
-"""How long at one time it is asked about one more; the others wait for the next."""
+"""Time after which no further `git blame` is started; the remaining logs wait for the next time."""
 NO_PLACE = "it is neither a log nor a note of a person"
 NO_FILE = "it is no plain file"
 NO_TEXT = "it is no text in UTF-8"
@@ -60,47 +60,47 @@ TOO_MUCH = f"{{}} shares more than {MAX_PERSON_BYTES:,} bytes"
 TOO_MANY = f"{{}} shares more than {MAX_FILES:,} files"
 TOO_OFTEN = "who wrote the files of {} cannot be looked up: their history is too long"
 BELOW_A_FILE = "another file has the name of its folder"
-NOBODY = f"{TEAM_FILE} names nobody called {{}}"
-NO_PERSON = "nobody may be called {}, which means something else in citations"
+UNKNOWN_PERSON = f"{TEAM_FILE} has no person called {{}}"
+NO_PERSON = "no person may be called {}, which means something else in citations"
 FOREIGN_LINES = "{} of its lines were not written by {}"
-FOREIGN_NOTE = "somebody else than {} wrote into it"
+FOREIGN_NOTE = "another person than {} wrote into it"
 LATER = "who wrote it is looked up with the next files"
 _ALL = frozenset({0})
-"""Stands for every line."""
+"""A set that means all lines."""
 
 
 class ShownFile(Struct, frozen=True):
-    """A file as it is to be shown."""
+    """The place and the shown content of a file."""
 
     place: SharedPath
     data: bytes
 
 
 class ShownFiles(Struct, frozen=True):
-    """What of a repository is shown, by its path there, and what is not."""
+    """The shown files of a repository by their path in it, and a sentence for each withheld file."""
 
     files: Mapping[str, ShownFile] = {}
     withheld: tuple[str, ...] = ()
-    is_whole: bool = True
-    """Whether nothing is left that waits until it is known who wrote it."""
+    is_complete: bool = True
+    """Whether no file is waiting until its authors are known."""
 
 
 class Attribution:
-    """Decides what of a commit is shown, and remembers of each file and its bytes whose lines they are."""
+    """Decides what is shown of a commit, and caches the foreign lines of each version of a file."""
 
     def __init__(self, repository: TeamRepository) -> None:
         self._repository = repository
         self._foreign: dict[tuple[str, str, str], frozenset[int]] = {}
-        """By path, blob and the blob as its person left it: the lines that are not theirs, from 1."""
+        """Lines by others, from 1; by path, blob, and the blob that the person left last."""
         self._people: TeamPeople | None = None
         self._commit: str | None = None
-        """Up to which it is known who touched what."""
+        """The commit up to which `_touches` is known."""
         self._touches: dict[str, Mapping[str, str]] = {}
         self._unlisted: frozenset[str] = frozenset()
-        """Places of whose files nobody knows who touched them."""
+        """Places with too long a history to list who touched their files."""
 
     async def shown(self, commit: str, tree: Mapping[str, TreeFile], people: TeamPeople) -> ShownFiles:
-        """Return what of a commit is shown; raises SidecarError."""
+        """Return what is shown of a commit. Raises SidecarError."""
         if people != self._people:
             self._foreign, self._people, self._commit = {}, people, None
         places, withheld = _places(tree, people)
@@ -121,10 +121,10 @@ class Attribution:
                 withheld[path] = why
             if text:
                 files[path] = ShownFile(place, text.encode("utf-8", "replace"))
-        return ShownFiles(files, told(withheld), LATER not in withheld.values())
+        return ShownFiles(files, withheld_sentences(withheld), LATER not in withheld.values())
 
     async def _follow(self, commit: str, people: TeamPeople) -> None:
-        """Learn who touched what up to a commit; raises SidecarError."""
+        """Read who touched which file up to a commit. Raises SidecarError."""
         if commit == self._commit:
             return
         since = self._commit
@@ -135,7 +135,7 @@ class Attribution:
         try:
             new |= await self._repository.touches(commit, since, everywhere)
         except OutputTooLargeError:
-            # whoever has the long history, it is the others' no more
+            # list each place separately, so that a long history affects only its own person
             for place in everywhere:
                 try:
                     new |= await self._repository.touches(commit, since, [place])
@@ -151,30 +151,27 @@ class Attribution:
     async def _foreign_lines(
         self, commit: str, files: Mapping[str, TreeFile], people: TeamPeople
     ) -> dict[str, frozenset[int]]:
-        """Return of each file the lines that are not of its person; those that must wait are left out."""
-        found, known, begun = (
-            dict[str, frozenset[int]](),
-            dict[tuple[str, str, str], frozenset[int]](),
-            time.monotonic(),
-        )
+        """Return the lines of each file that are not by its person. Files that must wait are left out."""
+        foreign, begun = dict[str, frozenset[int]](), time.monotonic()
+        known = dict[tuple[str, str, str], frozenset[int]]()
         for path, file in files.items():
             place, touched = shared_file(path), self._touches.get(path, {})
             assert place is not None
             left = next((blob for mail, blob in touched.items() if people.wrote(place.person, mail)), "")
             key = (path, file.blob, left)
             if left == file.blob and (not place.is_log or all(people.wrote(place.person, mail) for mail in touched)):
-                found[path] = frozenset()
+                foreign[path] = frozenset()
             elif not place.is_log or not left or file.size > MAX_BLAMED_BYTES:
-                found[path] = _ALL
+                foreign[path] = _ALL
             elif key in self._foreign:
-                found[path] = known[key] = self._foreign[key]
+                foreign[path] = known[key] = self._foreign[key]
             elif time.monotonic() - begun < ALL_BLAME_SECONDS:
-                found[path] = known[key] = await self._blamed(commit, path, file.blob, left, people)
+                foreign[path] = known[key] = await self._blame(commit, path, file.blob, left, people)
         self._foreign = known
-        return found
+        return foreign
 
-    async def _blamed(self, commit: str, path: str, blob: str, left: str, people: TeamPeople) -> frozenset[int]:
-        """Return the lines of a log that are not of its person; all of them where git cannot say."""
+    async def _blame(self, commit: str, path: str, blob: str, left: str, people: TeamPeople) -> frozenset[int]:
+        """Return the lines of a log that are not by its person; all lines if git fails."""
         place = shared_file(path)
         try:
             if place is None or await self._repository.size(left) > MAX_FILE_BYTES:
@@ -183,31 +180,40 @@ class Attribution:
             texts = await self._repository.blobs([blob, left] if left.strip("0") else [blob])
         except SidecarError:
             return _ALL
-        text, own = [texts.get(one, b"").decode("utf-8", "replace") for one in (blob, left)]
+        text, own = [texts.get(version, b"").decode("utf-8", "replace") for version in (blob, left)]
         foreign = {at for at, mail in enumerate(mails, 1) if not people.wrote(place.person, mail)}
-        return _not_theirs(path, text, own, foreign)
+        return _hidden_lines(path, text, own, foreign)
 
 
-def _not_theirs(path: str, text: str, own: str, foreign: Set[int]) -> frozenset[int]:
-    """Return the lines of a log that others wrote, that its person's own does not hold, or of a memory with such."""
-    lines, kept = text.split("\n"), own.split("\n")
-    others = set(foreign) | {at for at, line in enumerate(lines, 1) if line and line not in kept}
-    whole = {"\n".join(kept[one.start_line - 1 : one.end_line]) for one in lines_of(own, path)}
-    for one in lines_of(text, path):
-        span = range(one.start_line, one.end_line + 1)
-        if not others.isdisjoint(span) or "\n".join(lines[one.start_line - 1 : one.end_line]) not in whole:
-            others |= set(span)
-    return frozenset(others)
+def _hidden_lines(path: str, text: str, own: str, foreign: Set[int]) -> frozenset[int]:
+    """Return the lines of a log to be hidden.
+
+    These are lines that others wrote, lines missing in the person's last version `own`, and all lines of a memory that
+    has such a line or is not complete in that version.
+    """
+    lines, own_lines = text.split("\n"), own.split("\n")
+    hidden = set(foreign) | {at for at, line in enumerate(lines, 1) if line and line not in own_lines}
+    own_memories = {"\n".join(own_lines[memory.start_line - 1 : memory.end_line]) for memory in lines_of(own, path)}
+    for memory in lines_of(text, path):
+        span = range(memory.start_line, memory.end_line + 1)
+        memory_text = "\n".join(lines[memory.start_line - 1 : memory.end_line])
+        if not hidden.isdisjoint(span) or memory_text not in own_memories:
+            hidden |= set(span)
+    return frozenset(hidden)
 
 
 def _places(tree: Mapping[str, TreeFile], people: TeamPeople) -> tuple[dict[str, SharedPath], dict[str, str]]:
-    """Return the files that may be shown, and why the others are not; both by their paths."""
+    """Return the places of files that may be shown, and the reasons for the others; both by path."""
     places, withheld = dict[str, SharedPath](), dict[str, str]()
     files, total = Counter[str](), Counter[str]()
     for path, file in tree.items():
+        if path == TEAM_FILE:
+            continue
         place = shared_file(path)
-        if place is None or (why := _why_not(place, file, people)):
-            withheld |= {} if path == TEAM_FILE else {path: _why_no_place(path, file, people) if place is None else why}
+        if place is None:
+            withheld[path] = _why_no_place(path, file, people)
+        elif why := _why_not(place, file, people):
+            withheld[path] = why
         elif files[place.person] >= MAX_FILES:
             withheld[path] = TOO_MANY.format(place.person)
         elif total[place.person] + file.size > MAX_PERSON_BYTES:
@@ -235,17 +241,17 @@ def _why_not(place: SharedPath, file: TreeFile, people: TeamPeople) -> str:
     if file.mode != REGULAR:
         return NO_FILE
     if place.person not in people.people:
-        return NOBODY.format(place.person)
+        return UNKNOWN_PERSON.format(place.person)
     if place.person in RESERVED:
         return NO_PERSON.format(place.person)
     return TOO_LARGE if file.size > MAX_FILE_BYTES else ""
 
 
 def _shown_text(data: bytes, place: SharedPath, foreign: Collection[int]) -> tuple[str, str]:
-    """Return what of a text is shown, empty if nothing, and why something is not."""
+    """Return the shown part of a text, and the reason if something is hidden; either may be empty."""
     text, note = decode(data)
     if note:
-        # git counts the lines of bytes
+        # decoding could change the line numbers, which git counts by bytes
         return "", NO_TEXT
     if is_unmerged(text):
         return "", CONFLICT
@@ -256,58 +262,58 @@ def _shown_text(data: bytes, place: SharedPath, foreign: Collection[int]) -> tup
     return only_lines(text, foreign), FOREIGN_LINES.format(len(foreign), place.person)
 
 
-def told(withheld: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a sentence for each file that is not shown, or not all of it; of many the first ones."""
-    shown = [f"{path.encode('utf-8', 'replace').decode()!r}: {why}" for path, why in sorted(withheld.items())]
-    more = len(shown) - MAX_TOLD
-    return (*shown[:MAX_TOLD], *([f"{more:,} more files are not shown, or not whole"] if more > 0 else ()))
+def withheld_sentences(withheld: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a sentence for each file that is not completely shown, up to `MAX_REPORTED`, and the number of others."""
+    sentences = [f"{path.encode('utf-8', 'replace').decode()!r}: {why}" for path, why in sorted(withheld.items())]
+    more = len(sentences) - MAX_REPORTED
+    return (*sentences[:MAX_REPORTED], *([f"{more:,} more files are not shown, or not whole"] if more > 0 else ()))
 
 
 CROWDED = "{} shares more than {:,} memories: the newest are shown, and logs of the days before are not: {:,}"
 UNWRITTEN = "{!r}: it cannot be written here: {}"
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
-"""No fault of the one file that could not be written."""
+"""Errors of the disk, which do not concern a single file only."""
 
 FileMark = tuple[int, int, int, int]
-"""Inode, size, and the nanoseconds of both times; nobody sets the last one back."""
+"""Inode, size, modification and change time in ns; programs cannot set the change time."""
 
 
 class TeamView:
-    """Keeps one folder equal to what is shown; all of it blocks.
+    """Keeps a folder equal to the shown files. All methods block.
 
-    The folder can be deleted at any time and is made again. It is written file by file, so that a reader sees each as
-    it was or as it is.
+    The folder can be deleted at any time and is written again. Each file is replaced atomically, so that a reader sees
+    the old or the new version.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.unwritten: tuple[str, ...] = ()
-        """What was not written the last time, such as a name that is too long for the disk, and why."""
+        """Files that were not written the last time, with the reason, such as a name too long for the disk."""
         self.files: Mapping[str, int] = {}
-        """How many files of each person are shown."""
+        """Number of shown files of each person."""
         self._known: dict[str, tuple[bytes, FileMark]] = {}
-        """Of each file its bytes, and by what it is known that they are still those."""
+        """The bytes of each written file, and its mark, by which a change is detected."""
 
     def of_others(self, person: str) -> dict[tuple[str, str], tuple[bytes, bytes]]:
-        """Return the digest and the bytes of what is shown of others, by person and path, as the server named it."""
-        found = dict[tuple[str, str], tuple[bytes, bytes]]()
+        """Return digest and bytes of each shown file of other people, by person and path on the server."""
+        files = dict[tuple[str, str], tuple[bytes, bytes]]()
         for path, data in files_below(self.folder).items():
             name, _, shown = path.partition("/")
             if name != person and (place := file_shown_as(name, shown)) is not None:
-                found[name, place] = sha256(data).digest(), data
-        return found
+                files[name, place] = sha256(data).digest(), data
+        return files
 
     def write(self, shown: ShownFiles) -> bool:
-        """Write what is other than before, remove what is shown no more, and return whether anything was.
+        """Write changed files and remove those that are no longer shown. Return whether anything has changed.
 
         Raises SidecarError.
         """
-        files, crowded = _without_crowds(list(shown.files.values()))
-        self.files = Counter(one.place.person for one in files)
-        wanted = {f"{one.place.person}/{one.place.shown}": one.data for one in files}
+        files, crowded = _within_limit(list(shown.files.values()))
+        self.files = Counter(file.place.person for file in files)
+        wanted = {f"{file.place.person}/{file.place.shown}": file.data for file in files}
         try:
             make_private_folder(self.folder)
-            marks, is_other = self._remove_others(wanted)
+            marks, has_changed = self._remove_others(wanted)
             unwritten, known = list[str](), self._known
             self._known = {}
             for path, data in wanted.items():
@@ -316,7 +322,7 @@ class TeamView:
                     self._known[path] = data, mark
                     continue
                 try:
-                    is_other |= self._write_one(self.folder / path, data)
+                    has_changed |= self._write_file(self.folder / path, data)
                     self._known[path] = data, _mark(os.lstat(self.folder / path))
                 except (OSError, ValueError) as exc:
                     if getattr(exc, "errno", 0) in _OF_THE_DISK:
@@ -326,9 +332,9 @@ class TeamView:
             self.unwritten = (*crowded, *unwritten)
         except OSError as exc:
             raise SidecarError(f"the notes of the team cannot be written: {exc}") from exc
-        return is_other
+        return has_changed
 
-    def _write_one(self, path: Path, data: bytes) -> bool:
+    def _write_file(self, path: Path, data: bytes) -> bool:
         try:
             if path.read_bytes() == data:
                 return False
@@ -339,11 +345,11 @@ class TeamView:
         return True
 
     def _remove_others(self, wanted: Mapping[str, bytes]) -> tuple[dict[str, FileMark], bool]:
-        """Remove files that are not wanted, what stands in the place of a wanted folder, and empty folders.
+        """Remove unwanted files, including those in the place of a wanted folder, and empty folders.
 
-        Return what is left, and whether anything was removed.
+        Return the marks of the remaining files, and whether anything was removed.
         """
-        marks, folders, is_other = dict[str, FileMark](), [""], False
+        marks, folders, has_changed = dict[str, FileMark](), [""], False
         for prefix in folders:
             with os.scandir(self.folder / prefix) as entries:
                 for entry in entries:
@@ -354,26 +360,27 @@ class TeamView:
                         marks[path] = _mark(entry.stat(follow_symlinks=False))
                     else:
                         Path(entry.path).unlink(missing_ok=True)
-                        is_other = True
+                        has_changed = True
         for prefix in reversed(folders[1:]):
-            # one that holds something stays
+            # fails for a folder that is not empty, which stays
             with contextlib.suppress(OSError):
                 (self.folder / prefix).rmdir()
-        return marks, is_other
+        return marks, has_changed
 
 
 def _mark(stat: os.stat_result) -> FileMark:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-def _without_crowds(files: Sequence[ShownFile]) -> tuple[list[ShownFile], list[str]]:
-    """Return files without the oldest logs of who shares more memories than anybody may, and a sentence of each."""
+def _within_limit(files: Sequence[ShownFile]) -> tuple[list[ShownFile], list[str]]:
+    """Drop the oldest logs of people who share more than `MAX_MEMORIES`. Return the others, and a sentence for each."""
     memories, left_out = Counter[str](), Counter[str]()
-    shown = [one for one in files if not one.place.is_log]
-    for one in sorted((one for one in files if one.place.is_log), key=lambda one: one.place.shown, reverse=True):
-        memories[one.place.person] += one.data.count(b"\n- ")
-        if memories[one.place.person] > MAX_MEMORIES:
-            left_out[one.place.person] += 1
+    shown = [file for file in files if not file.place.is_log]
+    logs = [file for file in files if file.place.is_log]
+    for log in sorted(logs, key=lambda log: log.place.shown, reverse=True):
+        memories[log.place.person] += log.data.count(b"\n- ")
+        if memories[log.place.person] > MAX_MEMORIES:
+            left_out[log.place.person] += 1
         else:
-            shown.append(one)
-    return shown, [CROWDED.format(person, MAX_MEMORIES, logs) for person, logs in sorted(left_out.items())]
+            shown.append(log)
+    return shown, [CROWDED.format(person, MAX_MEMORIES, count) for person, count in sorted(left_out.items())]

@@ -1,9 +1,10 @@
-"""A PostgreSQL server of teams: how it is reached, how its owner begins a team there and says who is in it.
+"""A PostgreSQL server of teams: connect to it, create a team, and manage its members.
 
-What a team is there: its members, the files that they share, and functions that are the only way. Nobody may touch the
-tables. The functions ask who logged in (`session_user`), so that no setting and no SET ROLE makes anybody somebody
-else, and look at no row for who is in no team: what row security alone filters, a plan and a clock would tell. It needs
-no extension, and every key begins with the team. On which channel a team is told of news is known to its members alone.
+A team on the server consists of its members, their shared files, and functions, which are the only access: nobody may
+use the tables directly. The functions check the login (`session_user`), so that no setting and no SET ROLE can change
+the identity. For a person outside of the team they read no row: with row security alone, query plans and timing would
+reveal rows. No extension is needed, and every key begins with the team. The channel for notifications of a team is
+known to its members only.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ _PLACES = {"host": "PGHOST", "hostaddr": "PGHOSTADDR"}
 _LOCAL = ("", "localhost", "127.0.0.1", "::1")
 OLDER = "the server has the tables of an older memoryd: who rules them types memoryctl team init again"
 NO_LOGIN = "the server knows no login {}, and you may not make one"
-NO_LOGIN_HINT = "have somebody who may make logins there type CREATE ROLE {} LOGIN, then try again"
+NO_LOGIN_HINT = "ask a person who may create logins there to type CREATE ROLE {} LOGIN, then try again"
 OWNERS_ALONE = "only an owner of the team, or who rules its tables, may do that"
 NEWER = "the server has the tables of a newer memoryd (version {})"
 NO_RIGHT = "your login may not do that: {}"
@@ -33,45 +34,45 @@ ServerConnection = psycopg.Connection[tuple[str, ...]]
 
 
 class MemberRole(StrEnum):
-    """What somebody may do in a team."""
+    """The rights of a member of a team."""
 
     READ = "read"
     WRITE = "write"
     OWNER = "owner"
-    """Take others in and out, too."""
+    """May also add and remove members."""
 
 
 def connection_options(remote: str) -> dict[str, str]:
-    """Return how a server is reached; raise SidecarError for an address that names a password, or is none.
+    """Return the connection options for a server. Raises SidecarError for an invalid address, or one with a password.
 
-    Away from this machine its certificate is verified, whatever the address says. Of several hosts that is asked which
-    can be written: a standby that was promoted takes over.
+    The certificate of a server on another machine is always verified, whatever the address says. Of several hosts the
+    writable one is used, so that a promoted standby takes over.
     """
     try:
-        found = conninfo.conninfo_to_dict(remote)
+        parsed = conninfo.conninfo_to_dict(remote)
     except psycopg.ProgrammingError as exc:
-        # not repeated: a password may stand anywhere in it
+        # the address is not repeated, as it may contain a password
         raise SidecarError("the address of the team is none of a PostgreSQL server") from exc
-    if found.get("password"):
+    if parsed.get("password"):
         raise SidecarError("the address holds a password", hint="write it into ~/.pgpass, for its owner alone (0600)")
-    places = (found.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())
+    places = (parsed.get(key) or os.environ.get(name, "") for key, name in _PLACES.items())
     hosts = [host for place in places for host in str(place).split(",")]
-    # what a service names is not known here; a socket needs no certificate whatever is asked
-    is_known = not found.get("service") and not os.environ.get("PGSERVICE")
+    # the hosts of a service are unknown here; a socket needs no certificate
+    is_known = not parsed.get("service") and not os.environ.get("PGSERVICE")
     is_local = is_known and all(host in _LOCAL or host.startswith(("/", "@")) for host in hosts)
     secure = {} if is_local else {"sslmode": "verify-full"}
-    options = {key: str(value) for key, value in found.items() if value is not None}
+    options = {key: str(value) for key, value in parsed.items() if value is not None}
     options = {"target_session_attrs": "read-write", **options}
     return {**options, **secure, "connect_timeout": str(CONNECT_SECONDS), "application_name": "memoryd"}
 
 
 def login_of(remote: str) -> str:
-    """Return as whom a server is reached; raise as `connection_options` does."""
+    """Return the login used for a server. Raises like `connection_options`."""
     return connection_options(remote).get("user", "") or os.environ.get("PGUSER", "") or getpass.getuser()
 
 
 def begin(remote: str, team: str) -> None:
-    """Make the tables and a team, whatever of it is there; raises SidecarError, InvalidRequest."""
+    """Create the tables and a team, as far as they are missing. Raises SidecarError, InvalidRequest."""
     with connected(remote) as server:
         _check_version(server)
         server.execute(TABLES)
@@ -81,7 +82,7 @@ def begin(remote: str, team: str) -> None:
 
 
 def set_role(remote: str, team: str, person: str, role: MemberRole) -> bool:
-    """Give somebody a role in a team, whatever it was before; return whether their login was made for it.
+    """Give a person a role in a team, in place of an earlier role. Return whether a login was created.
 
     Raises SidecarError, InvalidRequest.
     """
@@ -98,9 +99,9 @@ def set_role(remote: str, team: str, person: str, role: MemberRole) -> bool:
 
 
 def remove(remote: str, team: str, person: str, *, with_files: bool) -> int:
-    """Take somebody out of a team; return how many of their files were removed from it, with `with_files`.
+    """Remove a person from a team, and their files if `with_files`. Return the number of removed files.
 
-    The login stays, and what it may do elsewhere. Raises SidecarError, InvalidRequest.
+    The login and its other rights stay. Raises SidecarError, InvalidRequest.
     """
     with connected(remote) as server:
         _check_team(server, team)
@@ -116,7 +117,7 @@ def _as_owner(server: ServerConnection, query: str, values: tuple[object, ...]) 
 
 
 def roles(remote: str, team: str) -> dict[str, MemberRole]:
-    """Return who is in a team, and as what; raises SidecarError, InvalidRequest."""
+    """Return the roles of the members of a team. Raises SidecarError, InvalidRequest."""
     with connected(remote) as server:
         _check_team(server, team)
         rows = server.execute("SELECT person, role FROM memoryd.people(%s)", (team,))
@@ -124,7 +125,7 @@ def roles(remote: str, team: str) -> dict[str, MemberRole]:
 
 
 def sentence(exc: psycopg.Error) -> str:
-    """Return what the server or the driver says, on one line and without what is not shown."""
+    """Return the error message of the server or the driver on one line, at most 300 characters."""
     if isinstance(exc, psycopg.errors.UndefinedFunction | psycopg.errors.UndefinedColumn):
         return OLDER
     return " ".join(str(exc).split())[:300] or type(exc).__name__
@@ -132,7 +133,7 @@ def sentence(exc: psycopg.Error) -> str:
 
 @contextlib.contextmanager
 def connected(remote: str) -> Iterator[ServerConnection]:
-    """Connect for one transaction; raises SidecarError where nobody answers, InvalidRequest for who has no right."""
+    """Connect for one transaction. Raises SidecarError for errors of the server, InvalidRequest for missing rights."""
     try:
         server = psycopg.connect(**connection_options(remote))  # type: ignore[arg-type]
     except psycopg.OperationalError as exc:
@@ -149,19 +150,19 @@ def connected(remote: str) -> Iterator[ServerConnection]:
 def _check_version(server: ServerConnection) -> None:
     if server.execute("SELECT 1 FROM pg_tables WHERE schemaname = %s", (SCHEMA,)).fetchone() is None:
         return
-    found = server.execute("SELECT max(version) FROM memoryd.meta").fetchone()
-    if found is not None and int(found[0] or 0) > VERSION:
-        raise InvalidRequest(NEWER.format(found[0]), hint="use that memoryd here, too")
+    row = server.execute("SELECT max(version) FROM memoryd.meta").fetchone()
+    if row is not None and int(row[0] or 0) > VERSION:
+        raise InvalidRequest(NEWER.format(row[0]), hint="use that memoryd here, too")
 
 
 def _check_team(server: ServerConnection, team: str) -> None:
     try:
         with server.transaction():
-            found = server.execute("SELECT memoryd.rules() OR memoryd.may(%s, 'owner', 'write', 'read')", (team,))
-            is_there = (found.fetchone() or (False,))[0]
+            cursor = server.execute("SELECT memoryd.rules() OR memoryd.may(%s, 'owner', 'write', 'read')", (team,))
+            is_allowed = (cursor.fetchone() or (False,))[0]
     except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName, psycopg.errors.InsufficientPrivilege):
-        is_there = False
-    if not is_there:
+        is_allowed = False
+    if not is_allowed:
         raise InvalidRequest(f"the server has no team {team} that you are in", hint="memoryctl team init makes one")
 
 
@@ -200,8 +201,8 @@ ALTER TABLE memoryd.members ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoryd.files ENABLE ROW LEVEL SECURITY;
 REVOKE ALL ON ALL TABLES IN SCHEMA memoryd FROM PUBLIC;
 """
-"""One statement after the other; each may be run again, also on the tables of version 1, which had no `changed`: it is
-another one whenever a file of that member is. Without a policy nobody but their owner reads a row."""
+"""Statements that can be repeated, also on the tables of version 1, which had no column `changed`; its value is new
+whenever a file of the member changes. Row security without a policy hides all rows from anyone but the owner."""
 _BODY = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = memoryd, pg_temp"
 FUNCTIONS = f"""
 CREATE OR REPLACE FUNCTION memoryd.tell() RETURNS trigger {_BODY} AS $$
@@ -316,7 +317,7 @@ END $$;
 
 GRANT USAGE ON SCHEMA memoryd TO PUBLIC;
 """
-STANDING = "SELECT channel, generation, role FROM memoryd.standing(%s)"
+TEAM_STATE = "SELECT channel, generation, role FROM memoryd.standing(%s)"
 PEOPLE = "SELECT person, changed FROM memoryd.people(%s)"
 LISTED = "SELECT person, path, digest, size FROM memoryd.listed(%s, %s, %s)"
 BODIES = "SELECT person, path, body FROM memoryd.bodies(%s, %s, %s)"
@@ -326,7 +327,7 @@ STATUS = "SELECT pg_xact_status(%s::text::xid8)"
 
 
 class TeamState(NamedTuple):
-    """How a team stands: on which channel it is told of news, and how many changes there were."""
+    """The state of a team: its channel for notifications, the number of changes so far, and the role of the login."""
 
     channel: str
     generation: int
@@ -334,7 +335,7 @@ class TeamState(NamedTuple):
 
 
 class ListedFile(NamedTuple):
-    """A file as a server lists it; `path` is that in a repository, `size` its bytes."""
+    """A file in the list of a server; `path` has the layout of a repository, `size` is in bytes."""
 
     person: str
     path: str
@@ -342,10 +343,10 @@ class ListedFile(NamedTuple):
     size: int
 
 
-async def asked(server: psycopg.AsyncConnection, query: str, values: tuple[object, ...], kind: type[T]) -> list[T]:
-    """Return what a server answers; raises SidecarError where a row has another shape, as of one that lies."""
+async def query_rows(server: psycopg.AsyncConnection, query: str, values: tuple[object, ...], kind: type[T]) -> list[T]:
+    """Return the rows of a query as `kind`. Raises SidecarError for rows of another shape: a server is not trusted."""
     rows = await (await server.execute(query, values)).fetchall()
     try:
-        return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]  # mypy knows no such list
+        return msgspec.convert(rows, list[kind])  # type: ignore[valid-type]  # a list type made at run time
     except msgspec.ValidationError as exc:
-        raise SidecarError(f"the server answers what nobody shares: {exc}") from exc
+        raise SidecarError(f"the server gives an invalid answer: {exc}") from exc

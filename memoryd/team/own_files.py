@@ -1,8 +1,9 @@
-"""One's own files of a team on a server, on this machine: as they are to be, and as the server had them.
+"""The person's own files of a team on a server, stored here in two versions: current, and last on the server.
 
-Both are kept, so that what one person does on two machines is merged, and a server from an older copy is known as one.
-What an exchange is about to change of both is noted before: if that ends in between, the server says by the number of
-the transaction whether it took it. Else what another machine took back meanwhile would look like something to be sent.
+With both, changes that a person makes on two machines are merged, and a server restored from an older backup is
+recognised. What an exchange is about to change is stored first. If the exchange is interrupted, the number of its
+transaction shows whether the server committed it. Otherwise a file that another machine has removed since then would
+look like a file to be sent.
 """
 
 import contextlib
@@ -19,33 +20,33 @@ from memoryd.errors import SidecarError
 from memoryd.files.writing import make_private_folder, replace_file, sync_folder, write_private
 
 PART_BYTES = 1024 * 1024
-"""What one transaction brings, unless one file is larger: what was sent before a slow line is cut off stays sent."""
+"""Most bytes of a transaction, unless a file is larger. On a slow line that is cut off, earlier parts stay sent."""
 MAX_CHANGES = 200
-"""Of which it is known that they were seen."""
+"""The number of last changes on the server that are remembered."""
 UNMERGED = "what waits cannot be put upon what the others have: {}"
 
 
 class BegunExchange(Struct, frozen=True):
-    """What an exchange is about to do."""
+    """A step of an exchange that was begun."""
 
     files: dict[str, tuple[bytes | None, bytes | None]]
-    """Those that change here or there, by their paths: as they were here, and as both sides have them then."""
+    """The files that change on either side, by path: the version here before, and the version on both sides after."""
     transaction: str = ""
-    """The one by which the server takes it; empty where nothing is sent."""
+    """The number of the transaction on the server; empty if nothing is sent."""
 
 
 class SeenServer(Struct, frozen=True):
-    """What a server was seen with: its team, by a name that no other team has, and one's own last changes there."""
+    """The identity of a server: the unique channel name of its team, and the ids of the person's last changes there."""
 
     team: str = ""
     changes: tuple[str, ...] = ()
-    """The newest last."""
+    """The newest is last."""
 
 
 class OwnFiles:
-    """One's own files on this machine, and as the server had them at the last exchange; all of it blocks.
+    """The person's own files: the current versions, and those on the server at the last exchange. All methods block.
 
-    What the server had may be older after a loss of power: then the same is merged again.
+    After a loss of power the latter may be older; then the same changes are merged again.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,24 +56,24 @@ class OwnFiles:
         self._read: dict[Path, dict[str, bytes]] = {}
 
     def generation(self) -> int:
-        """Return how many changes the server had seen at the last exchange; 0 if that is not known."""
+        """Return the number of changes on the server at the last exchange; 0 if unknown."""
         if self._generation is None:
             with contextlib.suppress(OSError, ValueError):
                 self._generation = int(self._counted.read_text())
         return self._generation or 0
 
     def note_generation(self, generation: int) -> None:
-        """Note how many changes the server has seen; raises OSError."""
+        """Store the number of changes on the server. Raises OSError."""
         if generation != self.generation():
             write_private(self._counted, str(generation).encode())
             self._generation = generation
 
     def see(self, team: str, change: str) -> None:
-        """Note with what the server is seen; raises OSError.
+        """Store the identity of the server. Raises OSError.
 
-        A team of another name that nobody else has is another team, however it is called: nothing of one's own goes
-        from one to the other. A change that was seen before the last one is of a server from an older copy: what that
-        lacks was not taken back.
+        If `team`, the unique channel name, has changed, it is another team, even with the same display name: all own
+        files are dropped, so that nothing passes from one team to the other. If `change` is an earlier one, the server
+        was restored from an older backup: files missing there were not removed by another machine.
         """
         seen = SeenServer()
         with contextlib.suppress(FileNotFoundError, msgspec.DecodeError):
@@ -82,7 +83,8 @@ class OwnFiles:
             seen = SeenServer()
         if change in seen.changes[:-1]:
             self.note({})
-        now = SeenServer(team, (*(one for one in seen.changes if one != change), change)[-MAX_CHANGES:])
+        earlier = (known for known in seen.changes if known != change)
+        now = SeenServer(team, (*earlier, change)[-MAX_CHANGES:])
         if now != seen:
             write_private(self._server, msgspec.json.encode(now))
 
@@ -94,69 +96,69 @@ class OwnFiles:
         self._read, self._generation = {}, None
 
     def own(self) -> Mapping[str, bytes]:
-        """Return the files as they are to be, by their paths."""
+        """Return the current files by path."""
         return dict(self._files(self._own))
 
     def sent(self) -> Mapping[str, bytes]:
-        """Return the files as the server had them."""
+        """Return the files on the server at the last exchange, by path."""
         return dict(self._files(self._sent))
 
     def change(self, put: Mapping[str, bytes], remove: Collection[str]) -> None:
-        """Change what is to be, durably; raises OSError."""
+        """Change the current files durably. Raises OSError."""
         self._change(self._own, put, remove, is_durable=True)
 
     def begin(self, step: BegunExchange) -> None:
-        """Note what an exchange is about to change; raises OSError."""
+        """Store a step before it is carried out. Raises OSError."""
         write_private(self._step, msgspec.json.encode(step))
 
     def begun(self) -> BegunExchange | None:
-        """Return what was begun and neither ended nor given up; raises OSError."""
+        """Return the step that was begun and not ended, None if there is none. Raises OSError."""
         with contextlib.suppress(FileNotFoundError, msgspec.DecodeError):
             return msgspec.json.decode(self._step.read_bytes(), type=BegunExchange)
         return None
 
     def planned(self, theirs: Mapping[str, bytes]) -> tuple[dict[str, bytes], BegunExchange]:
-        """Return what both sides are to have, by what the server has, and the exchange for it; raises SidecarError.
+        """Plan the next step for the server's files `theirs`. Return the files after it, and the step.
 
-        Of what is much it is the next part.
+        A step changes at most `PART_BYTES`, or one larger file. Raises SidecarError.
         """
         before, ours = self.sent(), self.own()
-        wanted = merged(before, ours, theirs)
+        result = merged(before, ours, theirs)
         files, size = dict[str, tuple[bytes | None, bytes | None]](), 0
-        for path in sorted(before.keys() | ours.keys() | wanted.keys()):
-            here, made = ours.get(path), wanted.get(path)
-            if len({before.get(path), here, made}) == 1:
+        for path in sorted(before.keys() | ours.keys() | result.keys()):
+            here, after = ours.get(path), result.get(path)
+            if len({before.get(path), here, after}) == 1:
                 continue
-            size += len(made or b"")
+            size += len(after or b"")
             if files and size > PART_BYTES:
                 break
-            files[path] = here, made
+            files[path] = here, after
         others = {path: data for path, data in theirs.items() if path not in files}
         part = {path: data for path, (_, data) in files.items() if data is not None}
         return others | part, BegunExchange(files)
 
     def end(self, begun: BegunExchange, *, is_done: bool) -> None:
-        """Have the files as an exchange made them, or forget that it began; raises OSError, SidecarError.
+        """Apply a step to the files if `is_done`, else discard it. Raises OSError, SidecarError.
 
-        What was changed here meanwhile stays.
+        Own changes since the step began stay.
         """
-        held = self.sent()
+        sent = self.sent()
         if is_done:
-            ours, wanted = [
+            before, after = [
                 {path: data for path, pair in begun.files.items() if (data := pair[at]) is not None} for at in (0, 1)
             ]
             here = {path: data for path, data in self.own().items() if path in begun.files}
-            made = merged(ours, here, wanted)
-            put = {path: data for path, data in made.items() if here.get(path) != data}
-            self.change(put, here.keys() - made.keys())
-            held = {path: data for path, data in held.items() if path not in begun.files} | wanted
-        self.note(held)
+            result = merged(before, here, after)
+            put = {path: data for path, data in result.items() if here.get(path) != data}
+            self.change(put, here.keys() - result.keys())
+            sent = {path: data for path, data in sent.items() if path not in begun.files} | after
+        self.note(sent)
 
-    def note(self, held: Mapping[str, bytes]) -> None:
-        """Note what the server has now, which ends what was begun; raises OSError."""
+    def note(self, sent: Mapping[str, bytes]) -> None:
+        """Store the files that are now on the server, which ends a begun step. Raises OSError."""
         before = self._files(self._sent)
-        put = {path: data for path, data in held.items() if before.get(path) != data}
-        self._change(self._sent, put, before.keys() - held.keys(), is_durable=False)
+        put = {path: data for path, data in sent.items() if before.get(path) != data}
+        self._change(self._sent, put, before.keys() - sent.keys(), is_durable=False)
         self._step.unlink(missing_ok=True)
 
     def _files(self, folder: Path) -> dict[str, bytes]:
@@ -173,28 +175,31 @@ class OwnFiles:
         for path in list(remove):
             (folder / path).unlink(missing_ok=True)
             files.pop(path, None)
-        for one in {(folder / path).parent for path in (*put, *remove)} if is_durable else ():
-            if one.is_dir():
-                sync_folder(one)
+        for parent in {(folder / path).parent for path in (*put, *remove)} if is_durable else ():
+            if parent.is_dir():
+                sync_folder(parent)
 
 
 def merged(before: Mapping[str, bytes], ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return one's own files with what was done here and elsewhere; raises SidecarError where nobody can."""
-    wanted = dict[str, bytes]()
+    """Merge the changes of both sides since `before`. Raises SidecarError if that is impossible."""
+    result = dict[str, bytes]()
     for path in sorted(ours.keys() | theirs.keys()):
         was, here, there = before.get(path), ours.get(path), theirs.get(path)
-        made = there if was == here else here if was == there else merged_file(path, was, here, there)
-        if made is not None:
-            wanted[path] = made
-    return wanted
+        after = there if was == here else here if was == there else merged_file(path, was, here, there)
+        if after is not None:
+            result[path] = after
+    return result
 
 
 def merged_file(path: str, before: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-    """Return a file that was changed on both sides, a log memory by memory, None if it goes; raises SidecarError."""
+    """Merge a file that was changed on both sides: a log memory by memory; of any other file ours wins.
+
+    None means that the file is removed. Raises SidecarError.
+    """
     place = shared_file(path)
     if place is None or not place.is_log:
         return ours
-    texts = [(one or b"").decode("utf-8", "replace") for one in (before, ours, theirs)]
+    texts = [(data or b"").decode("utf-8", "replace") for data in (before, ours, theirs)]
     try:
         return merged_log(path, *texts).encode() or None
     except (NoPlaceError, ValueError) as exc:
@@ -202,6 +207,6 @@ def merged_file(path: str, before: bytes | None, ours: bytes | None, theirs: byt
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """Return the notes below a folder by their paths there, links left out; blocks."""
-    found = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    """Return the notes below a folder by relative path, without symlinks. Blocks."""
+    notes = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in notes}

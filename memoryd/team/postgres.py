@@ -1,12 +1,12 @@
-"""A PostgreSQL server as carrier: where checkouts are impossible, or rights must hold row by row.
+"""A PostgreSQL server as carrier: for teams where checkouts are impossible, or rights must be enforced per row.
 
-The server holds the files of everybody, and its functions, the only way to them (`team/members.py`), ask who logged in:
-nobody writes as somebody else, for a login has the name of its person. Each member's machine keeps what it may read and
-indexes it like its own notes, so that all of it is ranked by one rule, with or without the server.
+The server stores the files of all members. Its functions, the only access (`team/members.py`), check the login, which
+has the name of its person, so nobody can write in another name. Each member's machine stores the files that it may
+read, and indexes them like its own notes: all are ranked by the same rules, with or without the server.
 
-One's own files are written here first, durably, and brought to the server when it answers. What it held at the last
-exchange is kept beside them, so that what one person does on two machines is merged memory by memory. Rows are data of
-others: each is looked at before anything of it is written to the disk.
+Own files are first stored here durably, and sent when the server answers. The versions on the server at the last
+exchange are stored, too, so that changes by a person on two machines are merged memory by memory. Rows are foreign
+data: each is checked before anything of it is written to disk.
 """
 
 import asyncio
@@ -39,20 +39,20 @@ from memoryd.team.attribution import (
     ShownFile,
     ShownFiles,
     TeamView,
-    told,
+    withheld_sentences,
 )
 from memoryd.team.members import (
     BODIES,
     LISTED,
     PEOPLE,
     PUT,
-    STANDING,
     STATUS,
+    TEAM_STATE,
     TRANSACTION,
     ListedFile,
     TeamState,
-    asked,
     connection_options,
+    query_rows,
     sentence,
 )
 from memoryd.team.own_files import BegunExchange, OwnFiles
@@ -61,16 +61,16 @@ from memoryd.team.protocol import CarrierHealth, SharedChanges, TeamPlace
 STATEMENT_SECONDS = 30
 EXCHANGE_SECONDS = 60
 ASK_SECONDS = 3
-"""For what somebody waits for, and is known from before."""
+"""Time limit of a query for which a caller waits, and whose earlier result is known."""
 PULSE_SECONDS = 15
-"""How often a server that tells no news is asked whether it is there."""
+"""Interval at which a silent connection is checked while listening."""
 TRIES = 4
-"""Of an exchange in which another machine of the same person was faster."""
+"""Attempts of an exchange if another machine of the same person is faster."""
 BATCH = 20
-"""Files whose bytes are asked for at once."""
+"""Files whose bytes are requested at once."""
 JOIN_HINT = "ask who owns the team: memoryctl team members add"
 PERSON_FILES = 5_000
-"""Of one member: nobody keeps the others from being shown."""
+"""Most files of one member, so that no member can crowd out the others."""
 TEAM_FILES = 100_000
 TOO_MUCH = f"{{}} shares more than {PERSON_FILES:,} files or {MAX_PERSON_BYTES:,} bytes, all than {TEAM_FILES:,}"
 NO_TEAM = "you are not in the team {} on that server, or there is none"
@@ -94,54 +94,54 @@ class PostgresCarrier:
         self._files = OwnFiles(place.checkout)
         self._view = TeamView(place.notes)
         self._health = CarrierHealth()
-        self._held: dict[FileKey, tuple[bytes, bytes]] | None = None
-        """What the others share, by its place: its digest, and its bytes. None until it is read from what is shown."""
+        self._others: dict[FileKey, tuple[bytes, bytes]] | None = None
+        """Digest and bytes of the files of others. None until they are read from the folder of shown files."""
         self._refusal = ""
         self._is_reader = False
         self._changed: Mapping[str, UUID] = {}
-        """By which change the files of each person are as they are held."""
+        """The last change of each person that is contained in `_others`."""
         self._withheld: Mapping[FileKey, str] = {}
         self._judged: dict[str, tuple[bytes, str, SharedPath | None]] = {}
-        """Of each file its bytes, why they are not shown, and what it is."""
+        """The bytes of each file, why they are not shown, and the place of the file."""
         self._compared = -1
-        """Of how many changes one's own files on the server were compared with those here."""
-        self._told = 0
-        """Of how many changes it was told already."""
+        """Number of changes on the server when own files were last compared."""
+        self._reported = 0
+        """Number of changes on the server that `news` has reported already."""
         self._members: Collection[str] = ()
         self._turn = asyncio.Lock()
-        """For what reads own files and changes them."""
+        """Locked while own files are read or changed."""
         self._network = asyncio.Lock()
         self._viewing = asyncio.Lock()
 
     def health(self) -> CarrierHealth:
-        """Say how it does."""
+        """Return the state of the carrier."""
         return self._health
 
     def digest(self, data: bytes) -> str:
-        """Return the digest that `known` gives for these bytes."""
+        """Return the digest by which `known` identifies these bytes."""
         return sha256(data).hexdigest()
 
     async def known(self) -> Mapping[str, str]:
-        """Return one's own files, each with the digest of its bytes."""
+        """Return the digests of the person's own files by path."""
         async with self._turn:
             own = await asyncio.to_thread(self._files.own)
         return {path: self.digest(data) for path, data in own.items()}
 
     async def read(self, paths: Collection[str]) -> Mapping[str, bytes]:
-        """Return the bytes of files of one's own, by path; those that are not there are left out."""
+        """Return the bytes of the person's own files by path; missing files are left out."""
         async with self._turn:
             own = await asyncio.to_thread(self._files.own)
         return {path: own[path] for path in paths if path in own}
 
     async def members(self) -> Collection[str]:
-        """Return who may read what the team shares; as of the last exchange where the server is away."""
+        """Return the members, who may read the shared files; as of the last exchange if the server is away."""
         with contextlib.suppress(SidecarError, TimeoutError, psycopg.Error):
-            async with asyncio.timeout(ASK_SECONDS), self._connected() as server:
+            async with asyncio.timeout(ASK_SECONDS), self._connect() as server:
                 self._members = await self._read_people(server)
         return self._members
 
     async def apply(self, changes: SharedChanges) -> None:
-        """Change files of one's own on this machine; raises InvalidRequest for who is not in the team, SidecarError."""
+        """Change own files on this machine. Raises InvalidRequest if the person may not share, SidecarError."""
         if self._refusal:
             raise InvalidRequest(self._refusal, hint=JOIN_HINT)
         if self._is_reader:
@@ -155,15 +155,15 @@ class PostgresCarrier:
             await self._show()
 
     async def exchange(self) -> None:
-        """Bring in what others shared, and send what was applied; where that fails, `health` says why."""
+        """Fetch the files of others, and send the applied changes. If that fails, `health` has the reason."""
         async with self._network:
             broken = offline = refused = ""
             try:
-                async with asyncio.timeout(EXCHANGE_SECONDS), self._connected() as server:
+                async with asyncio.timeout(EXCHANGE_SECONDS), self._connect() as server:
                     try:
                         refused = await self._send(server)
                     except psycopg.Error as exc:
-                        # what others shared comes in all the same
+                        # fetch the files of others in any case
                         refused = sentence(exc)
                     await self._fetch(server)
             except _AwayError as exc:
@@ -179,18 +179,18 @@ class PostgresCarrier:
             self._health = replace(self._health, offline=offline, refused=refused, broken=broken)
 
     async def news(self) -> None:
-        """Return once the server tells that somebody shared something; raises SidecarError where it is away."""
+        """Return when the server reports a change. Raises SidecarError if it is away."""
         try:
-            async with self._connected(is_listening=True) as server:
+            async with self._connect(is_listening=True) as server:
                 if (state := await self._state(server)) is None:
                     raise _AwayError(NO_TEAM.format(self.team))
                 await server.execute(sql.SQL("LISTEN {}").format(sql.Identifier(state.channel)))
-                # what was shared until now, and after the last exchange, is told by nobody; it is told once
+                # changes before LISTEN and after the last exchange are not notified: report them here, once
                 state = await self._state(server) or state
-                if (now := state.generation) not in (self._files.generation(), self._told):
-                    self._told = now
+                if (now := state.generation) not in (self._files.generation(), self._reported):
+                    self._reported = now
                     return
-                # a connection that nobody serves any more tells nothing, not even that
+                # a dead connection reports nothing, so check it by a query at each interval
                 while state is not None and state.generation == now:
                     async for _ in server.notifies(timeout=PULSE_SECONDS, stop_after=1):
                         return
@@ -202,7 +202,7 @@ class PostgresCarrier:
             raise _AwayError(sentence(exc)) from exc
 
     @contextlib.asynccontextmanager
-    async def _connected(self, *, is_listening: bool = False) -> AsyncIterator[psycopg.AsyncConnection]:
+    async def _connect(self, *, is_listening: bool = False) -> AsyncIterator[psycopg.AsyncConnection]:
         options = connection_options(self.place.remote)
         try:
             server = await psycopg.AsyncConnection.connect(**options, autocommit=True)  # type: ignore[arg-type]
@@ -216,41 +216,43 @@ class PostgresCarrier:
             yield server
 
     async def _read_people(self, server: psycopg.AsyncConnection) -> dict[str, UUID]:
-        """Return who is in the team, each with the last change of their files."""
-        return dict(await asked(server, PEOPLE, (self.team,), tuple[str, UUID]))
+        """Return the members of the team, each with the last change of their files."""
+        return dict(await query_rows(server, PEOPLE, (self.team,), tuple[str, UUID]))
 
     async def _send(self, server: psycopg.AsyncConnection) -> str:
-        """Bring one's own files to the server, and here what another machine of theirs did; say what it refuses."""
+        """Exchange own files with the server, including changes by other machines. Return why it refuses them."""
         state = await self._state(server)
         if state is None:
-            # who was taken out of the team is shown nothing of it any more
-            self._held, self._withheld, self._changed, self._members = {}, {}, {}, ()
+            # a removed member must not see any files of the team
+            self._others, self._withheld, self._changed, self._members = {}, {}, {}, ()
             self._refusal = NO_TEAM.format(self.team)
             await self._show()
             raise SidecarError(self._refusal, hint=JOIN_HINT)
         self._refusal, self._is_reader = "", state.role == "read"
-        await self._see(server, state)
+        await self._note_server(server, state)
         if state.generation < self._files.generation():
-            # it was restored from an older copy: what it lacks was not taken back
+            # the server was restored from an older backup: files missing there were not removed
             async with self._turn:
                 await asyncio.to_thread(self._files.note, {})
         if (begun := await asyncio.to_thread(self._files.begun)) is not None:
-            # an exchange was cut off: what it did is known before anything is compared
-            await self._end(begun, is_done=not begun.transaction or await self._took(server, begun.transaction))
+            # an exchange was interrupted: settle its result before anything is compared
+            await self._end(
+                begun, is_done=not begun.transaction or await self._has_committed(server, begun.transaction)
+            )
         if state.generation == self._compared and not self._health.pending:
             return ""
-        refused = await self._bring(server, state.generation)
-        await self._see(server, state)
+        refused = await self._send_own(server, state.generation)
+        await self._note_server(server, state)
         return refused
 
-    async def _see(self, server: psycopg.AsyncConnection, state: TeamState) -> None:
+    async def _note_server(self, server: psycopg.AsyncConnection, state: TeamState) -> None:
         change = (await self._read_people(server)).get(self.place.person, "")
         async with self._turn:
             await asyncio.to_thread(self._files.see, state.channel, str(change))
 
-    async def _bring(self, server: psycopg.AsyncConnection, generation: int) -> str:
-        """Make one's own files the same on both sides, part by part; say what the server refuses."""
-        theirs, tries = await self._theirs(server), TRIES
+    async def _send_own(self, server: psycopg.AsyncConnection, generation: int) -> str:
+        """Make own files equal on both sides, part by part. Return why the server refuses them."""
+        theirs, tries = await self._read_own(server), TRIES
         while True:
             async with self._turn:
                 wanted, step = await asyncio.to_thread(self._files.planned, theirs)
@@ -264,19 +266,19 @@ class PostgresCarrier:
             except _OtherWasFasterError:
                 if not (tries := tries - 1):
                     return FASTER
-                theirs = await self._theirs(server)
+                theirs = await self._read_own(server)
                 continue
             await self._end(step)
             if wanted != theirs:
                 self._health = replace(self._health, pushed_at=datetime.now(UTC))
             theirs = wanted
 
-    async def _took(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
-        """Tell whether the server took what was sent; what it knows no more counts as taken, and is not sent again."""
+    async def _has_committed(self, server: psycopg.AsyncConnection, transaction: str) -> bool:
+        """Return whether the server committed a transaction. An old one, whose status is lost, counts as committed."""
         try:
             row = await (await server.execute(STATUS, (transaction,))).fetchone()
         except psycopg.errors.InvalidParameterValue:
-            # it is from an older copy, which has seen no such transaction
+            # the server was restored from an older backup, which has no such transaction
             return False
         if row == ("in progress",):
             raise _AwayError(UNFINISHED)
@@ -287,24 +289,24 @@ class PostgresCarrier:
             await asyncio.to_thread(self._files.end, step, is_done=is_done)
 
     async def _state(self, server: psycopg.AsyncConnection) -> "TeamState | None":
-        """Return how the team stands on the server; None for who is not in it."""
+        """Return the state of the team on the server; None if the person is not in it."""
         try:
-            rows = await asked(server, STANDING, (self.team,), TeamState)
+            rows = await query_rows(server, TEAM_STATE, (self.team,), TeamState)
         except (psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName):
             return None
         return rows[0] if rows else None
 
-    async def _theirs(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
-        """Return one's own files as the server has them; those that it had before are not asked for again."""
+    async def _read_own(self, server: psycopg.AsyncConnection) -> dict[str, bytes]:
+        """Return own files on the server. Bytes that are known from the last exchange are not requested again."""
         async with self._turn:
             before = await asyncio.to_thread(self._files.sent)
         known = {sha256(data).digest(): data for data in before.values()}
-        listed = await asked(server, LISTED, (self.team, 0, []), ListedFile)
-        # a server may lie: nothing leads out of the folder of one's own files
-        rows = [(one.path, one.digest) for one in listed if self.place.is_mine(one.path)]
-        found = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
-        unknown = [(self.place.person, path) for path, _ in rows if path not in found]
-        return found | {path: data async for (_, path), data in self._bodies(server, unknown)}
+        listed = await query_rows(server, LISTED, (self.team, 0, []), ListedFile)
+        # do not trust the server: no path may lead out of the folder of own files
+        rows = [(file.path, file.digest) for file in listed if self.place.is_mine(file.path)]
+        theirs = {path: data for path, digest in rows if (data := known.get(digest)) is not None}
+        unknown = [(self.place.person, path) for path, _ in rows if path not in theirs]
+        return theirs | {path: data async for (_, path), data in self._bodies(server, unknown)}
 
     async def _bodies(
         self, server: psycopg.AsyncConnection, keys: Sequence[FileKey]
@@ -312,8 +314,8 @@ class PostgresCarrier:
         for at in range(0, len(keys), BATCH):
             part = keys[at : at + BATCH]
             wanted = self.team, [person for person, _ in part], [path for _, path in part]
-            for person, path, body in await asked(server, BODIES, wanted, tuple[str, str, bytes]):
-                # what was not asked for is no answer
+            for person, path, body in await query_rows(server, BODIES, wanted, tuple[str, str, bytes]):
+                # ignore files that were not requested
                 if (person, path) in part:
                     yield (person, path), body[: MAX_FILE_BYTES + 1]
 
@@ -324,9 +326,9 @@ class PostgresCarrier:
         wanted: Mapping[str, bytes],
         step: BegunExchange,
     ) -> BegunExchange:
-        """Make the rows of one's own what is wanted, all or none of them; each only while it is as it was read.
+        """Write all changed own rows in one transaction, each only if it is unchanged since it was read.
 
-        Return the step that is to be ended then: it is noted here before the server has it.
+        Return the step to be ended afterwards; it is stored here before the server commits.
         """
         if wanted == theirs:
             await asyncio.to_thread(self._files.begin, step)
@@ -337,7 +339,7 @@ class PostgresCarrier:
             if theirs.get(path) != wanted.get(path)
         ]
         async with server.transaction(), server.cursor() as cursor:
-            # together: each by itself would wait for the network
+            # pipelined: separate statements would each wait for the network
             await cursor.executemany(PUT, rows, returning=True)
             for _ in rows:
                 if await cursor.fetchone() != (True,):
@@ -351,17 +353,17 @@ class PostgresCarrier:
     async def _fetch(self, server: psycopg.AsyncConnection) -> None:
         state = await self._state(server)
         if state is not None and self._health.fetched_at is not None and state.generation == self._files.generation():
-            # who is in the team is counted, too
+            # the numbers by person may have changed
             await self._show()
             self._health = replace(self._health, fetched_at=datetime.now(UTC))
             return
         people = await self._read_people(server)
         others = people.keys() - {self.place.person}
-        same = {one for one in others if self._changed.get(one) == people[one]}
-        rows = await asked(server, LISTED, (self.team, PERSON_FILES + 1, sorted(same)), ListedFile)
-        before = await self._held_files()
-        held = {key: file for key, file in before.items() if key[0] in same}
-        withheld = {key: why for key, why in self._withheld.items() if key[0] in same}
+        unchanged = {person for person in others if self._changed.get(person) == people[person]}
+        rows = await query_rows(server, LISTED, (self.team, PERSON_FILES + 1, sorted(unchanged)), ListedFile)
+        before = await self._other_files()
+        files = {key: file for key, file in before.items() if key[0] in unchanged}
+        withheld = {key: why for key, why in self._withheld.items() if key[0] in unchanged}
         seen, size_of, count = dict[FileKey, bytes](), Counter[str](), Counter[str]()
         for person, path, digest, size in rows:
             place = shared_file(path)
@@ -370,42 +372,42 @@ class PostgresCarrier:
             elif size > MAX_FILE_BYTES:
                 withheld[person, path] = TOO_LARGE
             elif (
-                len(held) + len(seen) >= TEAM_FILES
+                len(files) + len(seen) >= TEAM_FILES
                 or size_of[person] + size > MAX_PERSON_BYTES
                 or count[person] >= PERSON_FILES
             ):
-                # of one's own: the others do not see it
+                # own files, too: the others do not see them
                 withheld[person, path] = TOO_MUCH.format(person)
             else:
                 size_of[person] += size
                 count[person] += 1
                 if person != self.place.person:
                     seen[person, path] = digest
-        self._held, self._withheld = held | await self._brought(server, seen), withheld
+        self._others, self._withheld = files | await self._download(server, seen), withheld
         self._members, self._changed = people, people
         await self._show()
         if state is not None:
             await asyncio.to_thread(self._files.note_generation, state.generation)
         self._health = replace(self._health, fetched_at=datetime.now(UTC))
 
-    async def _brought(
+    async def _download(
         self, server: psycopg.AsyncConnection, seen: Mapping[FileKey, bytes]
     ) -> dict[FileKey, tuple[bytes, bytes]]:
-        """Return what the server has; bytes that are known are not asked for again."""
-        before = await self._held_files()
-        held = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
-        async for key, data in self._bodies(server, [key for key in seen if key not in held]):
-            # what has come is kept, however far this exchange gets
-            before[key] = held[key] = (seen[key], data)
-        return held
+        """Return the listed files; bytes that are known are not requested again."""
+        before = await self._other_files()
+        files = {key: before[key] for key, digest in seen.items() if key in before and before[key][0] == digest}
+        async for key, data in self._bodies(server, [key for key in seen if key not in files]):
+            # also into `_others`, so that the download is kept if this exchange fails
+            before[key] = files[key] = (seen[key], data)
+        return files
 
-    async def _held_files(self) -> dict[FileKey, tuple[bytes, bytes]]:
-        if self._held is None:
-            self._held = await asyncio.to_thread(self._view.of_others, self.place.person)
-        return self._held
+    async def _other_files(self) -> dict[FileKey, tuple[bytes, bytes]]:
+        if self._others is None:
+            self._others = await asyncio.to_thread(self._view.of_others, self.place.person)
+        return self._others
 
     async def _show(self) -> None:
-        others, own = await self._held_files(), await asyncio.to_thread(self._files.own)
+        others, own = await self._other_files(), await asyncio.to_thread(self._files.own)
         reasons = {path: why for (_, path), why in self._withheld.items()}
         shown, before = dict[str, ShownFile](), self._judged
         self._judged = {}
@@ -417,10 +419,10 @@ class PostgresCarrier:
                 reasons[path] = known[1]
             elif known[2] is not None:
                 shown[path] = ShownFile(known[2], data)
-        files = ShownFiles(shown, told(reasons))
+        files = ShownFiles(shown, withheld_sentences(reasons))
         async with self._viewing:
-            is_other = await asyncio.to_thread(self._view.write, files)
-        if is_other:
+            has_changed = await asyncio.to_thread(self._view.write, files)
+        if has_changed:
             self._on_shown()
         people = dict.fromkeys(self._members, 0) | dict(self._view.files)
         self._health = replace(self._health, people=people, withheld=(*files.withheld, *self._view.unwritten))
@@ -437,7 +439,7 @@ class _AwayError(SidecarError):
 
 
 class _OtherWasFasterError(Exception):
-    """The server has something else than was read."""
+    """A row on the server has changed since it was read."""
 
 
 def _why_not_shown(data: bytes) -> str:

@@ -1,8 +1,8 @@
-"""The seam between what is shared with a team and what carries it: a git repository, or a PostgreSQL server.
+"""The interface of carriers, which transport the shared memory of a team: a git repository or a PostgreSQL server.
 
-A carrier holds files by their names in the layout of `domain/memories/sharing.py`. What is to be shared is never a
-queue: the publisher compares what is wanted with what the carrier holds, and applies the difference. So days without a
-network cost one difference.
+A carrier stores files by name, in the layout of `domain/memories/sharing.py`. There is no queue of changes: the
+publisher compares the wanted files with those of the carrier, and applies the difference. So after days without a
+network there is only one difference.
 """
 
 import time
@@ -17,105 +17,105 @@ from memoryd.domain.memories.sharing import shared_file
 
 
 class SharedChanges(Struct, frozen=True, kw_only=True):
-    """What is to become of one's own files."""
+    """Changes of the person's own files."""
 
     put: Mapping[str, bytes] = {}
     remove: Collection[str] = ()
     why: str
-    """In a few words, without a word of what is shared."""
+    """The reason in a few words, without any shared text."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is to change."""
+        """Whether there are no changes."""
         return not self.put and not self.remove
 
 
 class CarrierHealth(Struct, frozen=True, kw_only=True):
-    """How a carrier does; every trouble is a sentence."""
+    """The state of a carrier; each trouble is a sentence."""
 
     people: Mapping[str, int] = {}
-    """Who is in the team, and how many files of each are shown here."""
+    """The members of the team, with the number of their files that are shown here."""
     pending: int = 0
-    """Own files that are not sent yet."""
+    """Number of own files that are not sent yet."""
     waits_since: float | None = None
-    """Since when the oldest of them has waited, in Unix seconds."""
+    """Time since when the oldest of them is pending, in Unix seconds."""
     fetched_at: datetime | None = None
-    """When it was last seen what others shared, since the start."""
+    """Time of the last successful fetch since the start."""
     pushed_at: datetime | None = None
-    """When something was last sent, since the start."""
+    """Time when something was last sent since the start."""
     offline: str = ""
-    """Why the other side cannot be reached; empty if it was, the last time."""
+    """Why the remote cannot be reached; empty if the last attempt reached it."""
     refused: str = ""
-    """Why it does not take what is sent; empty if it does."""
+    """Why the remote refuses what is sent; empty if it does not."""
     withheld: tuple[str, ...] = ()
-    """What of the others is not shown, and why."""
-    is_whole: bool = True
-    """Whether nothing of what was brought in waits for being shown."""
+    """A sentence for each file of others that is not shown."""
+    is_complete: bool = True
+    """Whether all fetched files are shown or withheld, and none is waiting."""
     broken: str = ""
-    """What else keeps it from working."""
+    """Any other reason why the carrier does not work."""
 
     @property
     def behind_seconds(self) -> int:
-        """For how long the oldest of the own files has waited to be sent."""
+        """Seconds for which the oldest own file has been pending."""
         return 0 if self.waits_since is None else max(0, int(time.time() - self.waits_since))
 
     @property
     def troubles(self) -> list[str]:
-        """What its owner should look at. To be offline for a while is none."""
-        return [one for one in (self.broken, self.refused, *self.withheld) if one]
+        """Problems for the owner. Being offline for a while is none."""
+        return [trouble for trouble in (self.broken, self.refused, *self.withheld) if trouble]
 
 
 class TeamPlace(Struct, frozen=True, kw_only=True):
-    """Where a team is, here and elsewhere, and who one is in it."""
+    """The places of a team, here and remote, and the person's name in it."""
 
     remote: str
     person: str
     name: str = ""
-    """What the team is called here; empty: however it is called there."""
+    """The name of the team in the configuration; empty accepts any."""
     checkout: Path
-    """Where one's own files lie as they are shared from here."""
+    """The folder with the person's own shared files."""
     is_own: bool
-    """Whether the checkout is memoryd's, and no person's."""
+    """Whether the checkout belongs to memoryd, and not to a person."""
     notes: Path
-    """Where it is shown what the team shares."""
+    """The folder in which the team's files are shown."""
 
     def is_mine(self, path: str) -> bool:
-        """Tell whether a path is one of one's own files."""
+        """Return whether a path belongs to the person's own files."""
         place = shared_file(path)
         return place is not None and place.person == self.person
 
 
 class Carrier(Protocol):
-    """Carries the memory of a team between the machines of its people. All but `health` raise SidecarError."""
+    """Transports the memory of a team between the machines of its members. All but `health` raise SidecarError."""
 
     async def known(self) -> Mapping[str, str]:
-        """Return one's own files that it holds, sent or not, each with the digest of its bytes."""
+        """Return the digests of the person's own files by path, sent or not."""
         ...
 
     def digest(self, data: bytes) -> str:
-        """Return the digest that `known` gives for these bytes."""
+        """Return the digest by which `known` identifies these bytes."""
         ...
 
     async def read(self, paths: Collection[str]) -> Mapping[str, bytes]:
-        """Return the bytes of files of one's own, by path; those that are not there are left out."""
+        """Return the bytes of the person's own files by path; missing files are left out."""
         ...
 
     async def members(self) -> Collection[str]:
-        """Return who is in the team, and so may read what is shared."""
+        """Return the members of the team, who may read the shared files."""
         ...
 
     async def apply(self, changes: SharedChanges) -> None:
-        """Change files of one's own: durable on this machine when it returns, and shown here. Nothing is sent."""
+        """Change own files: durable on this machine on return, and shown here. Nothing is sent."""
         ...
 
     async def exchange(self) -> None:
-        """Bring in what others shared, and send what was applied; where that fails, `health` says why."""
+        """Fetch the files of others, and send the applied changes. If that fails, `health` has the reason."""
         ...
 
     async def news(self) -> None:
-        """Return once the other side tells that somebody shared something; where it never tells, never."""
+        """Return when the remote reports a change. A carrier whose remote reports nothing never returns."""
         ...
 
     def health(self) -> CarrierHealth:
-        """Say how it does."""
+        """Return the state of the carrier."""
         ...

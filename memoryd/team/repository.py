@@ -1,8 +1,8 @@
-"""A git repository of a team, without a working tree: trees read, commits made, fetched and pushed.
+"""A git repository of a team, without a working tree: read trees, make commits, fetch and push.
 
-What memoryd keeps lies below `refs/memoryd/`, also in a checkout that a person keeps: its branches, its index and its
-files are left alone. `local` is what is shared as this machine has it, `base` the commit of the remote on which it
-stands, `remote` what was fetched last.
+memoryd uses only refs below `refs/memoryd/`, also in a checkout of a person, whose branches, index and files are left
+alone. `local` is the state of the shared files on this machine, `base` the commit of the remote on which it is based,
+`remote` the last fetched commit.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
 
 from msgspec import Struct
 
@@ -25,22 +24,21 @@ BRANCH = "refs/heads/main"
 LOCAL = "refs/memoryd/local"
 BASE = "refs/memoryd/base"
 REMOTE = "refs/memoryd/remote"
-Value = TypeVar("Value")
 NETWORK_SECONDS = 60.0
-"""What git may take to fetch, or to push."""
+"""Time limit of git for a fetch or a push."""
 REGULAR = "100644"
-_AT_ONCE = 200
-"""Paths of one command line."""
+_BATCH = 200
+"""Most paths in one command line."""
 NOTES = "notes/"
 _FOLDER = "40000"
 _ROW_BYTES = 320
-"""Of a listed file, of its path and of what is before it."""
+"""Most bytes of the row of a file in a listing."""
 _REJECTED = ("non-fast-forward", "fetch first", "[rejected]", "incorrect old", "but expected", "File exists")
 _REFUSED = ("[remote rejected]", "hook declined", "protected branch", "denied to", "permission to", "read only")
 
 
 class TreeFile(Struct, frozen=True):
-    """A file of a commit."""
+    """A file of a commit, or a folder that was not listed."""
 
     mode: str
     blob: str
@@ -48,12 +46,12 @@ class TreeFile(Struct, frozen=True):
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder of which nobody looked at the files."""
+        """Whether this is a folder, whose files were not listed."""
         return self.mode.lstrip("0") == _FOLDER
 
 
 class PushResult(Struct, frozen=True):
-    """What became of a push. `is_behind`: somebody else was faster. `refused` and `offline` say why it failed."""
+    """The result of a push. `is_behind` means that another push was faster; `refused` and `offline` are reasons."""
 
     is_behind: bool = False
     refused: str = ""
@@ -61,21 +59,18 @@ class PushResult(Struct, frozen=True):
 
 
 class TeamRepository:
-    """The repository in a folder: one of ours, which is made where it is missing, or the checkout of a person."""
+    """The repository in a folder: our own (`is_own`), which is created if missing, or the checkout of a person."""
 
     def __init__(self, folder: Path, *, is_own: bool) -> None:
         self._folder = folder
         self._is_own = is_own
-        self._git = Git(self._git_dir(), self.clear_locks)
+        inner = folder / ".git"
+        self._git = Git(inner if not is_own and inner.exists() else folder, self.clear_locks)
         self._trees: dict[str, Mapping[str, TreeFile]] = {}
         self._folders: dict[tuple[str, str, int], Mapping[str, TreeFile]] = {}
 
-    def _git_dir(self) -> Path:
-        inner = self._folder / ".git"
-        return inner if not self._is_own and inner.exists() else self._folder
-
     async def open(self) -> None:
-        """Make it, if it is ours and missing; raises SidecarError where git or the checkout is not as it must be."""
+        """Create our own repository if it is missing. Raises SidecarError if git or the checkout cannot be used."""
         await check_git(self._git.folder)
         if self._is_own and not (self._folder / "HEAD").exists():
             make_private_folder(self._folder)
@@ -85,12 +80,12 @@ class TeamRepository:
                 f"{self._folder} is no checkout of a git repository", hint="set team.checkout, or unset it"
             )
         self.clear_locks()
-        # with what a killed daemon was about to share
+        # drafts with shared texts that a killed daemon left
         for draft in self._git.folder.glob(f"blob-{'[0-9a-f]' * 8}"):
             draft.unlink(missing_ok=True)
 
     def clear_locks(self) -> None:
-        """Remove what a git that was killed left on what is ours: its locks, and what it had fetched of a pack."""
+        """Remove locks and partial packs left by a killed git, as far as they are ours."""
         folder = self._git.folder
         left = list((folder / "refs" / "memoryd").glob("*.lock"))
         left += [folder / name for name in ("packed-refs.lock", "HEAD.lock", "config.lock")] if self._is_own else []
@@ -99,7 +94,7 @@ class TeamRepository:
             path.unlink(missing_ok=True)
 
     async def author(self) -> str:
-        """Return the e-mail address that git writes into commits; raises InvalidRequest where it knows none."""
+        """Return the e-mail address that git writes into commits. Raises InvalidRequest if none is configured."""
         result = await self._git.attempt("var", "GIT_AUTHOR_IDENT")
         name, _, rest = result.stdout.decode(errors="replace").partition("<")
         if result.code != 0 or not name.strip() or ">" not in rest:
@@ -107,7 +102,7 @@ class TeamRepository:
         return rest.partition(">")[0]
 
     async def commit_of(self, ref: str) -> str | None:
-        """Return the commit of a ref; None if there is none."""
+        """Return the commit of a ref, None if the ref does not exist."""
         return await self._git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
 
     async def set_ref(self, ref: str, commit: str) -> None:
@@ -115,36 +110,36 @@ class TeamRepository:
         await self._git.run("update-ref", ref, commit)
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
-        """Tell whether one commit leads to the other, or is it."""
+        """Return whether a commit is an ancestor of another one, or the same."""
         return await self._git.answer("merge-base", "--is-ancestor", older, newer) is not None
 
-    async def merge_base(self, one: str, other: str) -> str | None:
-        """Return the newest commit that leads to both; None if none does."""
-        return await self._git.answer("merge-base", one, other)
+    async def merge_base(self, first: str, second: str) -> str | None:
+        """Return the newest common ancestor of two commits, None if there is none."""
+        return await self._git.answer("merge-base", first, second)
 
     async def parents(self, commit: str) -> list[str]:
-        """Return the commits upon which one was made."""
+        """Return the parents of a commit."""
         return (await self._git.run("rev-list", "--parents", "-n", "1", commit, "--")).decode().split()[1:]
 
     async def times_since(self, base: str | None, tip: str) -> list[int]:
-        """Return when the commits behind `base` were made, in Unix seconds."""
-        wanted = (tip,) if base is None else (tip, f"^{base}")
-        return [int(one) for one in (await self._git.run("log", "--format=%ct", *wanted, "--")).split()]
+        """Return the times of the commits after `base`, in Unix seconds."""
+        commits = (tip,) if base is None else (tip, f"^{base}")
+        return [int(time) for time in (await self._git.run("log", "--format=%ct", *commits, "--")).split()]
 
     async def tree(self, commit: str | None, people: Collection[str], *, most_bytes: int = 0) -> Mapping[str, TreeFile]:
-        """Return the files of a commit in our places, and the notes of some people.
+        """Return the files of a commit in our places, with the notes of `people`.
 
-        A folder below them is one entry: also that of a person whose notes take more bytes to list, by default those of
-        more notes than anybody may have.
+        Any other folder is a single entry. So is the folder of a person whose listing is longer than `most_bytes`, by
+        default the length for `MAX_FILES` notes.
         """
         if commit is None:
             return {}
         if commit not in self._trees:
-            told = await self._git.run(
+            listing = await self._git.run(
                 "ls-tree", "-z", "--long", "--full-tree", commit, "--", TEAM_FILE, "memory/", NOTES
             )
-            # a commit has one tree for ever; the newest few are asked for again and again
-            self._trees = {**dict(list(self._trees.items())[-3:]), commit: dict(_tree_rows(told))}
+            # the tree of a commit never changes; the last few are cached
+            self._trees = {**dict(list(self._trees.items())[-3:]), commit: dict(_tree_rows(listing))}
         files = dict[str, TreeFile]()
         for path, file in self._trees[commit].items():
             is_wanted = file.is_folder and path.startswith(NOTES) and path.removeprefix(NOTES) in people
@@ -154,32 +149,35 @@ class TeamRepository:
     async def _notes(self, folder: str, file: TreeFile, most_bytes: int) -> Mapping[str, TreeFile]:
         key = (folder, file.blob, most_bytes)
         if key not in self._folders:
-            listed = ("ls-tree", "-r", "-z", "--long", "--full-tree", file.blob)
+            command = ("ls-tree", "-r", "-z", "--long", "--full-tree", file.blob)
             try:
-                told = await self._git.run(*listed, most_bytes=most_bytes or MAX_FILES * _ROW_BYTES)
-                found = await asyncio.to_thread(lambda: {f"{folder}/{path}": one for path, one in _tree_rows(told)})
+                listing = await self._git.run(*command, most_bytes=most_bytes or MAX_FILES * _ROW_BYTES)
+                notes = await asyncio.to_thread(
+                    lambda: {f"{folder}/{path}": note for path, note in _tree_rows(listing)}
+                )
             except OutputTooLargeError:
-                found = {folder: file}
-            # one is asked for again as it is here, as it was sent and as it was fetched, and never as it was long ago
-            old = [one for one in self._folders if one[0] == folder][:-3]
-            kept = [(one, files) for one, files in self._folders.items() if one not in old]
-            self._folders = {**dict(kept[-4 * MAX_PEOPLE :]), key: found}
+                notes = {folder: file}
+            # a folder is needed in its local, sent and fetched versions, but not in older ones
+            old = [cached for cached in self._folders if cached[0] == folder][:-3]
+            recent = [(cached, files) for cached, files in self._folders.items() if cached not in old]
+            self._folders = {**dict(recent[-4 * MAX_PEOPLE :]), key: notes}
         return self._folders[key]
 
     async def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
-        """Return the bytes of blobs by their ids."""
+        """Return the bytes of blobs by id."""
         return await self._git.blobs(list(dict.fromkeys(ids)))
 
     async def commit(
         self, parent: str | None, put: Mapping[str, bytes], remove: Collection[str], message: str
     ) -> str | None:
-        """Make a commit of a parent with other files, and return it; None if nothing is other then.
+        """Commit changed files on top of a parent. Return the commit, None if the tree is unchanged.
 
-        Of the parent only the folders of these files are read: nobody knows what else somebody put there.
+        Only the folders of these files are read from the parent, since other folders may be of any size.
         """
         changes = dict[str, str | None](dict.fromkeys(remove))
-        for some in _in_parts(list(put.items())):
-            changes |= await self._write_blobs(some)
+        files = list(put.items())
+        for at in range(0, len(files), _BATCH):
+            changes |= await self._write_blobs(files[at : at + _BATCH])
         before = None
         if parent is not None:
             before = (await self._git.run("rev-parse", f"{parent}^{{tree}}")).decode().strip()
@@ -187,11 +185,13 @@ class TeamRepository:
         if tree == before:
             return None
         parents = () if parent is None else ("-p", parent)
-        made = await self._git.run("commit-tree", tree, *parents, *await self._signing(), "-m", message)
-        return made.decode().strip()
+        is_signed = await self._git.answer("config", "--type=bool", "--get", "commit.gpgSign") == "true"
+        sign = ("-S",) if is_signed else ()
+        commit = await self._git.run("commit-tree", tree, *parents, *sign, "-m", message)
+        return commit.decode().strip()
 
     async def _tree_with(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
-        """Return a folder with other files, by their paths in it, None for one that goes; None if it is empty then."""
+        """Write a tree with changed files, by their paths in it (None: removed). Return it, None if it is empty."""
         entries = {} if tree is None else _entries(await self._git.run("cat-file", "tree", tree), len(tree) // 2)
         inner = dict[str, dict[str, str | None]]()
         for path, blob in changes.items():
@@ -206,9 +206,9 @@ class TeamRepository:
             mode, old = entries.get(name, ("", ""))
             if mode != _FOLDER and not any(below.values()):
                 continue
-            made = await self._tree_with(old if mode == _FOLDER else None, below)
+            subtree = await self._tree_with(old if mode == _FOLDER else None, below)
             entries.pop(name, None)
-            entries |= {} if made is None else {name: (_FOLDER, made)}
+            entries |= {} if subtree is None else {name: (_FOLDER, subtree)}
         return await self._write_tree(entries) if entries else None
 
     async def _write_tree(self, entries: Mapping[str, tuple[str, str]]) -> str:
@@ -225,19 +225,19 @@ class TeamRepository:
         return tree
 
     async def _write_blobs(self, files: Sequence[tuple[str, bytes]], kind: str = "blob") -> dict[str, str]:
-        """Store the bytes of files, and return the object of each by its path."""
+        """Store the bytes of files as objects. Return the object ids by path."""
         drafts = [self._git.folder / f"blob-{token_hex(4)}" for _ in files]
         try:
             for draft, (_, data) in zip(drafts, files, strict=True):
                 replace_file(draft, data)
-            told = await self._git.run("hash-object", "-t", kind, "-w", "--no-filters", "--", *map(str, drafts))
+            ids = await self._git.run("hash-object", "-t", kind, "-w", "--no-filters", "--", *map(str, drafts))
         finally:
             for draft in drafts:
                 draft.unlink(missing_ok=True)
-        return {path: blob for (path, _), blob in zip(files, told.decode().split(), strict=True)}
+        return {path: blob for (path, _), blob in zip(files, ids.decode().split(), strict=True)}
 
     async def fetch(self, remote: str) -> str | None:
-        """Fetch the branch of a remote, and return its commit, None if it has none; raises SidecarError."""
+        """Fetch the branch of a remote. Return its commit, None if it has no such branch. Raises SidecarError."""
         result = await self._git.attempt(
             "fetch",
             PROGRESS,
@@ -274,7 +274,7 @@ class TeamRepository:
             return PushResult(offline=str(exc))
         if result.code == 0:
             return PushResult()
-        # who is outrun by a moment is told so as of a refusal
+        # first: git reports a concurrent push like a refusal
         if any(sign in result.stderr for sign in _REJECTED):
             return PushResult(is_behind=True)
         if any(sign in result.stderr.lower() for sign in _REFUSED):
@@ -282,11 +282,11 @@ class TeamRepository:
         return PushResult(offline=f"the remote cannot be pushed to: {result.reason}")
 
     async def touches(self, commit: str, since: str | None, places: Collection[str]) -> "Touches":
-        """Return who touched the files of some places in the commits behind `since`; raises OutputTooLargeError.
+        """Return who touched which files in some places in the commits after `since`. Raises OutputTooLargeError.
 
-        Of merges it is told what is as in none of their parents.
+        For a merge only the files count that differ from all of its parents.
         """
-        told = await self._git.run(
+        output = await self._git.run(
             "log",
             *("--full-history", "--topo-order", "-c", "--raw", "--no-abbrev", "-z"),
             *("--no-renames", "--no-ext-diff", "--no-textconv", "--format=%x01%ae"),
@@ -294,23 +294,23 @@ class TeamRepository:
             "--",
             *places,
         )
-        return await asyncio.to_thread(_touches, told)
+        return await asyncio.to_thread(_touches, output)
 
     async def team_last_touched(self, commit: str) -> tuple[str, str] | None:
-        """Return the last commit that changed the file of the team, by the beginning of its id, and who made it."""
-        told = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", TEAM_FILE)
-        found, _, mail = told.decode(errors="replace").strip().partition(" ")
-        return (found, mail) if found else None
+        """Return the short id and the author's address of the last commit that changed the file of the team."""
+        output = await self._git.run("log", "-1", "--format=%h %ae", commit, "--", TEAM_FILE)
+        short, _, mail = output.decode(errors="replace").strip().partition(" ")
+        return (short, mail) if short else None
 
     async def size(self, blob: str) -> int:
-        """Return how many bytes a blob has; none for one that is not."""
+        """Return the size of a blob in bytes; 0 for an empty or zero id, which means a missing file."""
         return 0 if not blob.strip("0") else int(await self._git.run("cat-file", "-s", blob))
 
     async def blame(self, commit: str, path: str, seconds: float) -> list[str]:
-        """Return of each line of a file the e-mail address of who wrote it."""
-        told = await self._git.run("blame", "--porcelain", "--no-textconv", commit, "--", path, seconds=seconds)
+        """Return the e-mail address of the author of each line of a file."""
+        output = await self._git.run("blame", "--porcelain", "--no-textconv", commit, "--", path, seconds=seconds)
         lines, commit_now, mails = list[str](), "", dict[str, str]()
-        for row in told.split(b"\n"):
+        for row in output.split(b"\n"):
             if row.startswith(b"\t"):
                 lines.append(mails.get(commit_now, ""))
             elif row.startswith(b"author-mail "):
@@ -319,32 +319,28 @@ class TeamRepository:
                 commit_now = words[0].decode()
         return lines
 
-    async def _signing(self) -> tuple[str, ...]:
-        told = await self._git.answer("config", "--type=bool", "--get", "commit.gpgSign")
-        return ("-S",) if told == "true" else ()
-
 
 Touches = Mapping[str, Mapping[str, str]]
-"""Of each file the addresses of who touched it, the newest first, each with the blob as they left it last."""
+"""For each file the addresses of those who touched it, newest first, each with the blob that they left last."""
 
 
-def _touches(told: bytes) -> Touches:
-    """Read what `git log --raw` prints: heads of commits, each with a sign before it that no path has, and files."""
-    found, mail, parts = dict[str, dict[str, str]](), "", iter(told.split(b"\0"))
+def _touches(output: bytes) -> Touches:
+    """Parse the output of `git log --raw`: commits, marked by a byte that no path begins with, and their files."""
+    touches, mail, parts = dict[str, dict[str, str]](), "", iter(output.split(b"\0"))
     for part in parts:
         row = part.removeprefix(b"\n")
         if row.startswith(b"\x01"):
             mail = row[1:].decode(errors="replace")
         elif row.startswith(b":"):
-            # a mode and a blob of each parent, each before those of the commit
+            # modes, then blobs: of each parent, and last of the commit
             words = row.lstrip(b":").split(b" ")
             blob = words[-2].decode()
-            found.setdefault(next(parts).decode("utf-8", "surrogateescape"), {}).setdefault(mail, blob)
-    return found
+            touches.setdefault(next(parts).decode("utf-8", "surrogateescape"), {}).setdefault(mail, blob)
+    return touches
 
 
 def history_places(person: str) -> tuple[str, str]:
-    """Return where git looks for the history of a person's logs, and of their notes."""
+    """Return the git pathspecs of a person's logs and of their notes."""
     return f":(glob)memory/????-??-??-{person}.md", f"{NOTES}{person}"
 
 
@@ -353,8 +349,8 @@ def blob_id(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def _tree_rows(told: bytes) -> Iterator[tuple[str, TreeFile]]:
-    for row in told.split(b"\0")[:-1]:
+def _tree_rows(listing: bytes) -> Iterator[tuple[str, TreeFile]]:
+    for row in listing.split(b"\0")[:-1]:
         head, _, path = row.partition(b"\t")
         mode, _, blob, size = head.decode().split()
         # a folder and a submodule have no size
@@ -362,7 +358,7 @@ def _tree_rows(told: bytes) -> Iterator[tuple[str, TreeFile]]:
 
 
 def _entries(tree: bytes, id_bytes: int) -> dict[str, tuple[str, str]]:
-    """Return what a folder holds as git stores it: by name the mode and the object."""
+    """Parse a tree object of git: mode and object id by name."""
     entries, at = dict[str, tuple[str, str]](), 0
     while at < len(tree):
         end = tree.index(b"\0", at)
@@ -370,7 +366,3 @@ def _entries(tree: bytes, id_bytes: int) -> dict[str, tuple[str, str]]:
         at = end + 1 + id_bytes
         entries[os.fsdecode(name)] = (mode.decode(), tree[end + 1 : at].hex())
     return entries
-
-
-def _in_parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    return (values[at : at + _AT_ONCE] for at in range(0, len(values), _AT_ONCE))

@@ -1,7 +1,7 @@
-"""Shares memories and notes of one person with a team, by whatever carries them, and keeps both sides up to date.
+"""Share memories and notes of one person with a team through a carrier, and keep both sides up to date.
 
-Nothing is shared by itself but notes whose paths were named. What is shared is written here first, durably, and sent
-when the other side answers; so it works alike with and without a network.
+Only notes whose paths are configured are shared automatically. Shared files are first stored here durably, and sent
+when the remote answers; so sharing works the same with and without a network.
 """
 
 import asyncio
@@ -35,27 +35,27 @@ from memoryd.team.protocol import Carrier, SharedChanges, TeamPlace
 
 log = structlog.get_logger(__name__)
 SOON_SECONDS = 2.0
-"""After the start, before the other side is asked first."""
+"""Delay of the first exchange after the start."""
 SEND_SECONDS = 20.0
-"""How long somebody who shares or takes back waits for it to be sent; it is sent later else."""
+"""Longest wait of a caller for sending after sharing or revoking; otherwise it is sent later."""
 LISTEN_SECONDS = 15.0
-"""Between two tries to be told of news."""
+"""Delay before listening for changes again after an error."""
 NEWS_SECONDS = 0.1
-"""In which more than one change is told as one."""
+"""Time in which several reported changes lead to one exchange."""
 PROMOTE = "promote a memory"
 REVOKE = "revoke a memory"
 SHARE = "share notes"
 NO_DRIVER = "a team on a PostgreSQL server needs psycopg: pip install 'memoryd[team]'"
-NOT_WHOLE = "of some of it is not known yet who wrote it"
-NOT_ASKED = "the other side was not asked since the start"
-TAKEN_OUT = "you are not in the team: it has nobody called {}"
+INCOMPLETE = "of some of it is not known yet who wrote it"
+NOT_FETCHED = "the other side was not asked since the start"
+TAKEN_OUT = "you are not in the team: it has no person called {}"
 UNSHAREABLE = "{}: it matches team.share, and is not shared: {}"
 
 
 def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda: None) -> Carrier:
-    """Return what carries the memory of a team, by its address; nothing is opened.
+    """Return the carrier for the address of a team; nothing is opened.
 
-    Raises ConfigError where a program library for it is not installed.
+    Raises ConfigError if a required library is not installed.
     """
     place = TeamPlace(
         remote=section.remote or "",
@@ -77,27 +77,28 @@ def carrier_of(section: TeamSection, *, on_shown: Callable[[], object] = lambda:
 
 
 class SharedNotes(Struct, frozen=True):
-    """The notes that `team.share` names as they are now; None for one that cannot be read at this moment."""
+    """The texts of the notes selected by `team.share`; None for a note that cannot be read at this moment."""
 
     texts: Mapping[str, str | None]
     refused: Mapping[str, str]
-    """Why others that it names are not shared, by their paths."""
+    """Reasons why selected notes are not shared, by path."""
     standing: Set[MemoryId] | None = None
-    """The ids under which one's own memories would be shared, as far as they hold; None while nobody knows."""
+    """The ids under which the person's currently valid memories would be shared; None while that is unknown."""
 
 
 class SharedMemory(Struct, frozen=True):
-    """A memory as it is in a file of one's own."""
+    """A shared memory, with the path of the own file that has it."""
 
     path: str
     placed: PlacedLine
 
 
 class TeamSharing:
-    """What one person shares. `notes` returns what is to be shared by path, None while nobody knows.
+    """The sharing of one person. `notes` returns the notes to share, None while they are unknown.
 
-    The file `published` names the notes that this machine shares, and the ids of the memories: what another one of the
-    same person shares is left. A memory that stands no more in the notes here, or was replaced, is taken back.
+    The file `published` has the paths of notes and the ids of memories that this machine shares; those shared by
+    another machine of the same person are left alone. A memory that was removed from the notes here, or replaced, is
+    revoked.
     """
 
     def __init__(
@@ -112,35 +113,35 @@ class TeamSharing:
         self.carrier = carrier
         self.person = person
         self.refused: tuple[str, ...] = ()
-        """Notes that are named and not shared, each with the reason."""
+        """Sentences about selected notes that are not shared, with the reason."""
         self._notes = notes
         self._published = published
         self._has_read = False
         self._minutes = minutes
         self._logs: Mapping[str, tuple[str, Sequence[PlacedLine]]] = {}
-        """Of each log the digest of its bytes and what it states."""
+        """The digest and the memories of each log."""
         self._turn = asyncio.Lock()
-        """For what plans from the files that there are."""
+        """Locked while changes are planned from the present files, and applied."""
         self._wanted = asyncio.Event()
         self._pause = SEND_SECONDS
 
     async def memories(self) -> dict[MemoryId, SharedMemory]:
-        """Return the memories that are shared, by their ids; raises SidecarError."""
-        return {one.placed.line.id: one for one in await self._lines()}
+        """Return the shared memories by id. Raises SidecarError."""
+        return {memory.placed.line.id: memory for memory in await self._lines()}
 
     async def _lines(self) -> list[SharedMemory]:
-        """Return every line of one's own logs; only what changed since the last time is read and parsed."""
+        """Return all memories of the person's own logs. Only changed logs are read and parsed."""
         known = {path: digest for path, digest in (await self.carrier.known()).items() if _is_log(path)}
         logs = {path: self._logs[path] for path, digest in known.items() if self._logs.get(path, ("",))[0] == digest}
         for path, data in (await self.carrier.read([path for path in known if path not in logs])).items():
             logs[path] = (self.carrier.digest(data), lines_of(data.decode("utf-8", "replace"), path))
         self._logs, self._has_read = logs, True
-        return [SharedMemory(path, one) for path, (_, lines) in sorted(logs.items()) for one in lines]
+        return [SharedMemory(path, line) for path, (_, lines) in sorted(logs.items()) for line in lines]
 
     async def promote(self, line: RetainedLine, day: date) -> tuple[SharedMemory, bool]:
-        """Share a memory that was recorded on a day; return where it is, and whether that is new.
+        """Share a memory that was recorded on a day. Return the shared memory, and whether it is new.
 
-        Raises InvalidRequest for who is not in the team, or where the log has no place for it, SidecarError.
+        Raises InvalidRequest for a person outside of the team, or if the log has no place for it; SidecarError.
         """
         async with self._turn:
             if (before := (await self.memories()).get(line.id)) is not None:
@@ -156,14 +157,14 @@ class TeamSharing:
             return (await self.memories())[line.id], True
 
     async def revoke(self, ids: Collection[MemoryId]) -> list[SharedMemory]:
-        """Take memories back, and return those that were shared; raises as `promote` does."""
+        """Revoke memories, and return those that were shared. Raises like `promote`."""
         async with self._turn:
-            # two machines may have shared the same on two days
-            gone = [one for one in await self._lines() if one.placed.line.id in ids]
-            if not gone:
+            # a list: two machines may have shared the same memory in logs of different days
+            revoked = [memory for memory in await self._lines() if memory.placed.line.id in ids]
+            if not revoked:
                 await self._note(lambda published: published - set(ids))
                 return []
-            paths = sorted({one.path for one in gone})
+            paths = sorted({memory.path for memory in revoked})
             texts = await self.carrier.read(paths)
             put, remove = dict[str, bytes](), list[str]()
             for path in paths:
@@ -177,83 +178,83 @@ class TeamSharing:
                     remove.append(path)
             await self.carrier.apply(SharedChanges(put=put, remove=remove, why=REVOKE))
             await self._note(lambda published: published - set(ids))
-            return gone
+            return revoked
 
     async def owe(self, ids: Collection[MemoryId], *, is_dry_run: bool) -> bool:
-        """Have memories that are about to go from the notes taken back as soon as that can be done.
+        """Note memories that are about to be removed from the notes, so that they are revoked as soon as possible.
 
-        Return whether they may be shared.
+        Return whether any of them may be shared. A dry run notes nothing.
         """
         if not is_dry_run:
             async with self._turn:
                 await self._note(lambda published: published | set(ids))
-        shared = {one.line.id for _, lines in self._logs.values() for one in lines}
+        shared = {placed.line.id for _, lines in self._logs.values() for placed in lines}
         return not self._has_read or not shared.isdisjoint(ids)
 
     async def published(self) -> Set[str]:
-        """Return what is shared from here: notes by their paths in the repository, and memories by their ids there."""
+        """Return what this machine shares: the paths of notes in the repository, and the ids of memories there."""
         return await asyncio.to_thread(_read_names, self._published)
 
     def exchange_soon(self) -> None:
-        """Have the notes compared and sent a few seconds from now; not where it is done by hand alone."""
+        """Request a comparison of the notes and an exchange within seconds; ignored if exchanges are manual only."""
         self._wanted.set()
 
     async def _note(self, change: Callable[[Set[str]], Set[str]]) -> None:
-        """Change what is noted as shared from here; what is told of it when nothing was is dropped by itself."""
+        """Change the record of what this machine shares. Entries that are not shared are dropped by the next sync."""
         await asyncio.to_thread(_write_names, self._published, change(await self.published()))
 
     async def send(self) -> bool:
-        """Exchange with the other side, but not for long; return whether nothing waits to be sent."""
+        """Exchange with the remote for at most `SEND_SECONDS`. Return whether nothing is pending afterwards."""
         await happens(self.carrier.exchange(), SEND_SECONDS)
         if self.carrier.health().pending:
             self._wanted.set()
         return not self.carrier.health().pending
 
     async def listen(self) -> None:
-        """Bring in at once what the other side tells of, until cancelled."""
+        """Request an exchange whenever the remote reports a change, until cancelled."""
         while self._minutes:
             try:
                 await self.carrier.news()
             except (MemorydError, OSError):
-                # what was told meanwhile was not heard
+                # changes may have been missed in the meantime: request an exchange after the delay
                 await asyncio.sleep(LISTEN_SECONDS)
             self._pause = NEWS_SECONDS
             self._wanted.set()
 
     async def sync(self) -> None:
-        """Make what is shared by path equal to the notes, and exchange with the other side; raises SidecarError."""
+        """Make the shared files equal to the notes, and exchange with the remote. Raises SidecarError."""
         try:
-            # before it is asked what stands: a memory that is stated and shared meanwhile stands
+            # read before the notes: a memory that is recorded and shared in between must not be revoked
             published = await self.published()
             if (notes := await self._notes()) is not None:
                 if notes.standing is None:
-                    # the index is about to read what changed
+                    # the index is about to read changes
                     self._wanted.set()
-                elif gone := _ids(published) - notes.standing:
-                    for one in await self.revoke(gone):
-                        log.info("taken back from the team: it holds no more", memory=short_id(one.placed.line.id))
+                elif outdated := _ids(published) - notes.standing:
+                    for memory in await self.revoke(outdated):
+                        log.info("taken back from the team: it holds no more", memory=short_id(memory.placed.line.id))
                 await self._share_notes(notes)
         finally:
-            # what others shared comes in all the same
+            # fetch the files of others in any case
             await self.carrier.exchange()
 
     async def run(self) -> None:
-        """Do so soon after the start and at each interval; what could not be done is tried at the next one."""
+        """Sync after the start, at each interval and on request, until cancelled. Failures are retried next time."""
         await asyncio.sleep(SOON_SECONDS)
         while True:
             if self._minutes:
-                # the carrier tells what is wrong with it
+                # errors are reported by the carrier's health
                 with contextlib.suppress(MemorydError, OSError):
                     await self.sync()
-            if self._minutes and self.behind() == NOT_WHOLE:
+            if self._minutes and self.behind() == INCOMPLETE:
                 self._wanted.set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._minutes * 60 or None):
                     await self._wanted.wait()
-                # not by an exchange: one that ran meanwhile may have read a note before it was written
+                # cleared only here, not after an exchange, which may have read a note before it was written
                 self._wanted.clear()
                 await asyncio.sleep(self._pause)
-            # what was shared a moment ago and could not be sent is not tried at once again
+            # do not retry at once what could not be sent a moment ago
             self._pause = SEND_SECONDS
 
     async def _share_notes(self, notes: SharedNotes) -> None:
@@ -273,28 +274,28 @@ class TeamSharing:
             }
             published = await self.published()
             changes = SharedChanges(put=put, remove=sorted(known.keys() & published - wanted.keys()), why=SHARE)
-            # before, so that what a kill left shared is taken back later
+            # noted before it is applied, so that it can be revoked later even after a kill
             await self._note(lambda published: published | wanted.keys())
             if not changes.is_empty:
                 await self.carrier.apply(changes)
-            # of what the carrier cannot tell at this moment it stays known that it was shared from here
-            kept = _ids(published) if known else published
-            await self._note(lambda _: kept | wanted.keys())
+            # if the carrier knows no files at this moment, all earlier entries stay
+            retained = _ids(published) if known else published
+            await self._note(lambda _: retained | wanted.keys())
 
     def behind(self) -> str:
-        """Say why what the others share may be older here than it is there; empty if it is not, or asked by hand."""
+        """Return why the files of others may be outdated here; empty if they are not, or exchanges are manual only."""
         health = self.carrier.health()
-        unasked = NOT_ASKED if self._minutes and health.fetched_at is None else ""
-        return health.broken or health.offline or unasked or NOT_WHOLE * (not health.is_whole)
+        unasked = NOT_FETCHED if self._minutes and health.fetched_at is None else ""
+        return health.broken or health.offline or unasked or INCOMPLETE * (not health.is_complete)
 
     def broken(self) -> str:
-        """Say what else than the way to the other side keeps an exchange from being one; empty if nothing does."""
+        """Return why exchanges do not work, other than an unreachable remote; empty if they do."""
         health = self.carrier.health()
         is_outside = health.fetched_at is not None and self.person not in health.people
         return health.broken or TAKEN_OUT.format(self.person) * is_outside
 
     def troubles(self) -> Sequence[str]:
-        """Return what its owner should look at."""
+        """Return the problems for the owner."""
         return list(dict.fromkeys(filter(None, [self.broken(), *self.carrier.health().troubles, *self.refused])))
 
 
@@ -304,13 +305,13 @@ def _is_log(path: str) -> bool:
 
 
 def _ids(published: Set[str]) -> set[MemoryId]:
-    """Return what is no path of what is shared."""
+    """Return the ids of memories in the record, which also has paths."""
     return {MemoryId(name) for name in published if "/" not in name}
 
 
 def _read_names(file: Path) -> set[str]:
     try:
-        return {str(one) for one in json.loads(file.read_text("utf-8"))}
+        return {str(name) for name in json.loads(file.read_text("utf-8"))}
     except (FileNotFoundError, ValueError, TypeError):
         return set()
 

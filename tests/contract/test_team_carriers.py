@@ -342,7 +342,7 @@ async def test_rows_of_no_shape_are_named_and_take_nothing_away(server: Postgres
         try:
             await ana.carrier.exchange()
             health = ana.carrier.health()
-            assert "what nobody shares" in health.refused + health.broken
+            assert "an invalid answer" in health.refused + health.broken
             assert ana.sharing.behind()
         finally:
             admin.execute("DROP FUNCTION memoryd.listed; ALTER FUNCTION memoryd.true_listed RENAME TO listed")

@@ -11,7 +11,7 @@ from bench.followups.measured import Figures, measured
 from bench.followups.page import tables
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
-from memoryd.domain.sessions.making_turns import made_turn
+from memoryd.domain.sessions.making_turns import make_turn
 from memoryd.domain.sessions.turns import Session
 from memoryd.search.ranking import commonness
 
@@ -78,7 +78,7 @@ def test_answers_that_matter_are_kept_of_everyday_conversations() -> None:
     sessions: dict[str, Session] = {}
     for name, raw in said():
         held = sessions.setdefault(name, Session(SessionId(name), raw.timestamp))
-        turn = made_turn(raw, held, answer_retention=AnswerRetention(), commonness=commonness).turn
+        turn = make_turn(raw, held, answer_retention=AnswerRetention(), commonness=commonness).turn
         sessions[name] = replace(held, turns=(*held.turns, turn))
     kept = [turn.answer for session in sessions.values() for turn in session.turns if turn.answer]
     assert 0.35 <= len(kept) / 254 <= 0.50

@@ -111,8 +111,8 @@ async def test_nothing_is_read_before_enough_has_come(tmp_path: Path, folder: Pa
         before = await stamps(talk)
         add(file, spoken("And the toucan?"), spoken("And the heron?"))
         feeder = talk.conversations.feeders[1]
-        looked = feeder.looks
-        await eventually_async(lambda: feeder.looks > looked + 2)
+        scans = feeder.scans
+        await eventually_async(lambda: feeder.scans > scans + 2)
         assert await stamps(talk) == before
         feeder.hint()
         arm, is_found = await talk.asked("toucan", fresh_seconds=20)
@@ -253,16 +253,16 @@ def test_a_folder_that_came_back_has_a_whole_grace_again(tmp_path: Path, folder:
     folders = TranscriptFolders("sessions/main/", [TranscriptFolder(folder)], grace=60, clock=clock)
     for _ in range(2):
         folder.rename(away)
-        assert folders.look().lost == {folder}
+        assert folders.look().retained == {folder}
         clock.advance(59)
-        assert folders.look().lost == {folder}
+        assert folders.look().retained == {folder}
         away.rename(folder)
-        assert not folders.look().lost
+        assert not folders.look().retained
         clock.advance(1000)
     folder.rename(away)
-    assert folders.look().lost
+    assert folders.look().retained
     clock.advance(60)
-    assert not folders.look().lost
+    assert not folders.look().retained
 
 
 async def _is_gone(talk: Talk, word: str) -> bool:

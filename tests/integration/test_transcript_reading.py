@@ -109,7 +109,7 @@ def test_tail_holds_under_a_new_name_and_not_for_another_file_under_the_old(path
 
 
 def test_gone_file_and_gone_folder_are_told_apart(tmp_path: Path) -> None:
-    assert read_on(tmp_path / "s.jsonl").state is TranscriptState.GONE
+    assert read_on(tmp_path / "s.jsonl").state is TranscriptState.MISSING
     step = read_on(tmp_path / "unmounted" / "s.jsonl", Tail(FileStat(1, 2, 3, 4, 5), 3))
     assert (step.state, step.tail.offset) == (TranscriptState.UNREADABLE, 3)
 

@@ -291,7 +291,7 @@ def test_foreign_topics_file_is_reported_and_never_written(tmp_path: Path) -> No
     say(store, "boiler", "how to configure the Boiler")
     store.sessions.flush()
     assert (tmp_path / TOPICS).read_text(encoding="utf-8") == "my own topics\n"
-    assert problems_of(store) == [f"{TOPICS}: another file stands there"]
+    assert problems_of(store) == [f"{TOPICS}: another file is in its place"]
     (tmp_path / TOPICS).unlink()
     store.sessions.flush()
     assert problems_of(store) == []

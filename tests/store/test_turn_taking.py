@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import FoundTurn, RawTurn, heard, place_of, transcript_session
+from memoryd.domain.sessions.making_turns import RawTurn, TranscriptTurn, place_of, read_turns, transcript_session
 from memoryd.errors import Denied
 from memoryd.sessions import turn_taking
 from memoryd.sessions.qa_store import QaStore
@@ -204,7 +204,7 @@ def test_two_daemons_take_each_turn_once(tmp_path: Path) -> None:
     place = place_of(first.store.sessions.read(SESSION, agent="main"))
     assert place is not None
     with pytest.raises(PlaceMovedError):
-        first.store.turns.take_transcript([FoundTurn(1, "One?", DAY, True)], place, before=None, agent="main")
+        first.store.turns.take_transcript([TranscriptTurn(1, "One?", DAY, True)], place, before=None, agent="main")
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
@@ -319,14 +319,14 @@ def test_transcript_that_is_forgotten_while_it_is_read_does_not_come_back(
     taking.path.write_bytes(asked("One?") + asked("Two?", DAY + timedelta(minutes=1)))
     taking.round()
     append(taking.path, asked("Three?", DAY + timedelta(minutes=2)))
-    real = heard
+    real = read_turns
 
     def forgetting(*arguments: Any) -> Any:
         taking.withheld.add(NAME)
         taking.store.forgetting.forget(SESSION, agent="main")
         return real(*arguments)
 
-    monkeypatch.setattr(turn_taking, "heard", forgetting)
+    monkeypatch.setattr(turn_taking, "read_turns", forgetting)
     taking.round()
     assert taking.store.sessions.of("main") == []
     assert not (taking.workspace / "memory" / "sessions" / f"{SESSION}.json").exists()

@@ -298,7 +298,7 @@ def test_who_is_taken_out_sees_nothing_any_more(acme: Acme) -> None:
     assert "only an owner" in acme.ben.typed("team", "members", "add", "carl", expected=Exit.ERROR)
     assert "only an owner" in acme.ben.typed("team", "members", "remove", "ana", expected=Exit.ERROR)
     unmade = acme.ana.typed("team", "members", "add", "dan", expected=Exit.ERROR)
-    assert "have somebody who may make logins there type CREATE ROLE dan LOGIN" in unmade
+    assert "ask a person who may create logins there to type CREATE ROLE dan LOGIN" in unmade
     assert "ben read" in acme.ana.typed("team", "members", "add", "ben", "--role", "read", *server)
     acme.ben.typed("team", "sync")
     eventually(lambda: [one for one in acme.ben.told("where is the castle key") if one.get("person")])

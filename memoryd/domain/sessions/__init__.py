@@ -1,1 +1,1 @@
-"""Rules of conversations: turns, their keywords and topics, what is kept, and which sequence answers a message."""
+"""Rules of conversations: turns with keywords and topics, retention of answers, and choosing turns for a message."""

@@ -1,10 +1,10 @@
 """A long conversation as documents: the parts in which it is indexed, and the Markdown of an exported transcript.
 
-Lines are arithmetic: line n of a conversation is line n of its parts, and an empty line where no one speaks. A part
-begins and ends with a spoken line, so that a long silent stretch has no text. Only the last part grows.
+Line numbers are preserved: line n of a conversation is line n of its parts, and is empty if no one speaks in it. A part
+begins and ends with a spoken line, so a long silent stretch takes no text. Only the last part grows.
 
-An export has `# Session <id>` first, then line n of the transcript as line n + 1, and our mark last, so that places in
-one are places in the other by counting alone.
+An export has `# Session <id>` as its first line, line n of the transcript as line n + 1, and a marker as its last line.
+A line number in the export is therefore the line number in the transcript plus 1.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,17 +17,17 @@ from memoryd.domain.memories.times.grammar import only_asks
 from memoryd.domain.ranking.snippets import ASKED, exchange, line_table, split_lines, squeezed
 
 PART_CHARS = 16_384
-"""A part of so much text is closed: what is written anew when a conversation grows stays small."""
+"""Characters at which a part is closed. This bounds what is rewritten when a conversation grows."""
 PART_SPOKEN = 100
-"""So are so many lines that say something: 50 turns."""
+"""Spoken lines at which a part is closed: 50 turns."""
 MAX_GAP = 100
-"""So many lines that say nothing end a part: what stands behind them begins another."""
+"""Most lines between two spoken lines of a part; after a longer gap the next spoken line begins a new part."""
 
 
 class ConversationLine(Struct, frozen=True):
-    """What somebody said, in one line: its number in the conversation, from 1, and when, in ns.
+    """A spoken line: its number in the conversation, from 1, its text and its time in ns.
 
-    0 is no time: that of the line before holds.
+    A time of 0 is unknown; the time of the previous line applies.
     """
 
     number: int
@@ -36,7 +36,7 @@ class ConversationLine(Struct, frozen=True):
 
 
 class ConversationPart(Struct, frozen=True):
-    """A stretch of a conversation, its lines joined by line ends; `last_ns` is the time of its last message."""
+    """A stretch of a conversation: its lines joined by newlines, and the time of its last message in ns."""
 
     first_line: int
     text: str
@@ -49,32 +49,32 @@ class ConversationPart(Struct, frozen=True):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is large enough; what is said next begins another one."""
+        """Whether the part is full, so that the next spoken line begins a new part."""
         return len(self.text) >= PART_CHARS or self.spoken >= PART_SPOKEN
 
 
 def grown(part: ConversationPart | None, lines: Iterable[ConversationLine]) -> Sequence[ConversationPart]:
-    """Return what these lines make of the last part of a conversation: it, if it has grown, and those behind it.
+    """Append lines to the last part of a conversation. Return that part, if it has grown, and the parts after it.
 
-    Raises ValueError for lines that do not follow in order.
+    Raises ValueError if the line numbers do not increase.
     """
     parts: list[ConversationPart] = []
     for line in lines:
         last = parts[-1] if parts else part
         if last is not None and line.number <= last.last_line:
-            raise ValueError(f"line {line.number} stands behind line {last.last_line}")
+            raise ValueError(f"line {line.number} comes after line {last.last_line}")
         last_ns = line.at_ns or (0 if last is None else last.last_ns)
         if last is None or last.is_closed or line.number - last.last_line > MAX_GAP:
             parts.append(ConversationPart(line.number, line.text, last_ns=last_ns))
         else:
-            # in place of what it was; the one that was handed in is put first
+            # replaces the last part; the part that was passed in becomes the first of the list
             text = last.text + "\n" * (line.number - last.last_line) + line.text
             parts[-1:] = [ConversationPart(last.first_line, text, last.spoken + 1, last_ns)]
     return parts
 
 
 def through_next(lines: Iterable[tuple[int, str]], wanted: range) -> dict[int, str]:
-    """Return the lines of a range by number, and the next one behind it, by which one knows that there is more."""
+    """Return the lines of a range by number, plus the next line after it, which shows that there are more lines."""
     texts: dict[int, str] = {}
     for number, text in lines:
         if number >= wanted.start:
@@ -85,46 +85,46 @@ def through_next(lines: Iterable[tuple[int, str]], wanted: range) -> dict[int, s
 
 
 def answered_share(text: str, weights: Mapping[str, float]) -> float:
-    """Return how much of what a part holds of a question was told and not only asked, and answered by nobody: 0 to 1.
+    """Return the share, 0 to 1, of a question's terms in a part that occur outside of unanswered questions.
 
-    `weights` say how telling each term of the question is.
+    `weights` has the weight of each term of the question.
     """
-    said = squeezed(text).text
-    lines = split_lines(said)
-    is_told = [
+    squeezed_text = squeezed(text).text
+    lines = split_lines(squeezed_text)
+    is_statement = [
         not (line.startswith(ASKED) and exchange(lines, at) == (at, at) and only_asks(line.removeprefix(ASKED)))
         for at, line in enumerate(lines)
     ]
-    if all(is_told):
+    if all(is_statement):
         return 1.0
     all_terms: dict[str, float] = {}
-    told_terms: dict[str, float] = {}
-    for held, is_shown in zip(line_table(said, weights, ()).weights, is_told, strict=True):
-        all_terms |= held
-        told_terms |= held if is_shown else {}
-    return sum(told_terms.values()) / sum(all_terms.values()) if all_terms else float(any(is_told))
+    stated_terms: dict[str, float] = {}
+    for terms, is_stated in zip(line_table(squeezed_text, weights, ()).weights, is_statement, strict=True):
+        all_terms |= terms
+        stated_terms |= terms if is_stated else {}
+    return sum(stated_terms.values()) / sum(all_terms.values()) if all_terms else float(any(is_statement))
 
 
 SUFFIX = ".session.md"
-"""Alone read by qmd, so that what a stranger puts beside exports is not."""
+"""Suffix of exports. qmd reads only these files, so files that others put beside the exports are ignored."""
 HEADING = "# Session "
 HEADING_LINES = 1
 MARK = "<!-- ⁂ -->"
-"""What tells our file from a stranger's. It holds no letter, so that no question finds it."""
+"""Last line of an export, by which our files are recognised. It has no letters, so no search finds it."""
 MARK_LINE = f"{MARK}\n".encode()
 
 _SAFE = expression(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\Z")
 _UNSAFE = expression(r"[^A-Za-z0-9_-]+")
 _STEM_CHARS, _DIGEST = 80, 16
 _SEPARATOR = "~"
-"""Stands in no name that is used as it is."""
+"""Separates the slug from the hash. It does not occur in names that are used unchanged."""
 _HEADING_CHARS = 200
 
 
 def export_name(transcript: str) -> str:
-    """Return the name of the export of a transcript, by the name of its file: safe everywhere, another for another.
+    """Return the file name of the export of a transcript: safe on every file system, and unique for each transcript.
 
-    Names that differ in capitals alone, or that qmd or a file system would not take, are told apart by a hash.
+    A name with capitals, or one that qmd or a file system would not accept, gets a hash, so that names stay distinct.
     """
     stem = transcript.removesuffix(".jsonl")
     if stem == transcript or not _SAFE.match(stem) or stem != stem.lower():
@@ -135,21 +135,21 @@ def export_name(transcript: str) -> str:
 
 
 def heading(transcript: str) -> str:
-    """Return the first line of an export, without its end."""
+    """Return the first line of an export, without the newline."""
     name = transcript.removesuffix(".jsonl").encode("utf-8", "replace").decode()
     printable = "".join(character if character.isprintable() else "?" for character in name)
     return f"{HEADING}{' '.join(printable.split())[:_HEADING_CHARS]}"
 
 
 def is_export(first_line: bytes, end: bytes) -> bool:
-    """Tell whether a file that begins with this line and ends in these bytes is an export of ours."""
+    """Return whether a file with this first line and these last bytes is one of our exports."""
     return first_line.startswith(HEADING.encode()) and end.endswith(b"\n" + MARK_LINE)
 
 
 def export_lines(spoken: Iterable[tuple[int, str]], *, after: int) -> Iterator[str]:
-    """Yield the lines behind the first `after` of a transcript, each with its end, up to the last that is spoken.
+    """Yield the text of the lines after line `after` of a transcript, with newlines, up to the last spoken line.
 
-    `spoken` has number and text of those that say something, in order.
+    `spoken` has the number and text of each spoken line, in order.
     """
     number = after
     for at, text in spoken:

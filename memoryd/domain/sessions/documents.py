@@ -1,13 +1,12 @@
-"""The files of the question-and-answer store: the main document, a file for each session, and what they keep.
+"""The files of the question-and-answer store: the main document, a file for each session, and retention of answers.
 
 The main file is the reference's document, `version, structure, sessions[].qa_sequence[], index.by_topic / by_recency /
-by_semantic_hash, metadata`. Its indexes and totals are made from the sessions, whatever it said before. A session of
-more than 50 turns is a *stub*: it names its file instead of holding turns, and its turns are in the indexes all the
-same.
+by_semantic_hash, metadata`. Its indexes and totals are always computed from the sessions. A session of more than 50
+turns is a *stub*: it names a file instead of holding turns; its turns are still in the indexes.
 
-The file of a session is its object of `sessions[]`, a turn on a line. Keys of ours beside the reference's: `agent`,
-`key` (the session key), and `remember: false` where it is marked, `end` where a memory is made of it when it is over,
-and `summed_up`, the last turn of its summary; in a turn `marked: true`, where its answer is.
+The file of a session is its object of `sessions[]`, one turn per line. memoryd adds keys to those of the reference. In
+a session: `agent`, `key` (the session key), `remember: false` if it is marked so, `end` if it becomes a memory when it
+ends, and `summed_up`, the last turn of its summary. In a turn: `marked: true` if its answer is marked.
 """
 
 from collections import defaultdict
@@ -39,43 +38,43 @@ from memoryd.domain.sessions.turns import Extra, Session, SessionEnd, Turn
 
 THRESHOLD = 0.6
 TURNS = 5
-"""Of a sequence, where a caller does not say how many."""
+"""Default number of turns of a sequence."""
 ARCHIVE_AFTER = timedelta(days=30)
 MAX_BYTES = 256 << 20
-"""Of all files of one workspace."""
+"""Most bytes of all files of one workspace."""
 
 
 class AnswerRetention(Struct, frozen=True):
-    """From which significance on an answer is kept, which topics always are, and when a session goes to the archive."""
+    """The significance above which an answer is kept, topics that are always kept, and the age for archiving."""
 
     threshold: float = THRESHOLD
     interests: frozenset[str] = frozenset()
     archive_after: timedelta = ARCHIVE_AFTER
 
-    def is_kept(self, significance: float, topics: Collection[str]) -> bool:
-        """Tell whether an answer is kept: more significant than the threshold, or about something of interest."""
+    def keeps(self, significance: float, topics: Collection[str]) -> bool:
+        """Return whether an answer is kept: its significance is above the threshold, or a topic is of interest."""
         interests = {interest.lower() for interest in self.interests}
         return significance > self.threshold or any(topic.lower() in interests for topic in topics)
 
     def is_old(self, last_activity: datetime, now: datetime) -> bool:
-        """Tell whether a session goes to the archive: nobody has said anything in it for so long."""
+        """Return whether a session is archived: its last turn is older than `archive_after`."""
         return now - last_activity > self.archive_after
 
     def pruned(self, session: Session, *, drops_marked: bool = False) -> Session:
-        """Return the session without the answers that are not kept; every question stays, and what a person marked.
+        """Return the session without the answers that are not kept. Questions and marked answers stay.
 
-        With `drops_marked` marked answers have no more worth than others.
+        With `drops_marked`, marked answers are treated like any other.
         """
-        return replace(session, turns=tuple(self._pruned(turn, drops_marked) for turn in session.turns))
+        return replace(session, turns=tuple(self._prune_turn(turn, drops_marked) for turn in session.turns))
 
-    def _pruned(self, turn: Turn, drops_marked: bool) -> Turn:
-        if self.is_kept(turn.significance, turn.topics) or (turn.is_marked and not drops_marked):
+    def _prune_turn(self, turn: Turn, drops_marked: bool) -> Turn:
+        if self.keeps(turn.significance, turn.topics) or (turn.is_marked and not drops_marked):
             return turn
         return replace(turn, answer=None, is_marked=False)
 
 
 class Totals(Struct, frozen=True):
-    """How much there is: of all turns those whose answer is kept are `ratio`, to two digits; 0 if there is none."""
+    """Counts of turns and of kept answers, and their ratio to two digits; the ratio is 0 without turns."""
 
     turns: int = 0
     answers: int = 0
@@ -94,7 +93,7 @@ def totals(counted: Iterable[tuple[int, int]]) -> Totals:
 VERSION = 1
 STRUCTURE = "sequence-indexed-qa"
 MAX_TURNS = 50
-"""A session of more turns is a stub."""
+"""A session with more turns is a stub."""
 
 _TOP = frozenset({"version", "structure", "sessions", "index", "metadata"})
 _INDEX = frozenset({"by_topic", "by_recency", "by_semantic_hash"})
@@ -102,7 +101,7 @@ _METADATA = frozenset({"total_qa_pairs", "stored_answers", "compression_ratio", 
 
 
 class TurnMark(Struct, frozen=True):
-    """What the indexes say of a turn; its topics in order."""
+    """The index entries of a turn; its topics are sorted."""
 
     seq: int
     question_hash: str = ""
@@ -110,11 +109,11 @@ class TurnMark(Struct, frozen=True):
 
 
 class SessionStub(Struct, frozen=True):
-    """A session that stands in a file of its own: what is known without reading it. `session` has no turns."""
+    """A session stored in its own file: what is known without reading that file. `session` has no turns."""
 
     session: Session
     file: str
-    """Relative to the folder of the main file."""
+    """Path relative to the folder of the main file."""
     turns: int
     answers: int
     last_activity: datetime
@@ -127,18 +126,18 @@ class SessionStub(Struct, frozen=True):
 
     @property
     def begun(self) -> datetime:
-        """When it began, as far as is known here."""
+        """Time of creation; the first turn may be older, but its time is only in the session's file."""
         return self.session.created
 
 
 _Fields = Mapping[str, tuple[str, Callable[[object, str], object], object]]
-"""By the key of an object: the name of its field, what reads its value, and what stands for an absent one."""
+"""For each JSON key: the name of its field, the function that reads its value, and the default of a missing key."""
 Entry = Session | SessionStub
-"""A session as the main file has it."""
+"""A session in the main file."""
 
 
 class QaDocument(Struct, frozen=True):
-    """All sessions, and what others wrote beside them."""
+    """All sessions, and the unknown keys of the main file, which other programs wrote."""
 
     entries: tuple[Entry, ...] = ()
     extra: Extra = {}
@@ -147,14 +146,14 @@ class QaDocument(Struct, frozen=True):
 
 
 def entry_of(entry: Entry) -> Entry:
-    """Return how a session stands in the main file: one of many turns as a stub."""
+    """Return the entry of a session in the main file: a stub if it has more than `MAX_TURNS` turns."""
     if isinstance(entry, SessionStub) or len(entry.turns) <= MAX_TURNS:
         return entry
     return stub_of(entry, "sessions", marks_of(entry))
 
 
 def stub_of(session: Session, folder: str, marks: tuple[TurnMark, ...] = ()) -> SessionStub:
-    """Return what is known of a session without its turns, whose file lies in this folder."""
+    """Return the stub of a session whose file is in this folder."""
     return SessionStub(
         session=replace(session, turns=()),
         file=f"{folder}/{session.id}.json",
@@ -166,7 +165,7 @@ def stub_of(session: Session, folder: str, marks: tuple[TurnMark, ...] = ()) -> 
 
 
 def marks_of(entry: Entry) -> tuple[TurnMark, ...]:
-    """Return what the indexes say of the turns of a session, those of which they say nothing left out."""
+    """Return the index entries of the turns of a session, without turns that have neither hash nor topics."""
     if isinstance(entry, SessionStub):
         return entry.marks
     marks = (TurnMark(turn.seq, turn.question_hash, tuple(sorted(set(turn.topics)))) for turn in entry.turns)
@@ -174,18 +173,18 @@ def marks_of(entry: Entry) -> tuple[TurnMark, ...]:
 
 
 def topic_places(entries: Iterable[Entry]) -> dict[str, list[str]]:
-    """Return for each topic the addresses of its turns, in the order of the sessions; topics stand on one line."""
+    """Return the addresses of the turns of each topic, in the order of the sessions. A topic is on one line."""
     places: dict[str, list[str]] = {}
     for entry in entries:
         for mark in marks_of(entry):
             for topic in mark.topics:
-                # a tag that somebody wrote by hand may hold anything
+                # a tag written by hand may hold line breaks
                 places.setdefault(" ".join(topic.split()), []).append(turn_address(entry.head.id, mark.seq))
     return places
 
 
 def parse_document(data: bytes) -> QaDocument:
-    """Return the document of the main file; raises ForeignDocumentError or DamagedDocumentError."""
+    """Parse the main file. Raises ForeignDocumentError or DamagedDocumentError."""
     value = loads(data)
     if not isinstance(value, dict) or value.get("structure") != STRUCTURE:
         raise ForeignDocumentError(f"its structure is not {STRUCTURE}")
@@ -204,18 +203,18 @@ def parse_document(data: bytes) -> QaDocument:
 
 
 def render_document(document: QaDocument, rendered: Mapping[SessionId, str] | None = None) -> str:
-    """Return the text of the main file; `rendered` holds what `render_session` gave for some of the sessions."""
+    """Return the text of the main file. `rendered` has texts that `render_session` already made, by session."""
     known = rendered or {}
     rows = (_render_entry(entry, known) for entry in document.entries)
     sessions = ",\n".join(rows)
-    index = {**_render_index(document.entries), **{key: dumps(one) for key, one in document.index_extra.items()}}
+    index = {**_render_index(document.entries), **{key: dumps(value) for key, value in document.index_extra.items()}}
     parts = {
         "version": str(VERSION),
         "structure": dumps(STRUCTURE),
         "sessions": f"[\n{sessions}\n]" if sessions else "[]",
         "index": "{" + ",\n".join(f"{dumps(key)}: {text}" for key, text in index.items()) + "}",
         "metadata": dumps({**_render_metadata(document.entries), **document.metadata_extra}),
-        **{key: dumps(one) for key, one in document.extra.items()},
+        **{key: dumps(value) for key, value in document.extra.items()},
     }
     return "{\n" + ",\n".join(f"{dumps(key)}: {text}" for key, text in parts.items()) + "\n}\n"
 
@@ -229,7 +228,7 @@ def _render_entry(entry: Entry, rendered: Mapping[SessionId, str]) -> str:
         "stored_answers": entry.answers,
         "last_activity": rfc3339(entry.last_activity),
     }
-    # the keys of a stub stand before the empty sequence, which readers of the reference's shape expect
+    # the keys of a stub come before the empty qa_sequence, which readers of the reference's format expect
     return render_session(entry.session)[: -len(', "qa_sequence": []}')] + f', {dumps(ours)[1:-1]}, "qa_sequence": []}}'
 
 
@@ -254,7 +253,7 @@ def _render_index(entries: Sequence[Entry]) -> Mapping[str, str]:
     return {
         "by_topic": _render_map((topic, _render_list(places)) for topic, places in sorted(by_topic.items())),
         "by_recency": _render_list(map(dumps, recent)),
-        # the reference has an object for a hash of one turn
+        # the reference has an object, not a list, for a hash of only one turn
         "by_semantic_hash": _render_map(
             (name, places[0] if len(places) == 1 else _render_list(places)) for name, places in by_hash.items()
         ),
@@ -271,18 +270,18 @@ def _render_list(places: Iterable[str]) -> str:
 
 
 def _render_metadata(entries: Sequence[Entry]) -> Mapping[str, object]:
-    whole = totals(counted(entry) for entry in entries)
+    all_turns = totals(counted(entry) for entry in entries)
     last = max((entry.last_activity for entry in entries), default=None)
     return {
-        "total_qa_pairs": whole.turns,
-        "stored_answers": whole.answers,
-        "compression_ratio": whole.ratio,
+        "total_qa_pairs": all_turns.turns,
+        "stored_answers": all_turns.answers,
+        "compression_ratio": all_turns.ratio,
         "last_updated": rfc3339(last) if last else None,
     }
 
 
 def counted(entry: Entry) -> tuple[int, int]:
-    """Return how many turns a session has, and how many answers are kept."""
+    """Return the number of turns and of kept answers of a session."""
     return (entry.turns, entry.answers) if isinstance(entry, SessionStub) else (len(entry.turns), entry.answers)
 
 
@@ -298,7 +297,7 @@ def _entry(value: object, where: str, marks: Mapping[str, tuple[TurnMark, ...]])
 
 
 def _marks_by_session(index: Mapping[str, object], stubs: Container[object]) -> Mapping[str, tuple[TurnMark, ...]]:
-    """Return what the indexes say of the turns of each stub."""
+    """Return the index entries of the turns of each stub."""
     hashes: dict[tuple[str, int], str] = {}
     tags: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for name, places in as_object(index.get("by_semantic_hash", {}), "index.by_semantic_hash").items():
@@ -307,11 +306,11 @@ def _marks_by_session(index: Mapping[str, object], stubs: Container[object]) -> 
     for topic, places in as_object(index.get("by_topic", {}), "index.by_topic").items():
         for place in as_list(places, "index.by_topic"):
             tags[_place(place)].append(topic)
-    found: defaultdict[str, list[TurnMark]] = defaultdict(list)
+    marks: defaultdict[str, list[TurnMark]] = defaultdict(list)
     for session, seq in sorted(place for place in {*hashes, *tags} if place[0] in stubs):
         place = session, seq
-        found[session].append(TurnMark(seq, hashes.get(place, ""), tuple(sorted(tags.get(place, ())))))
-    return {session: tuple(marks) for session, marks in found.items()}
+        marks[session].append(TurnMark(seq, hashes.get(place, ""), tuple(sorted(tags.get(place, ())))))
+    return {session: tuple(of_session) for session, of_session in marks.items()}
 
 
 def _place(value: object) -> tuple[str, int]:
@@ -323,7 +322,7 @@ _END = "\n]}"
 
 
 def parse_session(data: bytes) -> Session:
-    """Return the session of a file; raises ForeignDocumentError for what is no session, or DamagedDocumentError."""
+    """Parse the file of a session. Raises ForeignDocumentError if it holds no session, or DamagedDocumentError."""
     value = loads(data)
     if not isinstance(value, dict) or "session_id" not in value or "qa_sequence" not in value:
         raise ForeignDocumentError("it has no session_id with a qa_sequence")
@@ -331,15 +330,15 @@ def parse_session(data: bytes) -> Session:
 
 
 def render_session(session: Session, before: tuple[Session, str] | None = None) -> str:
-    """Return the object of a session, without an end of line.
+    """Return the JSON object of a session, without a final newline.
 
-    `before` is an earlier state with its text: where only its last turn has changed, or turns were added, the rest of
-    the text is taken from there.
+    `before` is an earlier state with its text. If since then only the last turn has changed or turns were added, the
+    rest of the text is reused.
     """
-    if before is not None and _goes_on(before[0], session):
-        kept = before[1].removesuffix(f"{_rendered(before[0].turns[-1:])}{_END}")
-        return f"{kept}{_rendered(session.turns[len(before[0].turns) - 1 :])}{_END}"
-    turns = _rendered(session.turns)
+    if before is not None and _continues(before[0], session):
+        unchanged = before[1].removesuffix(f"{_render_turns(before[0].turns[-1:])}{_END}")
+        return f"{unchanged}{_render_turns(session.turns[len(before[0].turns) - 1 :])}{_END}"
+    turns = _render_turns(session.turns)
     ours = {
         "agent": session.agent,
         "key": session.key,
@@ -353,10 +352,10 @@ def render_session(session: Session, before: tuple[Session, str] | None = None) 
 
 
 def _session(value: Mapping[str, object], where: str) -> Session:
-    """Return the session of an object; `where` names its place in what is raised."""
+    """Return the session of a JSON object; `where` names its place in error messages."""
     rows = as_list(value["qa_sequence"], f"{where}qa_sequence")
     turns = tuple(_turn(row, f"{where}qa_sequence[{at}]") for at, row in enumerate(rows))
-    if any(one.seq >= other.seq for one, other in pairwise(turns)):
+    if any(turn.seq >= following.seq for turn, following in pairwise(turns)):
         raise DamagedDocumentError(f"{where}qa_sequence is not in the order of seq")
     return Session(
         turns=turns,
@@ -366,14 +365,14 @@ def _session(value: Mapping[str, object], where: str) -> Session:
     )
 
 
-def _rendered(turns: Iterable[Turn]) -> str:
+def _render_turns(turns: Iterable[Turn]) -> str:
     return ",\n".join(dumps(_render_turn(turn)) for turn in turns)
 
 
-def _goes_on(before: Session, session: Session) -> bool:
-    """Tell whether nothing of a session has changed but its last turn, and what follows it."""
-    same = len(before.turns) - 1
-    if not 0 <= same < len(session.turns) or session.turns[:same] != before.turns[:same]:
+def _continues(before: Session, session: Session) -> bool:
+    """Return whether a session differs from its earlier state only in the last turn and the turns after it."""
+    unchanged = len(before.turns) - 1
+    if not 0 <= unchanged < len(session.turns) or session.turns[:unchanged] != before.turns[:unchanged]:
         return False
     return replace(before, turns=()) == replace(session, turns=())
 
@@ -442,7 +441,7 @@ def _render_turn(turn: Turn) -> Mapping[str, object]:
         "q_tokens": turn.tokens,
         "q_hash": turn.question_hash,
         "a": turn.answer,
-        # a whole number as the reference writes it: 0
+        # the reference writes 0, not 0.0
         "a_significance": int(turn.significance) if turn.significance.is_integer() else turn.significance,
         "timestamp": rfc3339(turn.timestamp),
         **({"topic_tags": turn.topics} if turn.topics else {}),

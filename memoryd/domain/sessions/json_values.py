@@ -1,4 +1,4 @@
-"""Take values out of a JSON document that anybody may have written, and name the place of what is wrong."""
+"""Read and check values of a JSON document that any program may have written; errors name the place."""
 
 import json
 from collections.abc import Container, Mapping
@@ -10,37 +10,37 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.turns import EARLIEST, LATEST
 
 MAX_COUNT = 999_999_999
-"""So far counts of turns and of what they have go: what an address can name, and a third program can hold."""
+"""Largest count of turns or answers: it fits an address of a turn, and the integers of other programs."""
 _MAX_DEPTH = 64
-"""Depth to which keys of others may be nested: they are written back, and readers have bounds of their own."""
-_HALF = expression("[\ud800-\udfff]")
+"""Deepest nesting of unknown keys: they are written back, and readers have their own limits."""
+_SURROGATE = expression("[\ud800-\udfff]")
 
 
 class DamagedDocumentError(Exception):
-    """The document is ours by its form, or should be, and cannot be read; the text says where and why."""
+    """The document has our format, or should have, and cannot be read; the message says where and why."""
 
 
 class ForeignDocumentError(Exception):
-    """The document is another program's, or of a later version; it is left as it is."""
+    """The document belongs to another program or a later version; it must not be changed."""
 
 
 def loads(data: bytes) -> object:
-    """Return what a document holds; raises DamagedDocumentError."""
+    """Parse a JSON document. Raises DamagedDocumentError."""
     try:
-        # a byte order mark is what some editors put first
+        # utf-8-sig: some editors write a byte order mark first
         return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as exc:
         raise DamagedDocumentError(f"no JSON: {exc}") from exc
 
 
 def dumps(value: object) -> str:
-    """Return a value on one line, as people can read it; halves of characters are escaped, as no file holds them."""
+    """Return a value as one line of readable JSON. Lone surrogates are escaped, as UTF-8 cannot encode them."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", text)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def as_object(value: object, where: str) -> Mapping[str, object]:
-    """Return a JSON object; this and its kin raise DamagedDocumentError with the place."""
+    """Return a JSON object. Like all `as_*` functions, raise DamagedDocumentError that names the place."""
     if not isinstance(value, dict):
         raise DamagedDocumentError(f"{where} is no object")
     return value
@@ -54,9 +54,9 @@ def as_list(value: object, where: str) -> list[object]:
 
 
 def as_text(value: object, where: str) -> str:
-    """Return a JSON string; halves of characters become `?`, as in what is said to us: no file and no answer has them.
+    """Return a JSON string. Lone surrogates become `?`, as in messages: they can be neither stored nor sent.
 
-    Programs that cut texts by UTF-16 leave them.
+    Programs that cut texts by UTF-16 units produce them.
     """
     if not isinstance(value, str):
         raise DamagedDocumentError(f"{where} is no string")
@@ -64,7 +64,7 @@ def as_text(value: object, where: str) -> str:
 
 
 def as_count(value: object, where: str) -> int:
-    """Return a whole number from 0 to `MAX_COUNT`."""
+    """Return an integer from 0 to `MAX_COUNT`."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
         raise DamagedDocumentError(f"{where} is no count")
     return value
@@ -85,7 +85,7 @@ def as_share(value: object, where: str) -> float:
 
 
 def as_time(value: object, where: str) -> datetime:
-    """Return an instant, RFC 3339, from 1970 to 2262; without an offset it is in UTC."""
+    """Return an RFC 3339 time from 1970 to 2262; a time without an offset is in UTC."""
     try:
         time = datetime.fromisoformat(as_text(value, where))
     except ValueError as exc:
@@ -97,22 +97,22 @@ def as_time(value: object, where: str) -> datetime:
 
 
 def others(value: Mapping[str, object], known: Container[str]) -> Mapping[str, object]:
-    """Return the keys of an object that are not ours; raises DamagedDocumentError where they are nested too deeply."""
-    found = {key: one for key, one in value.items() if key not in known}
-    _check_depth(found, _MAX_DEPTH)
-    return found
+    """Return the items with unknown keys. Raises DamagedDocumentError if they are nested too deeply."""
+    unknown = {key: item for key, item in value.items() if key not in known}
+    _check_depth(unknown, _MAX_DEPTH)
+    return unknown
 
 
 def _check_depth(value: object, left: int) -> None:
     if isinstance(value, dict | list):
         if not left:
             raise DamagedDocumentError(f"a key of others is nested deeper than {_MAX_DEPTH}")
-        for one in value.values() if isinstance(value, dict) else value:
-            _check_depth(one, left - 1)
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_depth(item, left - 1)
 
 
 def _finite(text: str) -> float:
-    # what is read as infinite could not be written again
+    # infinity could not be written back as JSON
     return number if isfinite(number := float(text)) else _refuse(text)
 
 

@@ -1,13 +1,12 @@
-"""Make a turn of a question and its answer: secrets out, keywords, hash, topics, and whether the answer is kept.
+"""Make a turn of a question and its answer: remove secrets, compute keywords, hash and topics, and rate the answer.
 
-A message may repeat a turn or add to its answer. Words that are forgotten become `[forgotten]`, and the turn keeps its
-number.
+A message may repeat a turn or add to its answer. Forgotten words become `[forgotten]`; the turn keeps its number.
 
-Turns are taken from growing transcripts, too. New conversations come first; after four of them one that was begun goes
-a step on. A turn is what the user says, with all that the assistant says before the user goes on; several messages of
-the assistant are one answer. A question waits until the user says something else, or until a time of silence; what the
-assistant says before the first question belongs to no turn. How far the turns were taken is kept in the session
-itself, so that one write stores both and each turn is taken once.
+Turns are also taken from growing transcripts. New conversations are read first; after four of them, one that was begun
+is read one step further. A turn is a message of the user with everything the assistant says before the next message of
+the user; several messages of the assistant are one answer. A question is pending until the user's next message or until
+a period of silence. Messages of the assistant before the first question belong to no turn. The place up to which turns
+were taken is stored in the session itself: one write stores both, so each turn is taken once.
 """
 
 import re
@@ -34,18 +33,18 @@ from memoryd.domain.text.sanitizing import harmless_text
 from memoryd.wire import ANSWER_CHARS_MAX
 
 _ANSWER_WORDS = 64
-"""Keywords of an answer that are held against others."""
+"""Most keywords of an answer that are compared with other answers."""
 _LATEST = 40
-"""So many turns of the session are what an answer is compared with."""
+"""The number of latest turns of the session with which an answer is compared."""
 _TOPICS, _TOPIC_CHARS = 8, 64
 _MIN = 0.01
-"""The significance of an answer with words of its own, however generic: 0 is that of a turn nobody has answered."""
-_COMPARED = 8 * _LATEST
-"""Answers whose keywords are remembered: those of a session are asked for with each of its turns."""
+"""Lowest significance of an answer with keywords, however generic; 0 means that the turn has no answer."""
+_CACHED_ANSWERS = 8 * _LATEST
+"""Size of the cache of answer keywords: each new turn needs those of all latest turns of its session."""
 
 
 class RawTurn(Struct, frozen=True):
-    """What was said, as it came; what a caller knows better than the rules stands in the rest."""
+    """A question and an answer as received. `significance` and `topics`, if given, replace the computed values."""
 
     question: str
     answer: str | None
@@ -55,32 +54,32 @@ class RawTurn(Struct, frozen=True):
 
 
 class MadeTurn(Struct, frozen=True):
-    """A turn to be stored, and the answer that is not kept with it, redacted: it is held for a while elsewhere."""
+    """A turn to be stored, and its redacted answer if the turn does not keep it; that answer is stored elsewhere."""
 
     turn: Turn
     dropped_answer: str | None
 
 
 def message_keys(message: str, commonness: Commonness = never_common) -> MessageKeys:
-    """Return what a message is looked up by: the same as would be stored of it."""
+    """Return the search keys of a message: the same values as would be stored for it as a turn."""
     words = keywords(message, commonness)
     return MessageKeys(words, simhash(words, message), topics(message, None, words), takes_up(message, words))
 
 
-@lru_cache(_COMPARED)
+@lru_cache(_CACHED_ANSWERS)
 def answer_words(answer: str, commonness: Commonness = never_common) -> tuple[str, ...]:
-    """Return the keywords of an answer that it is compared by."""
+    """Return the keywords by which an answer is compared with others."""
     return keywords(without_formulas(answer), commonness, limit=_ANSWER_WORDS)
 
 
-def made_turn(
+def make_turn(
     raw: RawTurn,
     session: Session,
     *,
     answer_retention: AnswerRetention,
     commonness: Commonness = never_common,
 ) -> MadeTurn:
-    """Return the next turn of a session, whose answer is compared with those of its last 40."""
+    """Return the next turn of a session. Its answer is compared with those of the last 40 turns."""
     question, answer = harmless_text(raw.question), harmless_text(raw.answer) if raw.answer else None
     words = keywords(question, commonness)
     tags = topics(question, answer, words) if raw.topics is None else _clean_topics(raw.topics)
@@ -96,52 +95,52 @@ def made_turn(
             earlier_topics={topic for turn in latest for topic in turn.topics},
         )
         significance = max(parts.significance, _MIN if words_of_answer else 0.0)
-    is_kept = answer is not None and answer_retention.is_kept(significance, tags)
+    keeps_answer = answer is not None and answer_retention.keeps(significance, tags)
     turn = Turn(
         seq=session.last_seq + 1,
         question=question,
         timestamp=raw.timestamp,
-        answer=answer if is_kept else None,
+        answer=answer if keeps_answer else None,
         significance=significance,
         tokens=words or all_words(question),
         question_hash=simhash(words, question),
         topics=tags,
     )
-    return MadeTurn(turn, None if is_kept else answer)
+    return MadeTurn(turn, None if keeps_answer else answer)
 
 
 def _clean_topics(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags of a caller as tags are: short, few, without spaces."""
+    """Return the topics of a caller in our form: no spaces, at most 64 characters each, at most 8."""
     clean = ("_".join(harmless_text(tag).split())[:_TOPIC_CHARS] for tag in tags)
     return tuple(dict.fromkeys(filter(None, clean)))[:_TOPICS]
 
 
-def turns_with(session: Session, said: TextMatcher) -> list[int]:
-    """Return the numbers of the turns in which the words stand: in question, answer or topics."""
-    return [turn.seq for turn in session.turns if _holds(turn, said)]
+def turns_with(session: Session, matcher: TextMatcher) -> list[int]:
+    """Return the numbers of the turns with a match in question, answer or topics."""
+    return [turn.seq for turn in session.turns if _has_match(turn, matcher)]
 
 
-def without_words(session: Session, said: TextMatcher, commonness: Commonness = never_common) -> Session | None:
-    """Return the session without the words; None if they do not stand in it."""
-    if not turns_with(session, said):
+def without_words(session: Session, matcher: TextMatcher, commonness: Commonness = never_common) -> Session | None:
+    """Return the session without the matched words; None if nothing matches."""
+    if not turns_with(session, matcher):
         return None
-    turns = (_without(turn, said, commonness) if _holds(turn, said) else turn for turn in session.turns)
+    turns = (_remove_words(turn, matcher, commonness) if _has_match(turn, matcher) else turn for turn in session.turns)
     return replace(session, turns=tuple(turns))
 
 
-def _holds(turn: Turn, said: TextMatcher) -> bool:
-    # a topic has its words joined
+def _has_match(turn: Turn, matcher: TextMatcher) -> bool:
+    # a topic joins its words by "_"
     texts = (turn.question, turn.answer or "", *(topic.replace("_", " ") for topic in turn.topics))
-    return any(map(said.occurs_in, texts))
+    return any(map(matcher.occurs_in, texts))
 
 
-def _without(turn: Turn, said: TextMatcher, commonness: Commonness) -> Turn:
-    question = said.cut_from(turn.question)
-    answer = None if turn.answer is None else said.cut_from(turn.answer)
+def _remove_words(turn: Turn, matcher: TextMatcher, commonness: Commonness) -> Turn:
+    question = matcher.cut_from(turn.question)
+    answer = None if turn.answer is None else matcher.cut_from(turn.answer)
     if question == turn.question:
-        # topics are made of the answer, too
+        # topics may come from the answer
         return replace(turn, answer=answer, topics=())
-    # what a question is looked up by is made of its words
+    # keywords and hash come from the words of the question
     words = keywords(question, commonness)
     return replace(
         turn, question=question, answer=answer, tokens=words, question_hash=simhash(words, question), topics=()
@@ -149,19 +148,19 @@ def _without(turn: Turn, said: TextMatcher, commonness: Commonness) -> Turn:
 
 
 RETRY = timedelta(minutes=10)
-"""So long the same words may be the same message, sent again, while nobody has answered."""
-_LOOKED_AT = 50
-"""So many turns back a message that says when it was said may have been sent before."""
+"""Time within which the same words are the same message sent again, if the turn has no answer."""
+_REPEAT_TURNS = 50
+"""The number of latest turns that are checked for a message with a timestamp that was sent before."""
 _BETWEEN = "\n\n"
 
 
 def repeated_turn(session: Session, question: str, at: datetime, *, is_timed: bool) -> Turn | None:
-    """Return the turn of a session that holds this message already, None if it is new.
+    """Return the turn of a session that already has this message, None if the message is new.
 
-    One that says when it was said is the same at the same second; any other as long as it is the last one, without an
-    answer, and young. `question` is as it would be stored.
+    A message with a timestamp is the same if it was sent within a second of the turn. A message without a timestamp is
+    the same if the turn is the last, has no answer and is at most `RETRY` old. `question` is in its stored form.
     """
-    for turn in reversed(session.turns[-_LOOKED_AT:]):
+    for turn in reversed(session.turns[-_REPEAT_TURNS:]):
         if is_timed and turn.question == question and abs(turn.timestamp - at) < timedelta(seconds=1):
             return turn
     last = session.turns[-1] if session.turns else None
@@ -170,19 +169,19 @@ def repeated_turn(session: Session, question: str, at: datetime, *, is_timed: bo
     return last if abs(at - last.timestamp) < RETRY else None
 
 
-def joined_answer(before: str, more: str) -> str | None:
-    """Return an answer that was said in parts as one, None if its end says that already; the beginning is kept."""
+def join_answer(before: str, more: str) -> str | None:
+    """Append a further part to an answer. Return None if the answer ends with it; a too long answer loses its end."""
     if before == more or before.endswith(f"{_BETWEEN}{more}"):
         return None
     return f"{before}{_BETWEEN}{more}"[:ANSWER_CHARS_MAX] if before else more
 
 
 _FRESH = 4
-"""After so many steps of conversations that nobody has begun to read comes one of those that were begun."""
+"""The number of unread conversations in a row after which a partly read conversation is next."""
 
 
 class ReadingOrder:
-    """Those that nobody has begun to read, as urgent as they stand, and those that were `begun`, by turns."""
+    """Two queues of conversations: the unread (`fresh`), most urgent first, and the partly read (`begun`)."""
 
     def __init__(self, fresh: Iterable[RelativePath]) -> None:
         self.fresh = deque(fresh)
@@ -195,7 +194,7 @@ class ReadingOrder:
         return not self.fresh and not self.begun
 
     def next(self) -> RelativePath | None:
-        """Take the one that is read next; None if there is none. Who reads it puts it among those begun, or not."""
+        """Remove and return the next conversation, None if there is none. The caller appends to `begun` if needed."""
         if self.fresh and (self._in_a_row < _FRESH or not self.begun):
             self._in_a_row += 1
             return self.fresh.popleft()
@@ -204,59 +203,65 @@ class ReadingOrder:
 
 
 class Renaming:
-    """Conversations that are gone, each until what was new when that was seen is read: it may be the same, renamed."""
+    """Missing conversations, which may have been renamed.
+
+    Each waits until the conversations that were unread when it went missing have been read: one may be its new name.
+    """
 
     def __init__(self) -> None:
         self._awaited: dict[RelativePath, frozenset[RelativePath]] = {}
 
-    def note(self, gone: Iterable[RelativePath], fresh: Iterable[RelativePath]) -> None:
-        """Note those that are gone now, and what nobody has begun to read."""
+    def note(self, missing: Iterable[RelativePath], fresh: Iterable[RelativePath]) -> None:
+        """Replace the missing conversations; `fresh` are those that are unread now."""
         awaited = frozenset(fresh)
-        self._awaited = {path: self._awaited.get(path, awaited) for path in gone}
+        self._awaited = {path: self._awaited.get(path, awaited) for path in missing}
 
     def settled(self, unread: Collection[RelativePath]) -> Sequence[RelativePath]:
-        """Return those that are gone for good, where of these conversations more is to be read."""
+        """Return the conversations that wait for none of the `unread` ones: they were deleted, not renamed."""
         return [path for path, awaited in self._awaited.items() if awaited.isdisjoint(unread)]
 
 
 PLACE = "transcript"
-"""The key of a session that has the place."""
+"""Key of a session under which the place is stored."""
 _DIGEST = 8
 _NAME = expression(rf"transcript-.+-[0-9a-f]{{{_DIGEST}}}", re.DOTALL)
 
 
 class TranscriptPlace(Struct, frozen=True):
-    """Turns asked on a line up to `line` are taken for good; reading goes on behind `tail`, which is not later."""
+    """Progress of taking turns from a transcript.
+
+    Turns whose question is on a line up to `line` are final. Reading continues after `tail`, which is not after `line`.
+    """
 
     file: str
-    """The name of the transcript, as replies give it."""
+    """Name of the transcript, as replies show it."""
     tail: Tail = START
     seen: Tail = START
-    """How far it was read, to see whether the transcript still says what was taken."""
+    """End of the part that was read; used to detect that the transcript was rewritten."""
     line: int = 0
     open_seq: int = 0
-    """The turn of the first question behind `line`, which was taken before it ended, and is replaced; 0: none was."""
+    """The turn of the first question after `line`, taken before the turn ended, to be replaced later; 0 for none."""
     is_again: bool = False
-    """Whether the transcript was rewritten since its first turn was taken: what is found may be there already."""
+    """Whether the transcript was rewritten after its first turn was taken, so that turns may be stored already."""
 
 
 def place_of(session: Session) -> TranscriptPlace | None:
-    """Return how far the transcript of a session was taken, None if it is of none; the start where that is damaged."""
-    told = session.extra.get(PLACE)
-    if told is None:
+    """Return the place in the transcript of a session: None without a transcript, the start if the place is damaged."""
+    stored = session.extra.get(PLACE)
+    if stored is None:
         return None
-    file = told.get("file") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or not isinstance(file, str):
+    file = stored.get("file") if isinstance(stored, dict) else None
+    if not isinstance(stored, dict) or not isinstance(file, str):
         return TranscriptPlace("", is_again=True)
-    line, open_seq = told.get("line"), told.get("open", 0)
+    line, open_seq = stored.get("line"), stored.get("open", 0)
     if type(line) is not int or type(open_seq) is not int or not line >= 0 <= open_seq:
         return TranscriptPlace(file, is_again=True)
-    tail, seen = (read_tail(str(told.get(key))) for key in ("tail", "seen"))
-    return TranscriptPlace(file, tail, seen, line, open_seq, told.get("again") is True)
+    tail, seen = (read_tail(str(stored.get(key))) for key in ("tail", "seen"))
+    return TranscriptPlace(file, tail, seen, line, open_seq, stored.get("again") is True)
 
 
-def saved_place(place: TranscriptPlace) -> Mapping[str, object]:
-    """Return what a session keeps of a place."""
+def place_value(place: TranscriptPlace) -> Mapping[str, object]:
+    """Return the JSON object that a session stores for a place."""
     return {
         "file": place.file,
         "line": place.line,
@@ -268,7 +273,7 @@ def saved_place(place: TranscriptPlace) -> Mapping[str, object]:
 
 
 def transcript_session(agent: str, file: str) -> SessionId:
-    """Return the name of the session of a transcript, always the same, of one agent: `transcript-<name>-<hash>`."""
+    """Return the session name of an agent's transcript: `transcript-<name>-<hash>`, the same for the same arguments."""
     stem = file.removesuffix(".jsonl")
     digest = sha256(f"{agent}\0{file}".encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     name = safe_id(f"transcript-{stem}").encode()[: MAX_BYTES - _DIGEST - 1].decode("utf-8", "ignore")
@@ -276,28 +281,28 @@ def transcript_session(agent: str, file: str) -> SessionId:
 
 
 def is_transcript_session(name: SessionId) -> bool:
-    """Tell whether a session of a transcript, of whichever agent, may be named so: it is kept free for that."""
+    """Return whether a name has the form of `transcript_session`. Such names are reserved for transcripts."""
     return _NAME.fullmatch(name) is not None
 
 
 def transcript_key(file: str) -> str:
-    """Return what such a session has for a session key."""
+    """Return the session key of the session of a transcript."""
     return f"{PLACE}:{file}"
 
 
 QUESTION_CHARS = 20_000
 ANSWER_CHARS = 100_000
-"""As much as a program may report of a turn."""
+"""Most characters of a question and of an answer from a transcript; the API has the same limits."""
 
 
-class FoundTurn(Struct, frozen=True):
-    """A turn as far as it was said: the number of the question's line, and when it was asked."""
+class TranscriptTurn(Struct, frozen=True):
+    """A turn read from a transcript, possibly without its end: the line of the question, and the time of it."""
 
     line: int
     question: str
     at: datetime
     is_timed: bool
-    """Whether the transcript says when; else it is when something was said before, or the file was written."""
+    """Whether the time is in the transcript; otherwise it is the time of the message before, or of the file."""
     answer: str = ""
 
     @property
@@ -306,46 +311,48 @@ class FoundTurn(Struct, frozen=True):
 
     @property
     def raw(self) -> RawTurn:
-        """The turn as it is to be made of it."""
+        """The same turn as input of `make_turn`."""
         return RawTurn(self.question, self.answer or None, self.at)
 
 
-class Listening(Struct, frozen=True):
-    """What a reader of a transcript has in mind: the turn that goes on, and when something was said last."""
+class ReadingState(Struct, frozen=True):
+    """State between two steps of reading a transcript: the unfinished turn, and the time of the last message."""
 
-    turn: FoundTurn | None = None
-    heard_at: datetime | None = None
+    turn: TranscriptTurn | None = None
+    last_at: datetime | None = None
 
 
-def heard(listening: Listening, lines: Iterable[SpokenLine], fallback: datetime) -> tuple[list[FoundTurn], Listening]:
-    """Return the turns that end within these lines, and what is in mind behind them.
+def read_turns(
+    state: ReadingState, lines: Iterable[SpokenLine], fallback: datetime
+) -> tuple[list[TranscriptTurn], ReadingState]:
+    """Return the turns that end within these lines, and the state after them.
 
-    `fallback` is when something was said where no message tells so.
+    `fallback` is the time of a message if neither it nor a message before it has a time.
     """
-    ended: list[FoundTurn] = []
+    ended: list[TranscriptTurn] = []
     for line in lines:
-        said, turn = line.utterance, listening.turn
-        at = said.time or listening.heard_at or fallback
-        if said.speaker is Speaker.USER:
+        utterance, turn = line.utterance, state.turn
+        at = utterance.time or state.last_at or fallback
+        if utterance.speaker is Speaker.USER:
             ended += [turn] if turn else []
-            turn = FoundTurn(line.number, said.text[:QUESTION_CHARS], at, said.time is not None)
+            turn = TranscriptTurn(line.number, utterance.text[:QUESTION_CHARS], at, utterance.time is not None)
         elif turn is not None:
-            turn = replace(turn, answer=f"{turn.answer} {said.text}".strip()[:ANSWER_CHARS])
-        listening = Listening(turn, at)
-    return ended, listening
+            turn = replace(turn, answer=f"{turn.answer} {utterance.text}".strip()[:ANSWER_CHARS])
+        state = ReadingState(turn, at)
+    return ended, state
 
 
 class TakenTurns(Struct, frozen=True):
-    """A session with turns of its transcript, and those of them whose answer is not kept."""
+    """A session with new turns of its transcript, its new place, and the new turns as made."""
 
     session: Session
     place: TranscriptPlace
     made: tuple[MadeTurn, ...] = ()
 
 
-def with_turns(
+def add_turns(
     session: Session,
-    found: Sequence[FoundTurn],
+    turns: Sequence[TranscriptTurn],
     place: TranscriptPlace,
     answer_retention: AnswerRetention,
     commonness: Commonness,
@@ -353,31 +360,31 @@ def with_turns(
     open_seq: int = 0,
     goes_on: bool = False,
 ) -> TakenTurns:
-    """Return the session with these turns and the place; the first replaces the turn `open_seq`, if that is the last.
+    """Return the session with these turns and the place. The first turn replaces turn `open_seq` if that is the last.
 
-    With `goes_on` the last of them may get more of its answer, and the place says so. A turn that is there already,
-    asked at the same time in the same words, is left out: programs that compact a transcript write turns again.
+    With `goes_on` the last turn may get more of its answer, and the place records its number. A turn with the time and
+    the question of a stored turn is skipped: programs that compact a transcript write turns again.
     """
     made: list[MadeTurn] = []
     known = {(turn.timestamp, turn.question) for turn in session.turns}
     last = 0
-    for number, turn in enumerate(found):
+    for number, turn in enumerate(turns):
         replaced = None
         if number == 0 and open_seq and session.last_seq == open_seq:
             replaced, session = session.turns[-1], replace(session, turns=session.turns[:-1])
-        one = made_turn(turn.raw, session, answer_retention=answer_retention, commonness=commonness)
-        is_known = (turn.is_timed or place.is_again) and (one.turn.timestamp, one.turn.question) in known
+        new = make_turn(turn.raw, session, answer_retention=answer_retention, commonness=commonness)
+        is_known = (turn.is_timed or place.is_again) and (new.turn.timestamp, new.turn.question) in known
         if replaced is None and is_known:
             last = 0
             continue
         if replaced is not None and replaced.answer is not None:
-            # an answer that somebody marked stays, if there would be none, and so does the mark
-            answer = replaced.answer if one.turn.answer is None else one.turn.answer
-            dropped = None if one.turn.answer is None else one.dropped_answer
-            one = MadeTurn(replace(one.turn, is_marked=replaced.is_marked, answer=answer), dropped)
-        known.add((one.turn.timestamp, one.turn.question))
-        session = replace(session, turns=(*session.turns, one.turn))
-        made.append(one)
-        last = one.turn.seq
+            # a stored answer stays if the new turn would have none, and so does the mark
+            answer = replaced.answer if new.turn.answer is None else new.turn.answer
+            dropped = None if new.turn.answer is None else new.dropped_answer
+            new = MadeTurn(replace(new.turn, is_marked=replaced.is_marked, answer=answer), dropped)
+        known.add((new.turn.timestamp, new.turn.question))
+        session = replace(session, turns=(*session.turns, new.turn))
+        made.append(new)
+        last = new.turn.seq
     place = replace(place, open_seq=last if goes_on else 0)
-    return TakenTurns(replace(session, extra={**session.extra, PLACE: saved_place(place)}), place, tuple(made))
+    return TakenTurns(replace(session, extra={**session.extra, PLACE: place_value(place)}), place, tuple(made))

@@ -1,8 +1,8 @@
-"""Names of sessions: made safe for every file system, and resolved from a path, a citation or a bare name.
+"""Names of sessions: safe on every file system, and resolved from a path, a citation or a bare name.
 
-A name is `<channel>-<peer>-<date>`, from the session key. Where a part of the key cannot be in it as it is (capitals,
-signs, too long) eight digits of the key's hash tell it from the others; where the name is taken, by an earlier session
-of the day or by a key that differs in agent or chat type alone, a number does. The session itself holds its key.
+A name is `<channel>-<peer>-<date>`, from the session key. If a part of the key has to be changed for that (capitals,
+signs, length), eight digits of the key's hash are appended. If the name is in use, by an earlier session of the day or
+by a key with another agent or chat type, a number is appended. The session file has the key itself.
 """
 
 import re
@@ -28,7 +28,7 @@ _SUFFIX = ".jsonl"
 
 
 def meant_paths(name: str, agent: str) -> tuple[RelativePath, ...]:
-    """Return the paths that a name may stand for, of one agent; a citation is taken for the whole conversation."""
+    """Return the possible paths of a conversation of an agent, by name, path or citation (its lines are ignored)."""
     path = cited_lines(name).path
     if is_conversation(path):
         return (RelativePath(path),)
@@ -39,7 +39,7 @@ def meant_paths(name: str, agent: str) -> tuple[RelativePath, ...]:
 
 
 def cited_lines(text: str) -> Citation:
-    """Return the citation that a text is, the text as a path where it is none."""
+    """Parse a citation; a text that is none is taken as a path."""
     try:
         return parse(text.strip())
     except ValueError:
@@ -47,52 +47,53 @@ def cited_lines(text: str) -> Citation:
 
 
 def is_of(path: str, agent: str) -> bool:
-    """Tell whether a conversation may be this agent's, by its path alone."""
+    """Return whether a conversation may belong to this agent, judged by its path only."""
     return not path.startswith("sessions/") or path.split("/")[1] == agent
 
 
 IDLE = timedelta(hours=6)
-"""A session ends after so long a rest."""
+"""A session ends after this time without a message."""
 MANY_TURNS = 400
 HALVING_TURNS = 50
-"""For each so many beyond MANY_TURNS half the rest is enough for what follows to begin another session."""
+"""Each time a session has this many turns more than MANY_TURNS, the pause that ends it is halved."""
 MAX_BYTES = 160
-"""Of a name in UTF-8: file systems allow 255, and suffixes and temporary names stand behind it."""
+"""Most bytes of a name in UTF-8: file systems allow 255, and suffixes and temporary names are appended."""
 
 _AGENT = expression(r"agent:[^:]*:(?=.)", re.DOTALL)
 _CHAT_TYPES = frozenset({"direct", "dm", "group", "channel"})
 _RESERVED = expression(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\Z")
-"""Names of devices on Windows, which reach their folders through network disks, too."""
+"""Device names on Windows. Windows may see our folders through network disks."""
 _DIGEST = 8
 
 
 def is_over(last_activity: datetime, now: datetime, idle: timedelta = IDLE) -> bool:
-    """Tell whether a session has ended; never where the clock went back."""
+    """Return whether a session has ended. False if the clock was set back."""
     return now - last_activity >= idle
 
 
 def belongs(begun: datetime, last_activity: datetime, at: datetime, idle: timedelta = IDLE) -> bool:
-    """Tell whether what was said at a time is of a session, which may have told of it late; else it begins another."""
+    """Return whether a message of this time belongs to a session, even if it came late; else it begins a new one."""
     return not is_earlier(at, begun, idle) and not is_over(last_activity, at, idle)
 
 
 def is_earlier(at: datetime, begun: datetime, idle: timedelta = IDLE) -> bool:
-    """Tell whether what was said at a time was said too long before a session to be of it."""
+    """Return whether a message was sent too long before a session began to belong to it."""
     return begun - at >= idle
 
 
 def rest_behind(turns: int) -> timedelta:
-    """Return after how long a rest a turn is of another session than the turns before it.
+    """Return the pause after which a turn begins a new session.
 
-    The file of a session is written whole at each turn, so that a day of talk without a pause is to be of several.
+    Each turn rewrites the complete file of its session, so a day of talk without a pause is split into several
+    sessions.
     """
     return IDLE * 0.5 ** max(0, (turns - MANY_TURNS) // HALVING_TURNS)
 
 
 def safe_id(name: str) -> SessionId:
-    """Return a name as it may stand in a file system, the name itself if it may; the same for the same name always.
+    """Return a name that is safe on every file system, unchanged if it is safe already. The result is deterministic.
 
-    It holds small letters of any script, digits, `_` and `-`, no more than 160 bytes of UTF-8, and is no reserved name.
+    It has lower-case letters of any script, digits, `_` and `-`, at most 160 bytes of UTF-8, and is no reserved name.
     """
     slug = _slug(name, MAX_BYTES)
     is_same = slug == name != "" and _RESERVED.match(slug) is None
@@ -100,22 +101,22 @@ def safe_id(name: str) -> SessionId:
 
 
 def named_id(name: str) -> SessionId:
-    """Return the name of a session as a caller tells it: as `safe_id`, with no secret that stands in it."""
+    """Return the `safe_id` of a session name given by a caller, with secrets removed."""
     return safe_id(harmless_text(name))
 
 
 def session_id(key: str, day: date, is_free: Callable[[SessionId], bool]) -> SessionId:
     """Return the name of a new session with a session key on a day.
 
-    `is_free` tells whether a name is of no session yet; the second session of a day gets `-2`, and so on.
+    `is_free` returns whether no session has the name. The second session of a day gets `-2`, and so on.
     """
-    # channel and peer: what a person knows of the key
+    # keep channel and peer, the parts that a person recognises
     parts = [part for part in _AGENT.sub("", unicodedata.normalize("NFC", key), count=1).split(":") if part]
     if len(parts) > 2 and parts[1] in _CHAT_TYPES:
         del parts[1]
     plain = "-".join(parts)
     slug = _slug(plain, MAX_BYTES - 24)
-    # without the hash only if each part stands in the name as it is
+    # no hash if each part is in the name unchanged
     name = f"{slug if slug == plain and slug else _with_hash(slug, key)}-{day:%Y%m%d}"
     candidates = (safe_id(f"{name}-{number}" if number > 1 else name) for number in count(1))
     return next(filter(is_free, candidates))
@@ -133,6 +134,6 @@ def _cut(text: str, max_bytes: int) -> str:
 
 
 def _with_hash(slug: str, name: str) -> str:
-    """Return a slug with the hash of what it was made from."""
+    """Return a slug with the hash of the name it was made from."""
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     return "-".join(filter(None, (_cut(slug, MAX_BYTES - _DIGEST - 1).strip("-_"), digest)))

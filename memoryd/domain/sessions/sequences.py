@@ -1,16 +1,17 @@
-"""Which turns to put before an agent for a message, and why: a run of neighbours, never single answers.
+"""Choose which turns to show to an agent for a message, and say why: a run of neighbours, never single answers.
 
-The current session's last N, or N around the turn that matches clearly, unless another session answers the message
-better: then its N around the match. Without a message, the last N. The margin is what keeps "and that one?" here; it
-is wider for a message that takes up what was said last.
+These are the last N turns of the current session, or N around a turn that matches clearly. If another session matches
+the message better, they are its N turns around the match. Without a message they are the last N. Another session must
+win by a margin, so that "and that one?" stays in the current session; the margin is wider for a message that refers to
+what was said last.
 
-Turns are matched by words, near hashes, topics and, where there are vectors, meaning, without reading a session, and a
-run of neighbours together, for what a message takes up is seldom in one turn:
+Turns are matched by words, near hashes, topics and, if there are vectors, meaning. No session file is read. A run of
+neighbours is scored as one, since the subject of a message is seldom in a single turn:
 
-score = 0.5 · words + 0.3 · nearness + 0.2 · topics + 0.4 · meaning, each 0 to 1, and 1 at most: the
-share of the message's keywords that are in the turn or in those of its run, 1 − distance/24 for hashes at most 12 bits
-apart, the share of its topics, of which a part that is shared counts half, and how far a cosine rises above the noise.
-A word weighs the more the rarer it is here, `ln(1 + N/df)`, and in its language.
+score = 0.5 · words + 0.3 · nearness + 0.2 · topics + 0.4 · meaning, each 0 to 1, and 1 at most.
+words: the weighted share of the message's keywords that are in the run; nearness: 1 − distance/24 for hashes at most
+12 bits apart; topics: the share of the message's topics, where a shared part of a topic counts half; meaning: how far
+the cosine is above the noise. The weight of a word grows with its rarity here, `ln(1 + N/df)`, and in its language.
 """
 
 import math
@@ -33,13 +34,13 @@ from memoryd.domain.text.tokens import estimate
 
 
 class MessageKeys(Struct, frozen=True):
-    """What a message is looked up by."""
+    """The search keys of a message."""
 
     tokens: tuple[str, ...] = ()
     question_hash: str = ""
     topics: tuple[str, ...] = ()
     takes_up: bool = False
-    """It goes on with what was said last, and another session must match it clearly to come instead."""
+    """The message refers to what was said last, so that another session must match it clearly to be chosen."""
 
     @property
     def is_empty(self) -> bool:
@@ -49,31 +50,33 @@ class MessageKeys(Struct, frozen=True):
 class TurnMatch(Struct, frozen=True):
     """The best turn of a session for a message, and why.
 
-    `score` is that of its run, 0 to 1; `words` are those that the run and the message share. `bits` is None if the
-    hashes are not near.
+    `score` is the score of its run, 0 to 1; `words` are shared by the run and the message. `bits` is the distance of
+    the hashes, None if they are not near.
     """
 
     session: SessionId
     seq: int
     score: float
     last_seq: int
-    """Of the run around the turn."""
+    """Last turn of the run."""
     words: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     bits: int | None = None
     nearness: float = 0.0
-    """How near the meaning of the turn is, 0 to 1."""
+    """Similarity of meaning, 0 to 1."""
 
 
 SimilarTurns = Mapping[SessionId, Mapping[int, float]]
-"""How far the meaning of turns, by their number, rises above the noise of a message, 0 to 1; others are not near."""
+"""Similarity of meaning to a message by session and turn number: 0 to 1 above the noise. Other turns have none."""
 
 BUDGET = 1200
-"""Tokens."""
+"""Default size of a sequence in tokens."""
 MIN_SCORE = 0.15
-"""Below it a match is one word of many."""
+"""A match with a lower score shares only one word of many."""
 MARGIN, CLEAR_MARGIN = 0.1, 0.3
-"""So much better than the current session another one must match, and if that alone is taken up or shares words."""
+"""How much better another session must match than the current one. The clear margin applies if the message refers to
+what was said last, or if only the current session shares words with it.
+"""
 
 
 class Chosen(StrEnum):
@@ -87,7 +90,7 @@ class Chosen(StrEnum):
 
 
 class SequenceChoice(Struct, frozen=True):
-    """Where the sequence lies: the session, None if there is none; up to `last_seq`, None for its end; and why."""
+    """The chosen session, or None, its last turn to show (None for the end of the session), and the reason."""
 
     session: SessionId | None
     last_seq: int | None
@@ -96,8 +99,8 @@ class SequenceChoice(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Why it was chosen, told to a person."""
-        found = (
+        """The reason, as text for a person."""
+        reason = (
             f"turn {self.match.seq} matches ({_common(self.match)})" if self.match else "nothing matches the message"
         )
         match self.why:
@@ -107,18 +110,18 @@ class SequenceChoice(Struct, frozen=True):
                 around = f"around turn {self.match.seq}, which matches ({_common(self.match)})"
                 return f"the turns of the current session, {self.session}, {around}"
             case Chosen.CURRENT_MATCHES | Chosen.NOTHING_MATCHES:
-                return f"the last turns of the current session, {self.session}: {found}"
+                return f"the last turns of the current session, {self.session}: {reason}"
             case Chosen.OTHER_MATCHES:
-                visibility = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
-                return f"the turns of {self.session} {visibility}: {found}"
+                extent = "up to the match" if self.match and self.match.seq == self.last_seq else "with the match"
+                return f"the turns of {self.session} {extent}: {reason}"
             case Chosen.NOTHING_KNOWN:
                 return "no session is known, and nothing matches the message"
 
 
 def choose(keys: MessageKeys | None, current: SessionId | None, matches: Sequence[TurnMatch]) -> SequenceChoice:
-    """Return where the sequence for a message lies.
+    """Choose the session and the turns for a message.
 
-    `keys` is None without a message; `matches` are those of `IndexedTurns.matches`, the best first.
+    `keys` is None without a message; `matches` come from `IndexedTurns.matches`, best first.
     """
     if keys is None:
         return SequenceChoice(current, None, Chosen.NO_MESSAGE if current else Chosen.NOTHING_KNOWN)
@@ -145,32 +148,33 @@ def sequence(
     turns: int = TURNS,
     budget: int = BUDGET,
 ) -> tuple[Turn, ...]:
-    """Return the last `turns` of a session up to `last_seq`, in order, with their kept answers.
+    """Return the last `turns` turns of a session up to `last_seq`, in order, with their kept answers.
 
-    No more than `budget` tokens: an answer that does not fit is left out, its question stays; what is further from the
-    turn `match`, else from the newest, goes first. The question of that is always there.
+    At most `budget` tokens: turns are added by their distance from turn `match`, by default the newest. An answer that
+    does not fit is dropped, its question stays. The question of the first turn added is always included.
     """
     ordered = session.in_order
     end = next((at for at, turn in enumerate(ordered, 1) if turn.seq == last_seq), len(ordered))
     reached = ordered[max(0, end - turns) : end]
     wanted = next((at for at, turn in enumerate(reached) if turn.seq == match), len(reached) - 1)
-    found: dict[int, Turn] = {}
+    chosen: dict[int, Turn] = {}
     left = budget
-    # of two that are as near the earlier one, which led to it
+    # of two equally near turns the earlier first: it led to the match
     for at in sorted(range(len(reached)), key=lambda at: (abs(at - wanted), at)):
         turn = reached[at]
-        whole, bare = estimate(turn.question) + estimate(turn.answer or ""), estimate(turn.question)
-        if whole > left and (bare <= left or not found):
-            turn, whole = replace(turn, answer=None), bare
-        if whole > left and found:
+        question_tokens = estimate(turn.question)
+        tokens = question_tokens + estimate(turn.answer or "")
+        if tokens > left and (question_tokens <= left or not chosen):
+            turn, tokens = replace(turn, answer=None), question_tokens
+        if tokens > left and chosen:
             break
-        found[at] = turn
-        left -= whole
-    return tuple(found[at] for at in sorted(found))
+        chosen[at] = turn
+        left -= tokens
+    return tuple(chosen[at] for at in sorted(chosen))
 
 
 def _common(match: TurnMatch) -> str:
-    """Tell what a message and a turn have in common."""
+    """Return what a message and a turn have in common, as text for a person."""
     words = [f"“{word}”" for word in match.words[:5]]
     near = [] if match.bits is None else ["the same words" if match.bits == 0 else f"{match.bits} bits apart"]
     meaning = ["its meaning is near"] if match.nearness else []
@@ -178,13 +182,13 @@ def _common(match: TurnMatch) -> str:
 
 
 _RUN_TURNS_MAX = 100
-"""Turns of a session, the best alone."""
+"""Most turns of a session, the best, around which runs are scored."""
 
 
 class BestRun(Struct, frozen=True):
-    """The run of a session that has most in common with a message; `at` is the turn that it was found by.
+    """The run of a session that has most in common with a message; `at` is the turn it was built around.
 
-    `at`, `first` and `last` count from 0 within the session.
+    `at`, `first` and `last` are indexes from 0 within the session.
     """
 
     score: float
@@ -194,9 +198,9 @@ class BestRun(Struct, frozen=True):
 
 
 def run_around(at: int, count: int, run: int) -> tuple[int, int]:
-    """Return the first and the last index of the run of a turn, which is one of `count`: what led to it, came of it.
+    """Return the first and the last index of the run around a turn, of `count` turns in all.
 
-    Two of five turns stand behind it. Where fewer lead to it, more that came after fill the run.
+    Two fifths of the run come after the turn. If too few turns come before it, more of the later turns fill the run.
     """
     run = max(run, 1)
     last = min(count - 1, max(at + run * 2 // 5, run - 1))
@@ -204,39 +208,39 @@ def run_around(at: int, count: int, run: int) -> tuple[int, int]:
 
 
 def best_run(
-    said: Sequence[Collection[str]],
+    keywords: Sequence[Collection[str]],
     worth: Mapping[str, float],
     rest: NDArray[np.float64],
     alone: NDArray[np.float64],
     run: int,
 ) -> BestRun:
-    """Return the best run of a session, of equal ones that of the better turn, and then the later.
+    """Return the best run of a session; of equal runs the one around the better turn, then the later.
 
-    `said` has the keywords of each turn, and `worth` what each word of the message counts, once in a run. `rest` is
-    what else a turn has in common with the message, of which the best of a run counts, and `alone` its whole score.
+    `keywords` has the keywords of each turn. `worth` is the weight of each word of the message, which counts once in a
+    run. `rest` is the score of each turn without words; the best of a run counts. `alone` is each turn's full score.
     """
     places = np.flatnonzero(alone)
     if len(places) > _RUN_TURNS_MAX:
         places = places[np.argpartition(alone[places], -_RUN_TURNS_MAX)[-_RUN_TURNS_MAX:]]
     best, score = (0.0, 0.0, 0.0, 0), 0.0
     for at in map(int, places):
-        first, last = run_around(at, len(said), run)
-        near = said[first : last + 1]
+        first, last = run_around(at, len(keywords), run)
+        near = keywords[first : last + 1]
         shared = sum(share for word, share in worth.items() if any(word in words for words in near))
         other = rest[first : last + 1]
         score = max(score, shared + float(other.max()))
         best = max(best, (shared, float(other.sum()), float(alone[at]), at))
-    return BestRun(score, best[3], *run_around(best[3], len(said), run))
+    return BestRun(score, best[3], *run_around(best[3], len(keywords), run))
 
 
 _WORDS, _NEARNESS, _TOPICS, _MEANING = 0.5, 0.3, 0.2, 0.4
 _UNANSWERED = 0.6
 MAX_MATCHES = 10
 _FEWEST_WORDS = 2
-"""So many rare words a message is taken to have: what is vague has little in common with anything."""
+"""A message counts as having at least this many rare words, so that a vague message matches nothing well."""
 _INDEXED_TURNS_MAX = 400
 _SESSIONS = 40
-"""Of so many sessions, those with the best turns, all runs are looked at."""
+"""The number of sessions with the best turns whose runs are scored."""
 NOTHING_SIMILAR: SimilarTurns = {}
 _ONES = np.array([number.bit_count() for number in range(256)], np.uint8)
 
@@ -244,13 +248,13 @@ FloatArray = NDArray[np.float64]
 
 
 class IndexedTurns:
-    """The turns of one agent, to be looked up; about 700 bytes for a turn without its text."""
+    """A search index of the turns of one agent; about 700 bytes per turn, without its text."""
 
     def __init__(self, commonness: Commonness = never_common) -> None:
         self._commonness = commonness
         self._turns: dict[SessionId, tuple[Turn, ...]] = {}
         self._places: list[SessionId | None] = []
-        """Whose turn it is. One that was taken out leaves its place empty, until half of them are."""
+        """The session of each place. A removed turn leaves its place empty; a rebuild follows when half are empty."""
         self._at: dict[SessionId, list[int]] = {}
         self._hashes = array("Q")
         self._by_word: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -260,7 +264,10 @@ class IndexedTurns:
         return sum(map(len, self._turns.values()))
 
     def put(self, session: Session) -> None:
-        """Take the turns of a session as they are now; what was only added, or answered last, costs that alone."""
+        """Store the current turns of a session.
+
+        Only turns that were added, and an answered last one, are indexed again.
+        """
         known, turns = self._turns.get(session.id, ()), session.in_order
         same = len(known)
         if turns[:same] != known:
@@ -268,14 +275,14 @@ class IndexedTurns:
                 self._replace(self._at[session.id][-1], known[-1], turns[same - 1])
             else:
                 self.drop(session.id)
-                self._rebuild()  # the places that it leaves empty would make its words common
+                self._rebuild()  # its empty places would make its words look common
                 same = 0
         for turn in turns[same:]:
             self._add(session.id, turn)
         self._turns[session.id] = turns
 
     def drop(self, session: SessionId) -> None:
-        """Forget the turns of a session."""
+        """Remove the turns of a session."""
         if not self._turns.pop(session, ()):
             return
         for at in self._at.pop(session):
@@ -292,10 +299,10 @@ class IndexedTurns:
         always: SessionId | None = None,
         near: SimilarTurns = NOTHING_SIMILAR,
     ) -> list[TurnMatch]:
-        """Return the best turn of each session that has anything in common with a message, the best `limit` first.
+        """Return the best turn of each session that has anything in common with a message: at most `limit`, best first.
 
-        `run` is how many turns stand together; one of which nothing was answered comes behind those that match nearly
-        as well. Of equal ones the turn that was said last comes first. That of the session `always` is never left out.
+        `run` is the length of a run. A run without any answer has a lower rank. Of equal matches the latest turn comes
+        first. A match in the session `always` is returned in any case.
         """
         if keys.is_empty or not self._places:
             return []
@@ -304,39 +311,49 @@ class IndexedTurns:
         names = self._likely(alone)
         if always in self._at and always not in names and alone[self._at[always]].any():
             names.append(always)
-        runs = [(name, self._run(name, worth, rest, alone, run)) for name in names]
+        runs = list[tuple[SessionId, BestRun]]()
+        for name in names:
+            at, words = self._at[name], [turn.tokens for turn in self._turns[name]]
+            runs.append((name, best_run(words, worth, rest[at], alone[at], run)))
         runs.sort(key=self._order, reverse=True)
-        wanted = [one for at, one in enumerate(runs) if at < limit or one[0] == always]
-        return [_turn_match(keys, name, self._turns[name], best, near.get(name, {})) for name, best in wanted]
+        return [
+            _turn_match(keys, name, self._turns[name], best, near.get(name, {}))
+            for at, (name, best) in enumerate(runs)
+            if at < limit or name == always
+        ]
 
-    def _order(self, one: tuple[SessionId, BestRun]) -> tuple[float, datetime]:
-        name, best = one
+    def _order(self, session_run: tuple[SessionId, BestRun]) -> tuple[float, datetime]:
+        name, best = session_run
         turns = self._turns[name]
         is_answered = any(turn.is_answered for turn in turns[best.first : best.last + 1])
         return best.score * (1 if is_answered else _UNANSWERED), turns[best.at].timestamp
 
     def _likely(self, alone: FloatArray) -> list[SessionId]:
-        """Return the sessions with the best turns, of equal ones those that were taken in last."""
-        names: dict[SessionId, None] = {}
-        for at in _best_places(alone):
-            if (place := self._places[at]) and len(names) < _SESSIONS:
-                names[place] = None
-        return list(names)
+        """Return the sessions with the best turns; of equal turns those added last win."""
+        places = np.flatnonzero(alone)
+        if len(places) > _INDEXED_TURNS_MAX:
+            places = places[np.argpartition(alone[places], -_INDEXED_TURNS_MAX)[-_INDEXED_TURNS_MAX:]]
+        best_first = places[np.lexsort((places, alone[places]))][::-1]
+        sessions = filter(None, (self._places[at] for at in best_first))
+        return list(dict.fromkeys(sessions))[:_SESSIONS]
 
     def _worth(self, tokens: Iterable[str]) -> dict[str, float]:
-        """Return what each word of a message that anybody said counts: one alone is half of the words at most."""
-        weights = {word: self._weight(word) for word in tokens}
-        rarest = math.log(1 + len(self._places) / 2)
-        whole = max(sum(weights.values()), _FEWEST_WORDS * rarest)
-        return {word: _WORDS * weight / whole for word, weight in weights.items() if word in self._by_word}
+        """Return the weight of each indexed word of a message. A single word gets at most half of the words' weight."""
+        count = len(self._places)
+        weights = {
+            word: math.log(1 + count / (1 + len(self._by_word.get(word, ())))) * rarity(self._commonness(word))
+            for word in tokens
+        }
+        total = max(sum(weights.values()), _FEWEST_WORDS * math.log(1 + count / 2))
+        return {word: _WORDS * weight / total for word, weight in weights.items() if word in self._by_word}
 
     def _scores(
         self, keys: MessageKeys, worth: Mapping[str, float], near: SimilarTurns
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what each place has in common with a message: all but the words, and everything."""
+        """Return two scores of each place for a message: one without words, and the full one."""
         rest = np.zeros(len(self._places))
         self._add_nearness(rest, keys.question_hash)
-        # what is near may have been said since these turns were taken in, or be deleted
+        # a similar turn may be newer than this index, or deleted
         for session in near.keys() & self._at.keys():
             for at, turn in zip(self._at[session], self._turns[session], strict=True):
                 rest[at] += _MEANING * near[session].get(turn.seq, 0.0)
@@ -349,12 +366,6 @@ class IndexedTurns:
             alone[np.array(self._by_word[word])] += share
         return rest, alone
 
-    def _run(
-        self, session: SessionId, worth: Mapping[str, float], rest: FloatArray, alone: FloatArray, run: int
-    ) -> BestRun:
-        at = self._at[session]
-        return best_run([turn.tokens for turn in self._turns[session]], worth, rest[at], alone[at], run)
-
     def _add_nearness(self, scores: FloatArray, question_hash: str) -> None:
         if (value := hash_value(question_hash)) is None:
             return
@@ -362,11 +373,6 @@ class IndexedTurns:
         bits = _ONES[apart.view(np.uint8)].reshape(-1, 8).sum(1)
         near = bits <= NEAR
         scores[near] += _NEARNESS * (1 - bits[near] / (2 * NEAR))
-
-    def _weight(self, word: str) -> float:
-        """Return how much a word tells: the rarer it is here and in its language, the more."""
-        rare_here = math.log(1 + len(self._places) / (1 + len(self._by_word.get(word, ()))))
-        return rare_here * rarity(self._commonness(word))
 
     def _add(self, session: SessionId, turn: Turn) -> None:
         at = len(self._places)
@@ -376,7 +382,9 @@ class IndexedTurns:
         self._learn(at, turn)
 
     def _learn(self, at: int, turn: Turn) -> None:
-        self._hashes[at] = hash_value(turn.question_hash) or 0  # another program's, or none, is far from all others
+        self._hashes[at] = (
+            hash_value(turn.question_hash) or 0
+        )  # no hash, or one of another program: far from all others
         for word in set(turn.tokens):
             self._by_word[word].append(at)
         for part in _parts(turn.topics):
@@ -400,16 +408,8 @@ class IndexedTurns:
                 self._add(session, turn)
 
 
-def _best_places(scores: FloatArray) -> list[int]:
-    """Return the places with the highest scores, the best and of these the latest first, none without any."""
-    places = np.flatnonzero(scores)
-    if len(places) > _INDEXED_TURNS_MAX:
-        places = places[np.argpartition(scores[places], -_INDEXED_TURNS_MAX)[-_INDEXED_TURNS_MAX:]]
-    return [int(at) for at in places[np.lexsort((places, scores[places]))][::-1]]
-
-
 def _parts(topics: Iterable[str]) -> frozenset[str]:
-    """Return topics with their parts: `memory_design` has half in common with `memory_config`."""
+    """Return topics and their parts, so that `memory_design` partly matches `memory_config`."""
     return frozenset(part for topic in topics for part in (topic, *topic.split("_")))
 
 
@@ -419,13 +419,13 @@ def _turn_match(
     turn, run = turns[best.at], turns[best.first : best.last + 1]
     bits = distance(keys.question_hash, turn.question_hash) if keys.question_hash else NEAR + 1
     shared = _parts(keys.topics) & _parts(turn.topics)
-    said = {word for one in run for word in one.tokens}
+    run_words = {word for other in run for word in other.tokens}
     return TurnMatch(
         session=session,
         seq=turn.seq,
         score=min(best.score, 1.0),
         last_seq=run[-1].seq,
-        words=tuple(word for word in dict.fromkeys(keys.tokens) if word in said),
+        words=tuple(word for word in dict.fromkeys(keys.tokens) if word in run_words),
         topics=tuple(topic for topic in turn.topics if not shared.isdisjoint(_parts([topic]))),
         bits=bits if bits <= NEAR else None,
         nearness=near.get(turn.seq, 0.0),

@@ -1,12 +1,12 @@
-"""How much an answer matters: 0.3 uniqueness + 0.2 user action + 0.25 context density + 0.25 emotional weight.
+"""The significance of an answer: 0.3 uniqueness + 0.2 user action + 0.25 context density + 0.25 emotional weight.
 
-The weights are the reference's. Each part is 0 to 1, by rules over the two texts and what the store holds, the same
-for the same input. Uniqueness is *specificity*, the novel take and not the generic response: what an answer says that
-could not be said to anybody. Its signs are figures, names, identifiers, decisions, prohibitions, found causes, and the
-plain answer, in a word perhaps, to a question about something particular. Signs count in sentences that are not
-*generic*: politeness, praise, apology, advice and definitions for anybody, offers, questions back, the words of the
-question, and what a failing program prints. Counts saturate, so that length is no merit: `1 − share^count`. A caller
-who knows better passes its own parts.
+The weights are the reference's. Each part is 0 to 1, computed by rules from question, answer and the stored answers; it
+is deterministic. Uniqueness is *specificity*: what an answer says that could not be said to anybody. Its signs are
+figures, names, identifiers, decisions, prohibitions, found causes, and a plain answer, perhaps one word, to a question
+about something particular. Signs count only in sentences that are not *generic*. Generic are politeness, praise,
+apology, advice and definitions for anybody, offers, questions back, the words of the question, and the output of a
+failing program. Counts saturate, so that length alone has no value: `1 − share^count`. A caller may pass its own
+significance instead.
 """
 
 import re
@@ -22,7 +22,7 @@ from memoryd.domain.text.words import STOP_WORDS, UNSPACED, UNSPACED_RUN
 
 UNIQUENESS, USER_ACTION, CONTEXT_DENSITY, EMOTIONAL_WEIGHT = 0.3, 0.2, 0.25, 0.25
 _READ = 8_000
-"""So many characters of an answer are read; one that has said nothing of its own by then does not."""
+"""The number of characters of an answer that are read: a longer answer has shown by then whether it is specific."""
 
 
 class SignificanceParts(Struct, frozen=True):
@@ -83,7 +83,7 @@ _ANYBODYS = expression(
     r"|如果(?:您|你)?(?:喜欢|经常|想)|建议(?:您|你|选择|根据|多)|可以(?:尝试|试着|考虑|关注|多)|专家|研究(?:表明|显示)"
     r"|保持|适量|适度|适当|注意.{0,6}(?:休息|饮食|安全)|坚持|重要的是|最重要|是指|指的是|是一种|等等"
 )
-"""What holds for anybody: general advice, hedges, definitions."""
+"""Generic statements: general advice, hedges, definitions."""
 _DUMP = expression(
     r"^\s{0,40}(?:traceback|[\w.]{0,60}(?:error|exception)\b|fatal|warning:|npm err|at \S{1,200} ?\(|file \""
     r"|panic:|segmentation"
@@ -94,7 +94,7 @@ _DUMP = expression(
     r"|追踪编号|请求路径|请求编号|联系管理员|页面不存在|错误代码|错误码|稍后(?:再试|重试)|服务(?:不可用|异常)|系统繁忙|网络异常|请求超时",
     re.IGNORECASE,
 )
-"""What programs print when they fail."""
+"""Output of failing programs."""
 _FOR_ANYBODY = expression(
     r"\bhow (?:do|can|could|should|would) (?:i|we|you|one|people|someone) "
     r"(?!.*\b(?:my|our|this|that|these|those)\b)|\bhow (?:does|do|is|are) (?!(?:we|i|you|our|my)\b)\w+"
@@ -116,8 +116,8 @@ _ASKS = expression(
 _ITEM = expression(r"^\s{0,80}+(?:[0-9]{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*+\S", re.MULTILINE)
 _MIN_ITEMS = 3
 _EMOJI = expression("[\u2600-\u27bf\U0001f300-\U0001faff]")
-_ASKED = 500
-"""So many characters of a question are read for what it asks."""
+_QUESTION_CHARS = 500
+"""The number of characters of a question that are read."""
 
 
 class Sign(StrEnum):
@@ -130,13 +130,13 @@ class Sign(StrEnum):
     BAN = "ban"
     FINDING = "finding"
     OWN = "own"
-    """It speaks of somebody, or to the user."""
+    """It speaks of a person, or to the user."""
     PLAIN = "plain"
     """It answers a question in a few words."""
 
 
 _NUMERAL = "零一二两三四五六七八九十百千万半"
-# repetitions are bounded, or give nothing back where what follows cannot be part of them: answers may be long
+# repetitions are bounded or possessive, so that long answers cause no backtracking
 _FIGURE = expression(
     r"(?<![\w.])[0-9]+(?:[.,:/-][0-9]+)*+(?:\s?[a-z%°€$£]{1,3}\b|(?!\w)|(?=[^\x00-\x7f]))|(?<=[^\x00-\x7f])[0-9]++"
     rf"|(?<![{_NUMERAL}])[{_NUMERAL}]++(?:点[{_NUMERAL}]++)?[个度元块毛天周月年点分秒米斤克寸升次条家号楼层人岁倍成码晚片粒]"
@@ -181,80 +181,81 @@ _OWN = expression(
 
 
 class AnswerSigns(Struct, frozen=True):
-    """The signs that stand in the sentences of an answer that are not generic, each once."""
+    """The distinct signs in the sentences of an answer that are not generic."""
 
-    found: Mapping[Sign, frozenset[str]] = {}
+    by_sign: Mapping[Sign, frozenset[str]] = {}
 
     def count(self, most: Mapping[Sign, int]) -> int:
-        """Return how many signs there are, of each kind at most so many; a plain answer counts as three."""
-        counted = sum(min(limit, len(self.found.get(sign, ()))) for sign, limit in most.items())
-        return counted + (_PLAIN if Sign.PLAIN in self.found else 0)
+        """Return the number of signs, limited for each kind by `most`; a plain answer counts as three."""
+        counted = sum(min(limit, len(self.by_sign.get(sign, ()))) for sign, limit in most.items())
+        return counted + (_PLAIN if Sign.PLAIN in self.by_sign else 0)
 
 
 _PLAIN = 3
 _PLAIN_WORDS = 16
-"""A plain answer has so many words at most, or characters of a script without spaces."""
+"""Most words of a plain answer, or characters in a script without spaces."""
 _RESTATED = 0.6
-"""A sentence of which so much stands in the question says the question again."""
+"""A sentence repeats the question if at least this share of its words is in the question."""
 _WORD = expression(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 def answer_signs(question: str, answer: str) -> AnswerSigns:
-    """Return what is specific in an answer."""
-    text, asked = answer[:_READ], frozenset(_words(question))
+    """Return the signs that an answer is specific."""
+    text, question_words = answer[:_READ], frozenset(_words(question))
     if _is_dump(text):
         return AnswerSigns()
     sentences = sentences_of(text)
-    own = [sentence for sentence in sentences if _is_own(sentence, asked)]
+    own = [sentence for sentence in sentences if _is_own(sentence, question_words)]
     has_list = len(_ITEM.findall(text)) >= _MIN_ITEMS
-    is_for_anybody = _FOR_ANYBODY.search(question[:_ASKED].lower()) or (has_list and _EMOJI.search(text))
+    is_for_anybody = _FOR_ANYBODY.search(question[:_QUESTION_CHARS].lower()) or (has_list and _EMOJI.search(text))
     if is_for_anybody and (has_list or not any(_DECISION.search(sentence.lower()) for sentence in own)):
         return AnswerSigns()
-    found: dict[Sign, set[str]] = {}
+    signs: dict[Sign, set[str]] = {}
     for sentence in own:
-        for sign, values in _signs(sentence, asked):
-            found.setdefault(sign, set()).update(values)
-    is_asked = _ASKS.search(question[:_ASKED].lower()) is not None or any(found.get(sign) for sign in _OF_ITS_OWN)
-    if is_asked and own and len(own) == len(sentences) and _is_plain(question, text):
-        found[Sign.PLAIN] = {""}
-    return AnswerSigns({sign: frozenset(values) for sign, values in found.items() if values})
+        for sign, values in _signs(sentence, question_words):
+            signs.setdefault(sign, set()).update(values)
+    is_question = _ASKS.search(question[:_QUESTION_CHARS].lower()) is not None or any(map(signs.get, _OF_ITS_OWN))
+    if is_question and own and len(own) == len(sentences) and _is_plain(question, text):
+        signs[Sign.PLAIN] = {""}
+    return AnswerSigns({sign: frozenset(values) for sign, values in signs.items() if values})
 
 
-def _signs(sentence: str, asked: Collection[str]) -> Iterator[tuple[Sign, Collection[str]]]:
+def _signs(sentence: str, question_words: Collection[str]) -> Iterator[tuple[Sign, Collection[str]]]:
     small = sentence.lower()
-    # within a script without spaces any word of another is a name; a dash or an accent makes no such sentence
+    # in a script without spaces any word of another script is a name; a dash or an accent does not count as such a
+    # script
     names = _CHINESE_NAME if UNSPACED_RUN.search(sentence) else _NAME
-    # what the question says already is not the answer's own
+    # words of the question do not count
     for sign, pattern, text in (
         (Sign.FIGURE, _FIGURE, small),
         (Sign.CODE, _CODE, sentence),
         (Sign.NAME, names, sentence),
     ):
-        yield sign, {one.group().lower() for one in pattern.finditer(text)} - set(asked)
+        yield sign, {match.group().lower() for match in pattern.finditer(text)} - set(question_words)
     for sign, pattern in ((Sign.DECISION, _DECISION), (Sign.BAN, _BAN), (Sign.FINDING, _FINDING), (Sign.OWN, _OWN)):
-        yield sign, {one.group() for one in pattern.finditer(small)}
+        yield sign, {match.group() for match in pattern.finditer(small)}
 
 
 def _is_plain(question: str, answer: str) -> bool:
-    """Tell whether an answer of a few words, which say something, answers a question that does."""
+    """Return whether question and answer both have a significant word, and the answer has only a few words."""
     words = _words(without_formulas(answer))
-    is_about_something = any(map(_tells, _words(question[:_ASKED])))
-    return is_about_something and len(words) <= _PLAIN_WORDS and any(map(_tells, words))
+    is_about_something = any(map(_is_significant, _words(question[:_QUESTION_CHARS])))
+    return is_about_something and len(words) <= _PLAIN_WORDS and any(map(_is_significant, words))
 
 
-def _is_own(sentence: str, asked: Collection[str]) -> bool:
-    """Tell whether a sentence is neither generic, nor a question, nor the question again."""
+def _is_own(sentence: str, question_words: Collection[str]) -> bool:
+    """Return whether a sentence is neither generic, nor a question, nor a repetition of the question."""
     small = sentence.lower()
-    if sentence.endswith(("?", "？")) or any(one.search(small) for one in (_KINDNESS, _OFFER, _ANYBODYS)):
+    if sentence.endswith(("?", "？")) or any(pattern.search(small) for pattern in (_KINDNESS, _OFFER, _ANYBODYS)):
         return False
     words = [word for word in _words(without_formulas(sentence)) if word not in STOP_WORDS]
-    if not words or sum(word in asked for word in words) < _RESTATED * len(words):
+    if not words or sum(word in question_words for word in words) < _RESTATED * len(words):
         return bool(words)
-    # an answer may say the question again around what was asked for
-    return any(values for sign, values in _signs(sentence, asked) if sign in _OF_ITS_OWN)
+    # an answer may repeat the question around the requested value
+    return any(values for sign, values in _signs(sentence, question_words) if sign in _OF_ITS_OWN)
 
 
-def _tells(word: str) -> bool:
+def _is_significant(word: str) -> bool:
     return word not in STOP_WORDS and not is_talk(word)
 
 
@@ -269,41 +270,43 @@ def _words(text: str) -> list[str]:
 
 
 def without_formulas(answer: str) -> str:
-    """Return an answer in small letters without the phrases that every assistant says."""
+    """Return an answer in lower case without the stock phrases of assistants."""
     return _FORMULA.sub(" ", answer.lower())
 
 
 _UNIQUE, _ACTED_ON, _BOUND, _FELT = 0.57, 0.5, 0.5, 0.6
-"""What the next sign of a kind leaves of the doubt."""
+"""The factor by which each further sign reduces the distance to 1, for each part of the significance."""
 _OF_ITS_OWN = {Sign.FIGURE: 3, Sign.CODE: 2, Sign.NAME: 3, Sign.DECISION: 2, Sign.BAN: 2, Sign.FINDING: 1}
 _TO_ACT_ON = {Sign.FIGURE: 2, Sign.CODE: 2, Sign.DECISION: 2, Sign.BAN: 2}
 _BINDING = {Sign.FIGURE: 2, Sign.NAME: 2, Sign.FINDING: 1, Sign.OWN: 1}
 _FEW = 3
-"""Of another answer with fewer words so many are taken to be there: what is short seldom says the same."""
+"""A shorter answer counts as having this many words in a comparison: short answers seldom say the same."""
 
 
 def uniqueness(signs: AnswerSigns, answer_words: Collection[str], others: Iterable[Collection[str]]) -> float:
-    """Return how much an answer says that is its own: how specific it is, less the share that another one holds.
+    """Return how unique an answer is: its specificity, times the share of its words that no stored answer has.
 
-    `others` are the keywords of the answers that are stored.
+    `others` has the keywords of each stored answer.
     """
     own = frozenset(answer_words)
-    shared = max((len(own.intersection(one)) / max(len(own), min(len(one), _FEW), 1) for one in others), default=0.0)
+    shared = max(
+        (len(own.intersection(words)) / max(len(own), min(len(words), _FEW), 1) for words in others), default=0.0
+    )
     return (1 - _UNIQUE ** signs.count(_OF_ITS_OWN)) * (1 - shared)
 
 
 def user_action(signs: AnswerSigns) -> float:
-    """Return how likely the user acts on an answer: decisions, prohibitions, figures, codes, the plain answer."""
+    """Return how likely the user acts on an answer, by decisions, prohibitions, figures, codes, plain answers."""
     return 1 - _ACTED_ON ** signs.count(_TO_ACT_ON)
 
 
 def context_density(signs: AnswerSigns, topics: Collection[str] = (), earlier_topics: Collection[str] = ()) -> float:
-    """Return how much an answer is bound to what it was said in: whom and what it names, why, and its topics.
+    """Return how closely an answer is bound to its context: the names, figures, reasons and topics in it.
 
-    `earlier_topics` are those of the turns before in the session; a topic counts by each of its parts, and none where
-    nothing is specific.
+    `earlier_topics` are the topics of the turns before it in the session. Each part of a topic counts; topics do not
+    count in an answer without a specific sign.
     """
-    count = signs.count(_BINDING) if signs.found.keys() - {Sign.OWN} else 0
+    count = signs.count(_BINDING) if signs.by_sign.keys() - {Sign.OWN} else 0
     if count:
         parts = {part for topic in topics for part in topic.split("_")}
         earlier = {part for topic in earlier_topics for part in topic.split("_")}
@@ -328,16 +331,16 @@ _OPINION = expression(
 
 
 def emotional_weight(question: str, answer: str) -> float:
-    """Return how much a turn matters to the user: feeling and urgency, their own affairs, an opinion asked for."""
+    """Return how much a turn matters to the user, by feeling, urgency, personal matters and requests for an opinion."""
     signs = 2 * _count(_FEELING, question) + _count(_STAKE, question) + 2 * _count(_OPINION, question)
     signs += _count(_FEELING, answer) + ("!" in question or "！" in question)
     return 1 - _FELT**signs
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int:
-    """Return how many different signs of a kind stand in a text, six at most."""
-    # in small letters already: patterns that disregard case take twice as long
-    return min(6, len({found.group() for found in pattern.finditer(text.lower())}))
+    """Return the number of distinct matches of a pattern, at most six."""
+    # lower() instead of IGNORECASE, which takes twice as long
+    return min(6, len({match.group() for match in pattern.finditer(text.lower())}))
 
 
 def significance_parts(
@@ -349,7 +352,7 @@ def significance_parts(
     topics: Collection[str] = (),
     earlier_topics: Collection[str] = (),
 ) -> SignificanceParts:
-    """Return the parts for an answer; `stored` are the keywords of the answers that are kept already."""
+    """Return the parts of the significance of an answer; `stored` has the keywords of each stored answer."""
     signs = answer_signs(question, answer)
     return SignificanceParts(
         uniqueness=uniqueness(signs, answer_words, stored),

@@ -1,23 +1,23 @@
-"""What a turn is about, without a model: keywords, tags like `discord_config`, and a hash for similar questions.
+"""The subject of a turn, without a model: keywords, tags like `discord_config`, and a hash for similar questions.
 
-A topic is a subject and an aspect, found by closed lists. A *subject* is what the turn is about: a name (written in
-another script or as a program writes it), a word of `SUBJECTS`, else the first keyword. An *aspect* is what is asked
-of it, a word of `ASPECTS`. English and Chinese words of one line have one tag, so that a question finds what was said
-in the other language.
+A topic is a subject and an aspect, found by closed lists. The *subject* is a name (written in another script or the way
+programs write it), a word of `SUBJECTS`, or else the first keyword. The *aspect* is what is asked about it, a word of
+`ASPECTS`. The English and Chinese words of one table row have the same tag, so a question finds turns in the other
+language.
 
-Keywords are the significant words, and of scripts without spaces the significant pairs. A run of Chinese is cut into
-pairs that are frequent in the language and do not overlap: of all ways to cut it the one whose pairs are the most
-common together (a shortest path, as dictionary segmenters do it, over a table of pairs).
+Keywords are the significant words; in scripts without spaces they are the significant pairs of characters. A run of
+Chinese is cut into pairs that are frequent in the language and do not overlap. Of all possible cuts the one with the
+highest total commonness is taken (a shortest path over a table of pairs, as in dictionary segmenters).
 
-The hash is the SimHash of the keywords (Charikar 2002, section 3): each votes for every of 64 bits by its BLAKE2b
-digest of eight bytes; a bit is set if more vote for it than against it. It does not depend on the process, the machine
-or the version, so that files may keep it.
+The hash is the SimHash of the keywords (Charikar 2002, section 3): each keyword votes on each of 64 bits by its BLAKE2b
+digest of eight bytes; a bit is set if more keywords vote for it than against it. It does not depend on the process, the
+machine or the version, so files may store it.
 
-Words of talk are no keywords, so that "hmm, are you sure?" matches no conversation that holds *hmm*. They are a closed
-class: interjections, however long they are drawn, answers, greetings, thanks, and what asks to go on. A message takes
-up what was said last where it says nothing else, where it begins as a sentence goes on (*and*, *so*, 那, 然后), or
-where it points at something without a name (*it*, *those*, 它). One that turns to something else (*by the way*, 对了,
-换个话题) does not, whatever it points at.
+Filler words are no keywords, so that "hmm, are you sure?" matches no conversation that has *hmm*. They are a closed
+class: interjections of any length, answers, greetings, thanks, and requests to continue. A message refers to what was
+said last if it has only such words, if it begins like a continued sentence (*and*, *so*, 那, 然后), or if it uses a
+pronoun (*it*, *those*, 它). A message that changes the subject (*by the way*, 对了, 换个话题) does not, even with a
+pronoun.
 """
 
 import math
@@ -48,7 +48,7 @@ _CHINESE = """
 再见 早上 晚安 哈哈 呵呵 嘿嘿 嗯嗯 哦哦 换个 话题 有用 接着 有道 道理 知道 收到 没事 没关 关系 不用
 """
 TALK = frozenset((_ENGLISH + _CHINESE).split())
-"""Words of talk, beside the stop words: they say nothing of what a question is about."""
+"""Filler words in addition to the stop words: they say nothing about the subject of a question."""
 _INTERJECTION = expression(
     r"(?:h+m+|m+h*m+|u+[hmg]+h*|e+[rh]+m*|a+h+|o+h+|hu+h+|e+w+|p+f+t*|y+a+y+|a+w+|(?:ha|he|hi){2,}h?|l+o+l+|x+d+|a+r+g+h+"
     r"|w+h+o+a+|[嗯哦噢喔呃额唉哎诶欸嘿哈呵嘻嗷啊呀哇喂哼嘛呢吧吗啦咯哟])\Z"
@@ -56,7 +56,7 @@ _INTERJECTION = expression(
 
 
 def is_talk(word: str) -> bool:
-    """Tell whether a word, in small letters, says nothing of a subject."""
+    """Return whether a lower-case word is a filler word, which says nothing about the subject."""
     return word in TALK or _INTERJECTION.match(word) is not None
 
 
@@ -74,16 +74,16 @@ _POINTS = expression(
     r"|它|他们|她们|这个|那个|这些|那些|这样|那样|这么|那么|刚才|上面|前面"
 )
 _VAGUE = 3
-"""So few keywords do not tell what a message is about."""
+"""Up to this many keywords do not say what a message is about."""
 _LEADING = expression(r"[^\W_]+(?:'[a-z]+)?")
 
 
 def takes_up(message: str, keywords: Collection[str]) -> bool:
-    """Tell whether a message goes on with what was just said; `keywords` are those of the message."""
+    """Return whether a message refers to what was said last; `keywords` are those of the message."""
     small = normalised(message).lower().replace("’", "'")
     if not keywords:
         return True
-    # one that names what it is about points at what stands in itself
+    # with enough keywords a pronoun refers to the message itself
     if len(keywords) > _VAGUE or _TURNS_AWAY.search(small):
         return False
     begin = next((word.start() for word in _LEADING.finditer(small) if not is_talk(word.group())), len(small))
@@ -94,7 +94,7 @@ MAX_TOPICS = 3
 
 
 def _by_word(table: str) -> Mapping[str, str]:
-    """Return the tag of each word; a line is a tag with the words that mean it."""
+    """Return the tag of each word. The first word of a line is the tag of all words of the line."""
     rows = [line.split() for line in table.strip().splitlines()]
     return {word: row[0] for row in rows for word in row}
 
@@ -150,11 +150,11 @@ _ASCII_WORD = expression("[a-z0-9]+")
 _NAME = expression(r"(?<![A-Za-z0-9_./])(?:[A-Z][a-z]+[A-Z][A-Za-z0-9]*|[A-Z][A-Za-z0-9]{2,})(?![A-Za-z0-9_/])")
 
 
-def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit: int = MAX_TOPICS) -> tuple[str, ...]:
-    """Return the tags of a turn, the one that says most first; none for small talk.
+def topics(question: str, answer: str | None, keywords: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags of a turn, the most specific first; none for small talk.
 
-    `keywords` are those of the question. The first tag joins the subject of the question with its aspect, or with that
-    of the answer; further subjects of the question stand for themselves.
+    `keywords` are those of the question. The first tag joins the subject of the question with its aspect, or with the
+    aspect of the answer. Each further subject of the question is a tag of its own.
     """
     subjects = _subjects(question)
     aspects = _tags_in(question, ASPECTS) or _tags_in(answer or "", ASPECTS)[:1]
@@ -163,7 +163,7 @@ def topics(question: str, answer: str | None, keywords: Sequence[str], *, limit:
     if not subjects:
         subjects = _subjects(answer or "")[:1] or [word for word in keywords if word not in ASPECTS][:1]
     first = "_".join([*subjects[:1], *aspects[:1]])
-    return tuple(dict.fromkeys([first, *subjects[1:]]))[:limit]
+    return tuple(dict.fromkeys([first, *subjects[1:]]))[:MAX_TOPICS]
 
 
 def _subjects(text: str) -> list[str]:
@@ -171,73 +171,73 @@ def _subjects(text: str) -> list[str]:
 
 
 def _names(text: str) -> Iterable[str]:
-    """Yield what is a name by how it is written, in small letters: capitals inside a sentence, or within Chinese."""
-    for found in _NAME.finditer(text):
-        name = found.group()
+    """Yield the names of a text, in lower case, recognised by capitals inside a sentence or within Chinese."""
+    for match in _NAME.finditer(text):
+        name = match.group()
         small = name.lower()
-        # at the start of a sentence a capital says nothing
-        before = text[: found.start()].rstrip(" \t\"'“(*#-")
+        # a capital at the start of a sentence makes no name
+        before = text[: match.start()].rstrip(" \t\"'“(*#-")
         is_inside = bool(before) and before[-1] not in ".!?。！？\n:："
         if small not in ASPECTS and (is_inside or not name[1:].islower()):
             yield SUBJECTS.get(small, small)
 
 
 def _tags_in(text: str, table: Mapping[str, str]) -> list[str]:
-    """Return the tags whose words stand in a text, in the order in which they do."""
+    """Return the tags whose words occur in a text, in the order of their first word."""
     small = normalised(text).lower()
     places: dict[str, int] = {}
-    for found in _ASCII_WORD.finditer(small):
-        if tag := table.get(found.group()):
-            places.setdefault(tag, found.start())
+    for match in _ASCII_WORD.finditer(small):
+        if tag := table.get(match.group()):
+            places.setdefault(tag, match.start())
     if not small.isascii():
         for word, tag in table.items():
-            # scripts without spaces have no ends of words
+            # scripts without spaces have no word boundaries
             if not word.isascii() and (at := small.find(word)) >= 0:
                 places[tag] = min(at, places.get(tag, at))
     return sorted(places, key=places.__getitem__)
 
 
 Commonness = Callable[[str], float]
-"""The chance that a usual text holds a word or pair, 0 to 1, as `ranking.calibration` has it; 0 for what is rare."""
+"""The share of ordinary texts with a word or pair, 0 to 1, as in `ranking.calibration`; 0 for rare words."""
 
 MAX_KEYWORDS = 16
 _UNITS = expression(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
 _KANA = expression("[\u3040-\u309f]+\\Z")
-"""Pairs of hiragana are endings and particles."""
+"""Words of hiragana only are endings and particles."""
 _PARTICLES = frozenset("让就都也又才把被从到对为会要很再还不没去来后前里上下中")
-"""Characters that are words of their own as often as parts of others: a pair with one must be a common word."""
+"""Characters that are often words by themselves: a pair with such a character counts only if it is common."""
 _COMMON_ENOUGH = 0.004
 _WORDS_WITH_STOPS = frozenset({"目的", "拥有", "有效", "私有"})
 _TOO_COMMON = 0.25
-"""What so many texts hold is no keyword."""
+"""A word with this commonness or more is no keyword."""
 _RARE = 0.001
 _UNKNOWN, _KNOWN = 0.1, 1.0
-"""What a pair is worth that nobody has counted, and the least that a known one is."""
+"""Worth of a pair that is not in the table, and least worth of a pair that is."""
 
 
 def never_common(_: str) -> float:
-    """Return 0, where nothing is known of a language."""
+    """Return 0: the commonness when no word statistics are known."""
     return 0.0
 
 
 def rarity(commonness: float) -> float:
-    """Return 1 for a word that fewer than one of 1,000 usual texts hold, less for others: 1/3 for one of ten."""
+    """Return 1 for a word in fewer than one of 1,000 ordinary texts, less for others: 1/3 for one in ten."""
     return min(1.0, math.log10(max(commonness, _RARE)) / math.log10(_RARE))
 
 
 def keywords(text: str, commonness: Commonness = never_common, *, limit: int = MAX_KEYWORDS) -> tuple[str, ...]:
-    """Return the distinct telling words of a text in order, in small letters; the rarest of them if there are many."""
-    small = normalised(text).lower()
-    words = [word for unit in _UNITS.findall(small) for word in _words_of(unit, commonness)]
-    telling = list(dict.fromkeys(word for word in words if _is_significant(word, commonness)))
-    if len(telling) > limit:
-        rarest = frozenset(sorted(telling, key=commonness)[:limit])
-        telling = [word for word in telling if word in rarest]
-    return tuple(telling)
+    """Return the distinct significant words of a text in order, in lower case: at most `limit`, the rarest."""
+    units = _UNITS.findall(normalised(text).lower())
+    words = (word for unit in units for word in _words_of(unit, commonness))
+    significant = list(dict.fromkeys(word for word in words if _is_significant(word, commonness)))
+    if len(significant) > limit:
+        rarest = frozenset(sorted(significant, key=commonness)[:limit])
+        significant = [word for word in significant if word in rarest]
+    return tuple(significant)
 
 
 def all_words(text: str) -> tuple[str, ...]:
-    """Return the distinct words of a text in which none is telling, such as a greeting."""
+    """Return the distinct words of a text without keywords, such as a greeting."""
     units = _UNITS.findall(normalised(text).lower())
     return tuple(dict.fromkeys(word for unit in units for word in _words_of(unit, never_common)))[:MAX_KEYWORDS]
 
@@ -256,7 +256,7 @@ def _is_significant(word: str, commonness: Commonness) -> bool:
 
 
 def _pairs(run: str, commonness: Commonness) -> list[str]:
-    """Cut a run without spaces into pairs that do not overlap; what stands alone between them says nothing."""
+    """Cut a run without spaces into pairs that do not overlap; single characters between pairs are dropped."""
     if len(run) < 2:
         return [run]
     # best[at]: the worth of the best cut of the first `at` characters, and whether a pair ends there
@@ -264,16 +264,16 @@ def _pairs(run: str, commonness: Commonness) -> list[str]:
     for end in range(2, len(run) + 1):
         paired = best[end - 2][0] + _worth(run[end - 2 : end], commonness)
         best.append((paired, True) if paired > best[end - 1][0] else (best[end - 1][0], False))
-    found, end = [], len(run)
+    pairs, end = [], len(run)
     while end > 1:
         if best[end][1]:
-            found.append(run[end - 2 : end])
+            pairs.append(run[end - 2 : end])
         end -= 2 if best[end][1] else 1
-    return found[::-1]
+    return pairs[::-1]
 
 
 def _worth(pair: str, commonness: Commonness) -> float:
-    """Return what a pair is worth in a cut: more the more common it is, by its logarithm; words of talk as known."""
+    """Return the worth of a pair in a cut. It grows with the logarithm of its commonness; filler words count double."""
     if pair in TALK:
         return 2 * _KNOWN
     if _is_torn(pair, commonness):
@@ -284,7 +284,7 @@ def _worth(pair: str, commonness: Commonness) -> float:
 
 
 def _is_torn(pair: str, commonness: Commonness) -> bool:
-    """Tell whether a pair is no word, but a particle and a piece of its neighbour."""
+    """Return whether a pair is not a word but a particle and a part of the neighbouring word."""
     if pair in _WORDS_WITH_STOPS:
         return False
     is_rare_particle = not _PARTICLES.isdisjoint(pair) and commonness(pair) < _COMMON_ENOUGH
@@ -293,12 +293,15 @@ def _is_torn(pair: str, commonness: Commonness) -> bool:
 
 BITS = 64
 NEAR = 12
-"""Questions at most so many bits apart are near; two that have nothing in common are 32 apart, give or take 4."""
+"""Most bits in which hashes of similar questions differ. Unrelated questions differ in 32 bits, give or take 4."""
 _HASH = expression("[0-9a-f]{16}")
 
 
 def simhash(words: Collection[str], text: str = "") -> str:
-    """Return 16 hexadecimal digits; of the text itself if there are no words, so that greetings differ too."""
+    """Return the SimHash of words as 16 hexadecimal digits.
+
+    Without words it is the hash of the text, so greetings differ.
+    """
     votes = [0] * BITS
     for word in sorted(set(words)) or [" ".join(text.lower().split())]:
         digest = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
@@ -308,13 +311,13 @@ def simhash(words: Collection[str], text: str = "") -> str:
 
 
 def hash_value(text: str) -> int | None:
-    """Return the number of a hash of ours, None for what another program wrote: such a one is only ever equal."""
+    """Return a hash as a number; None for a hash of another program, which can only be compared for equality."""
     return int(text, 16) if _HASH.fullmatch(text) else None
 
 
 def distance(first: str, second: str) -> int:
-    """Return in how many bits two hashes differ, 0 to 64; 64 for different ones that are not ours."""
-    one, other = hash_value(first), hash_value(second)
-    if one is None or other is None:
+    """Return the number of bits in which two hashes differ, 0 to 64; 64 for unequal hashes of other programs."""
+    first_value, second_value = hash_value(first), hash_value(second)
+    if first_value is None or second_value is None:
         return 0 if first == second else BITS
-    return (one ^ other).bit_count()
+    return (first_value ^ second_value).bit_count()

@@ -1,1 +1,1 @@
-"""Transcripts of agent programs on disk: finding, reading and following them, and exporting them as Markdown."""
+"""Transcripts of agent programs on disk: find, read and follow them, and export them as Markdown."""

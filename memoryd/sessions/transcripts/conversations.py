@@ -1,4 +1,4 @@
-"""Transcripts as conversations: which of those in the folders of an agent have grown enough, and reading them on.
+"""Transcripts as conversations: find those in an agent's folders that have grown enough, and read them incrementally.
 
 Line n of the conversation is line n of the file. Nothing is ever written to these folders.
 """
@@ -36,31 +36,31 @@ from memoryd.sessions.transcripts.reading import read_on
 from memoryd.sessions.withheld import WithheldConversations
 
 STEP_BYTES = 512 << 10
-"""Read in one step: some hundredths of a second in a thread."""
+"""Most bytes read in one step, which takes some hundredths of a second in a thread."""
 _NOTHING_READ = (TranscriptState.UNKNOWN, TranscriptState.OTHER_FORMAT)
 MAX_BYTES = 2 * 1024**3
-"""Of the transcripts of one agent."""
+"""Most bytes of all transcripts of one agent."""
 BLOCK_BYTES = 256 << 10
 MAX_TOTAL_BYTES = 4 << 20
-"""Looked at in one look; more than that has grown enough by any sensible rule."""
+"""Most bytes of a file whose lines are counted in one scan; a larger growth is enough by any sensible rule."""
 
 
 class SeenTranscripts(Struct, frozen=True):
-    """What the last look found; of the files those that are withheld are not counted."""
+    """The result of the last scan; withheld files are counted separately."""
 
     folders: tuple[SeenFolder, ...] = ()
     files: int = 0
     bytes: int = 0
     max_bytes: int = MAX_BYTES
-    """How many there may be."""
+    """Most bytes that are read."""
     withheld: int = 0
     skipped: tuple[SkippedFile, ...] = ()
     ids: Mapping[str, FolderId] = {}
-    """Of the folders that are there."""
+    """Identities of the existing folders."""
 
 
 class TranscriptConversations:
-    """The transcripts of one agent; a folder that vanished keeps what was read of it for a `grace`, in seconds."""
+    """The transcripts of one agent. Conversations of a folder that went missing stay for `grace` seconds."""
 
     def __init__(
         self,
@@ -81,57 +81,58 @@ class TranscriptConversations:
         self._growing = GrowingFiles()
         self._places: Mapping[RelativePath, TranscriptFile] = {}
         self._too_large: dict[RelativePath, int] = {}
-        """How many lines were left out for their size."""
+        """Number of lines of each transcript that were skipped for their size."""
         self._rests: list[float] = []
-        """In how many seconds transcripts that have grown a little will have rested long enough."""
+        """Seconds until transcripts that have grown a little will have rested long enough."""
 
     def look(self, read: Mapping[RelativePath, str], *, is_forced: bool) -> SourceListing:
-        """Say which transcripts there are, and which of them are to be read on; forced, all that have changed."""
-        found = self._folders.look()
-        # what is read already was held against what was forgotten before that
+        """List the transcripts, and those to be read on; if forced, all that have changed."""
+        listing = self._folders.look()
+        # the content of transcripts that were read before was checked then
         withheld = {
             path
-            for path, one in found.transcripts.items()
-            if self._withheld.withholds(path, None if path in read else one.path)
+            for path, transcript in listing.transcripts.items()
+            if self._withheld.withholds(path, None if path in read else transcript.path)
         }
-        places = {path: one for path, one in found.transcripts.items() if path not in withheld}
-        beyond = _over_limit(places, self._max_bytes)
-        places = {path: one for path, one in places.items() if path not in beyond}
+        places = {path: place for path, place in listing.transcripts.items() if path not in withheld}
+        over_limit = _over_limit(places, self._max_bytes)
+        places = {path: place for path, place in places.items() if path not in over_limit}
         self._too_large = {path: lines for path, lines in self._too_large.items() if path in places}
-        self._growing.keep({one.path for one in places.values()})
-        kept = {path for path, state in read.items() if found.lost and folder_of(state) in (None, *found.lost)}
+        self._growing.keep({place.path for place in places.values()})
+        folders = listing.retained
+        retained = {path for path, state in read.items() if folders and folder_of(state) in (None, *folders)}
         self._rests = []
-        due = [path for path, one in places.items() if self._is_due(one, read.get(path), is_forced=is_forced)]
+        due = [path for path, place in places.items() if self._is_due(place, read.get(path), is_forced=is_forced)]
         self._places = places
-        skipped = (*found.skipped, *(SkippedFile(path, SkipReason.BEYOND_MAX_BYTES) for path in beyond))
+        skipped = (*listing.skipped, *(SkippedFile(path, SkipReason.BEYOND_MAX_BYTES) for path in over_limit))
         self.seen = SeenTranscripts(
-            folders=tuple(found.folders),
+            folders=tuple(listing.folders),
             files=len(places),
             bytes=sum(place.stat.size for place in places.values()),
             max_bytes=self._max_bytes,
             withheld=len(withheld),
             skipped=skipped,
-            ids=folder_ids(found.folders),
+            ids=folder_ids(listing.folders),
         )
-        # first those of which the index may hold what is no longer so
-        newest_first = sorted(due, key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
-        present, again_in = places.keys() | (kept - withheld), min(self._rests, default=None)
-        return SourceListing(present, newest_first, "; ".join(found.troubles), again_in)
+        # first those that are in the index, which may have outdated text; then the newest
+        due.sort(key=lambda path: (not read.get(path), -places[path].stat.mtime_ns))
+        present, again_in = places.keys() | (retained - withheld), min(self._rests, default=None)
+        return SourceListing(present, due, "; ".join(listing.troubles), again_in)
 
     def read_on(self, path: RelativePath, tail: str) -> ReadStep | None:
-        """Read some lines more; None if the file is gone."""
+        """Read the next step; None if the file is missing."""
         place = self._places.get(path)
         if place is None:
             return None
         before = read_tail(tail)
         step = read_on(place.path, before, format=place.format, max_bytes=STEP_BYTES)
-        if step.state is TranscriptState.GONE:
+        if step.state is TranscriptState.MISSING:
             return None
         if step.state is TranscriptState.UNREADABLE:
             raise StoreUnavailable(step.problem)
         is_afresh = not before.offset or step.state in (TranscriptState.REWRITTEN, *_NOTHING_READ)
-        left_out = step.counts[CountedLine.TOO_LONG] + step.counts[LeftOut.TOO_MANY_VALUES]
-        self._too_large[path] = left_out + (0 if is_afresh else self._too_large.get(path, 0))
+        too_large = step.counts[CountedLine.TOO_LONG] + step.counts[LeftOut.TOO_MANY_VALUES]
+        self._too_large[path] = too_large + (0 if is_afresh else self._too_large.get(path, 0))
         return ReadStep(
             lines=tuple(_spoken_lines(step, is_first=is_afresh)),
             tail=written_tail(step.tail),
@@ -141,7 +142,7 @@ class TranscriptConversations:
         )
 
     def partly_read(self) -> list[SkippedFile]:
-        """Return the transcripts of which lines were left out for their size."""
+        """Return the transcripts with lines that were skipped for their size."""
         return [
             SkippedFile(path, SkipReason.LARGE_LINES.format(lines))
             for path, lines in self._too_large.copy().items()
@@ -155,7 +156,7 @@ class TranscriptConversations:
             return True
         inode, size = identity_of(stamp) if stamp else (place.stat.inode, 0)
         if inode != place.stat.inode or place.stat.size < size:
-            # another file under its name: the index shows the old one until it is read
+            # the file was replaced: the index has the old content until it is read
             return True
         growth = self._growing.growth(place.path, place.stat, size)
         if is_due(growth, self._rule):
@@ -166,14 +167,14 @@ class TranscriptConversations:
 
 
 def _over_limit(places: Mapping[RelativePath, TranscriptFile], max_bytes: int) -> set[RelativePath]:
-    """Return the transcripts for which there is no room: those that were written longest ago."""
+    """Return the oldest transcripts, with which all together would be larger than `max_bytes`."""
     newest = sorted(places, key=lambda path: -places[path].stat.mtime_ns)
     sums = accumulate(places[path].stat.size for path in newest)
     return {path for path, size in zip(newest, sums, strict=True) if size > max_bytes}
 
 
 def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]:
-    """Yield what was said; before the first line with a time, the time of the file is taken."""
+    """Yield the spoken lines. If the first line of the transcript has no time, it gets the time of the file."""
     known = 0 if not is_first else int(time_of_file(step.tail.stat.mtime_ns).timestamp() * 1e9)
     for line in step.lines:
         when = line.utterance.time
@@ -185,25 +186,25 @@ def _spoken_lines(step: ReadOn, *, is_first: bool) -> Iterator[ConversationLine]
 def visible_transcripts(agent: str, folders: TranscriptFolders, withheld: WithheldConversations) -> AgentTranscripts:
     """Return the transcripts of an agent that are not withheld, to be exported or read for their turns.
 
-    None while it is not known which are withheld. Blocks, and never raises.
+    There are none, and a `problem`, while the withheld ones are unknown. Blocks, and never raises.
     """
-    # before the look: what changes meanwhile is looked at once more
+    # read before the scan, so that a change during the scan leads to another one
     marks = withheld.version
-    found = folders.look()
+    listing = folders.look()
     try:
-        # a name that was forgotten hides every file of it
-        like = {path for path, file in found.twins if withheld.withholds(path, file)}
+        # if one file of a name is withheld, all files of that name are hidden
+        withheld_twins = {path for path, file in listing.twins if withheld.withholds(path, file)}
         files = {
             transcript.name: transcript
-            for path, transcript in found.transcripts.items()
-            if path not in like and not withheld.withholds(path, transcript.path)
+            for path, transcript in listing.transcripts.items()
+            if path not in withheld_twins and not withheld.withholds(path, transcript.path)
         }
     except StoreUnavailable as exc:
         return AgentTranscripts(problem=str(exc))
-    hidden = {transcript.name for transcript in found.transcripts.values()} - files.keys()
+    hidden = {transcript.name for transcript in listing.transcripts.values()} - files.keys()
     return AgentTranscripts(
         tuple(files.values()),
-        "; ".join(found.troubles),
+        "; ".join(listing.troubles),
         lambda name: name in hidden or withheld.withholds_path(transcript_path(agent, name)),
         marks,
     )
@@ -213,19 +214,19 @@ class _Seen(Struct):
     stat: FileStat
     changed_at: float
     begun: int
-    """Where the lines are counted from: what was read before."""
+    """Offset from which lines are counted: the end of the part that was read."""
     counted: int
     lines: int = 0
     is_compacted: bool = False
 
 
 class GrowingFiles(Struct, eq=False):
-    """Remembers of each file when it changed last, by a clock that never jumps, and how many lines were counted."""
+    """Tracks when each file changed last, by a monotonic clock, and the number of its new lines."""
 
     _seen: dict[Path, _Seen] = {}
 
     def growth(self, file: Path, stat: FileStat, read_bytes: int) -> Growth:
-        """Return what came to a file, now with this `stat`, behind its first `read_bytes`. Blocks."""
+        """Return the growth of a file after its first `read_bytes`; `stat` is its current status. Blocks."""
         seen = self._seen.get(file)
         changed_at = time.monotonic() if seen is None or seen.stat != stat else seen.changed_at
         if seen is None or seen.begun != read_bytes or stat.size < seen.counted:
@@ -235,7 +236,7 @@ class GrowingFiles(Struct, eq=False):
         return Growth(max(0, stat.size - read_bytes), seen.lines, time.monotonic() - changed_at, seen.is_compacted)
 
     def keep(self, files: Collection[Path]) -> None:
-        """Forget all but these."""
+        """Forget all files but these."""
         self._seen = {file: seen for file, seen in self._seen.items() if file in files}
 
     def _count(self, file: Path, seen: _Seen) -> None:

@@ -1,7 +1,8 @@
-"""Keeping a folder of Markdown equal to the transcripts of one agent, for qmd: a round before each of its updates.
+"""Export the transcripts of one agent as a folder of Markdown for qmd: one round before each of its updates.
 
-An export is written again only where its transcript has grown. It is deleted when the transcript is deleted, too old,
-forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never read or changed.
+An export is written again only if its transcript has grown. It is deleted when the transcript is deleted, too old,
+forgotten or excluded, or when exports are switched off. Files that memoryd did not write are never changed; of those
+with the name of an export only the first and the last line are read.
 """
 
 import contextlib
@@ -9,7 +10,7 @@ import os
 import stat as stat_module
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ from memoryd.domain.sessions.conversation_parts import (
     heading,
     is_export,
 )
-from memoryd.domain.sessions.transcripts.reading import ReadOn, TranscriptState, read_tail, written_tail
+from memoryd.domain.sessions.transcripts.reading import READ_STATES, ReadOn, TranscriptState, read_tail, written_tail
 from memoryd.files.reading import TornReadError, file_stat
 from memoryd.files.writing import FileChangedError, make_private_folder, remove_drafts, streamed_file, write_private
 from memoryd.sessions.transcripts.folders import AgentTranscripts, TranscriptFile
@@ -35,9 +36,8 @@ from memoryd.sessions.transcripts.reading import read_on
 log = structlog.get_logger(__name__)
 
 STEP_BYTES = 1 << 20
-_READ = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
 ROUND_BYTES = 32 << 20
-"""Read of transcripts in one round: then qmd has its turn, and what is left follows."""
+"""Most bytes of transcripts read in one round. Then qmd updates, and the rest follows in the next round."""
 _DAY_NS = 86_400_000_000_000
 _MAX_PROBLEMS_SHOWN = 3
 _HEAD_BYTES = 1024
@@ -45,18 +45,18 @@ _BLOCK_BYTES = 1 << 20
 
 
 class ExportFiles(Struct, frozen=True):
-    """Exports below one folder, by name. Its methods wait for the disk and raise OSError where it refuses."""
+    """The exports in one folder, by name. Methods block and raise OSError."""
 
     folder: Path
 
     def prepare(self) -> None:
-        """Make the folder, open to its owner alone, and clear away what a kill left half written."""
+        """Create the folder, accessible to its owner only, and remove drafts left by a kill."""
         make_private_folder(self.folder)
         self.folder.chmod(0o700)
         remove_drafts(self.folder)
 
     def ours(self) -> set[str]:
-        """Return the names of the exports in the folder, by name and by mark."""
+        """Return the names of the files in the folder that have the name and the content of an export."""
         try:
             names = [path.name for path in self.folder.iterdir()]
         except FileNotFoundError:
@@ -64,14 +64,14 @@ class ExportFiles(Struct, frozen=True):
         return {name for name in names if name.endswith(SUFFIX) and not name.startswith(".") and self.is_ours(name)}
 
     def stat(self, name: str) -> FileStat | None:
-        """Return what shows whether an export is the one that was written, None if there is none of that name."""
+        """Return the status of an export, by which a change is detected; None if there is no such file."""
         try:
             return file_stat((self.folder / name).lstat())
         except OSError:
             return None
 
     def is_ours(self, name: str) -> bool:
-        """Tell whether a file is an export: a regular one with our heading and our mark."""
+        """Return whether a file is an export: a regular file with our heading and our mark."""
         try:
             descriptor = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
@@ -85,9 +85,9 @@ class ExportFiles(Struct, frozen=True):
             return is_export(first, file.read())
 
     def write(self, name: str, head: Iterable[bytes], lines: Iterable[str], *, at_ns: Callable[[], int]) -> FileStat:
-        """Put an export in its place; `at_ns` tells at the end when the last message was said.
+        """Write an export. `at_ns` is called at the end and returns the time of the last message.
 
-        Raises FileChangedError if a file that is no export is there.
+        Raises FileChangedError if a file that is no export is in its place.
         """
         path = self.folder / name
         with streamed_file(path, replaces=self.is_ours(name)) as file:
@@ -97,12 +97,12 @@ class ExportFiles(Struct, frozen=True):
                 file.write(line.encode("utf-8", "replace"))
             file.write(MARK_LINE)
             file.flush()
-            # the time of the last message, for programs that sort or filter by the times of files
+            # for programs that sort or filter by file times
             os.utime(file.fileno(), ns=(at_ns(), at_ns()))
         return file_stat(path.lstat())
 
     def without_mark(self, name: str) -> Iterator[bytes]:
-        """Yield what an export holds, to be written with more lines behind it."""
+        """Yield the content of an export without the mark, so that lines can be appended."""
         with (self.folder / name).open("rb") as file:
             left = os.fstat(file.fileno()).st_size - len(MARK_LINE)
             while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
@@ -110,34 +110,34 @@ class ExportFiles(Struct, frozen=True):
                 yield block
 
     def remove(self, name: str) -> None:
-        """Delete a file that is ours."""
+        """Delete a file if it is an export."""
         if self.is_ours(name):
             (self.folder / name).unlink(missing_ok=True)
 
 
 class Exported(Struct, frozen=True, rename={"last_ns": "last", "is_more": "more"}):
-    """How far a transcript was read; its export holds its lines up to `lines`, the last one that says something."""
+    """How far a transcript was read and exported; `lines` is the number of the last exported line."""
 
     transcript: str
     tail: str = ""
-    """As `written_tail` gives it."""
+    """Text by `written_tail`."""
     lines: int = 0
     last_ns: int = 0
-    """When its last message was said."""
+    """Time of its last message."""
     written: tuple[int, int, int] | None = None
-    """Inode, size and time of the export; None while there is none: nothing was said, or all of it is too old."""
+    """Inode, size and time of the export; None without an export, as the transcript has no message or is too old."""
     is_more: bool = False
-    """Whether there was more to read."""
+    """Whether there is more to read."""
 
     def is_intact(self, stat: FileStat | None) -> bool:
-        """Tell whether an export is the one that was written."""
+        """Return whether the file with this status is the export that was written."""
         return self.written is not None and stat is not None and _identity(stat) == self.written
 
 
 class ExportRecord(Struct, frozen=True):
-    """The exports of an agent, by the names of their files, and their folder; empty where none were ever made.
+    """The exports of an agent by file name, and their folder; empty if none were ever made.
 
-    It can be lost: everything is exported again then, and the marks tell ours.
+    If the record is missing, everything is exported again; old exports are recognised by their mark.
     """
 
     folder: str = ""
@@ -149,7 +149,7 @@ def _identity(stat: FileStat) -> tuple[int, int, int]:
 
 
 class ExportStep(Struct, frozen=True):
-    """How far a transcript is exported now, None if its export is to go; how much of it was read."""
+    """The new state of a transcript, None if its export must be removed, and the number of bytes read."""
 
     exported: Exported | None
     read_bytes: int = 0
@@ -159,22 +159,22 @@ class ExportStep(Struct, frozen=True):
 def _export_step(
     files: ExportFiles, name: str, transcript: TranscriptFile, known: Exported | None, *, max_bytes: int
 ) -> ExportStep:
-    """Export what a transcript says behind what is exported of it, reading little more than `max_bytes`.
+    """Append new lines of a transcript to its export, reading little more than `max_bytes`.
 
-    Where the export or what was read of the transcript is another one, it is written anew. Raises OSError.
+    If the export was changed, or the part of the transcript that was read, it is written again. Raises OSError.
     """
     stat = files.stat(name)
     if stat is not None and not files.is_ours(name):
         return ExportStep(None, problem=f"{transcript.name}: another file is at the place of its export")
     if known is None or not (known.is_intact(stat) or (stat is None and not known.lines)):
-        # what is not there as it was written cannot be continued
+        # a changed export cannot be continued
         known = Exported(transcript.name)
     first = read_on(transcript.path, read_tail(known.tail), format=transcript.format, max_bytes=STEP_BYTES)
     problem = f"{transcript.name}: {first.problem}" if first.problem else ""
     if first.state is TranscriptState.UNREADABLE:
         return ExportStep(known, problem=problem)
-    if first.state not in _READ:
-        # of no format that we know, which is not looked at again before it changes
+    if first.state not in READ_STATES:
+        # an unknown format: remember the tail, so that it is not read again before it changes
         return ExportStep(Exported(transcript.name, written_tail(first.tail)) if problem else None, problem=problem)
     if first.state is TranscriptState.REWRITTEN:
         known = Exported(transcript.name)
@@ -187,13 +187,13 @@ def _export_step(
     except FileChangedError:
         return ExportStep(None, reading.read_bytes, f"{transcript.name}: another file is at the place of its export")
     except TornReadError:
-        # it is another one by now: the next round reads that
+        # the transcript was replaced: the next round reads the new one
         return ExportStep(replace(known, is_more=True), reading.read_bytes)
     return ExportStep(reading.exported, reading.read_bytes)
 
 
 class _Reading:
-    """Reads a transcript on while its export is written, and knows how far it came."""
+    """Reads a transcript while its export is written, and tracks the progress."""
 
     def __init__(self, transcript: TranscriptFile, known: Exported, first: ReadOn, max_bytes: int) -> None:
         self.exported = known
@@ -207,24 +207,24 @@ class _Reading:
         return max(0, self._step.tail.offset - self._start)
 
     def reaches_words(self) -> bool:
-        """Read up to the first step with a spoken line; return False if there is none."""
+        """Read up to the first step with a spoken line. Return False if there is none."""
         while not self._step.lines:
             self._note()
-            if not self._goes_on():
+            if not self._read_next():
                 return False
         return True
 
     def texts(self) -> Iterator[str]:
-        """Yield the lines of the export from this step on; raises TornReadError if the transcript is replaced."""
+        """Yield the lines of the export from this step on. Raises TornReadError if the transcript is replaced."""
         while True:
             spoken = ((line.number, line.utterance.line) for line in self._step.lines)
             yield from export_lines(spoken, after=self.exported.lines)
             self._note()
-            if not self._goes_on():
+            if not self._read_next():
                 break
 
-    def _goes_on(self) -> bool:
-        """Read the next step if there is one, and time for it."""
+    def _read_next(self) -> bool:
+        """Read the next step. Return False if there is none, or `max_bytes` are read."""
         if not self._step.is_more or self.read_bytes >= self._max_bytes:
             return False
         self._step = read_on(
@@ -245,18 +245,18 @@ class _Reading:
 
 
 class ExportSettings(Struct, frozen=True):
-    """Where exports go, whether there are to be any, and for how many days after its last message one stays."""
+    """The folder of the exports, whether they are enabled, and how many days after its last message an export stays."""
 
     folder: Path
     record: Path
     is_enabled: bool = True
     retention_days: int | None = None
     refusal: Callable[[Path], str] = lambda _folder: ""
-    """Why nothing may be exported to a folder now; empty if it may."""
+    """Returns why nothing may be exported to a folder now; empty if it may."""
 
 
 class SessionExports:
-    """The exports of one agent; its methods wait for the disk, and one thread at a time is in them.
+    """The exports of one agent. Methods block, and are protected by a lock.
 
     `problem` says what cannot be exported, and why; empty if nothing.
     """
@@ -273,38 +273,38 @@ class SessionExports:
         self._transcripts = transcripts
         self._now_ns = now_ns
         self._refusal: str | None = None
-        """Why none may be made where they are to lie; None before the first look."""
+        """Why nothing may be exported to the configured folder; None before the first check."""
         self._withheld: set[str] = set()
         self._lock = threading.Lock()
         self._folder = ""
-        """Where they were written until now."""
+        """The folder of the existing exports."""
         self._exported: dict[str, Exported] = {}
         self._is_loaded = False
 
     @property
     def folder(self) -> Path | None:
-        """Where the exports lie, None if there are to be none, and until `check` has looked."""
+        """The folder of the exports; None if they are disabled or refused, and before the first `check`."""
         return self._settings.folder if self._settings.is_enabled and self._refusal == "" else None
 
     def check(self) -> None:
-        """Look whether exports may be made where they are to lie."""
+        """Check whether exports may be written to the configured folder."""
         self._refusal = self._settings.refusal(self._settings.folder) if self._settings.is_enabled else ""
 
     @property
     def count(self) -> int:
-        """How many there are."""
-        return sum(one.written is not None for one in list(self._exported.values()))
+        """Number of exports."""
+        return sum(exported.written is not None for exported in list(self._exported.values()))
 
     def transcript_of(self, name: str) -> str | None:
-        """Return whose export a file is, by the name that it is told by; None if it is none of ours."""
-        one = self._exported.get(name)
-        return None if self.folder is None or one is None or one.written is None else one.transcript
+        """Return the displayed name of the transcript of an export; None if the file is no export."""
+        exported = self._exported.get(name)
+        return None if self.folder is None or exported is None or exported.written is None else exported.transcript
 
     def withhold(self, transcript: str) -> None:
         """Delete the export of a transcript at once, and make none again as long as this process lives.
 
-        The record keeps its name, so that the next round has qmd forget it; from the next start on it is for whoever
-        lists the transcripts to withhold it.
+        The record keeps its name, so that the next round makes qmd forget it. After a restart the list of transcripts
+        has to withhold it.
         """
         with self._lock:
             self._withheld.add(transcript)
@@ -317,19 +317,19 @@ class SessionExports:
         self._withheld.discard(transcript)
 
     def refresh(self, on_withdraw: Callable[[], None]) -> bool:
-        """Bring the exports to what the transcripts say now; return False if there is more to do.
+        """Bring the exports up to date. Return False if there is more to do.
 
-        `on_withdraw` is called before something goes that qmd may have read. What the disk refuses is a `problem`, and
-        tried again in the next round: the notes do not wait for it.
+        `on_withdraw` is called before exports are deleted that qmd may have read. A disk error becomes the `problem`,
+        and the next round tries again; it does not delay the notes.
         """
         with self._lock:
             try:
-                return self._refreshed(on_withdraw)
+                return self._refresh(on_withdraw)
             except OSError as exc:
                 self._report([f"transcripts cannot be exported to {self._settings.folder}: {exc.strerror or exc}"])
                 return True
 
-    def _refreshed(self, on_withdraw: Callable[[], None]) -> bool:
+    def _refresh(self, on_withdraw: Callable[[], None]) -> bool:
         self._load()
         self.check()
         folder = self._settings.folder
@@ -343,14 +343,18 @@ class SessionExports:
         return self._round(ExportFiles(folder), on_withdraw)
 
     def _round(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> bool:
-        found = self._transcripts()
+        listed = self._transcripts()
         files.prepare()
-        newest_first = sorted(found.files, key=lambda transcript: transcript.stat.mtime_ns, reverse=True)
-        wanted = {export_name(one.name): one for one in newest_first if not self._is_excluded(one.name, found)}
-        self._withdraw(files, self._orphans(files, found, wanted), on_withdraw)
+        newest_first = sorted(listed.files, key=lambda transcript: transcript.stat.mtime_ns, reverse=True)
+        included = {
+            export_name(transcript.name): transcript
+            for transcript in newest_first
+            if not self._is_excluded(transcript.name, listed)
+        }
+        self._withdraw(files, self._orphans(files, listed, included), on_withdraw)
         left, is_done = ROUND_BYTES, True
-        problems = [found.problem] if found.problem else []
-        for name, transcript in wanted.items():
+        problems = [listed.problem] if listed.problem else []
+        for name, transcript in included.items():
             if self._is_settled(files, name, transcript):
                 continue
             if left <= 0:
@@ -360,7 +364,7 @@ class SessionExports:
             left -= step.read_bytes
             problems += [step.problem] if step.problem else []
             if step.exported is None or step.exported.written is None:
-                # the transcript says nothing any more, or cannot be read
+                # the transcript has no messages any more, or cannot be read
                 self._withdraw(files, {name}, on_withdraw)
             self._note(name, step.exported)
             is_done &= step.exported is None or not step.exported.is_more
@@ -369,19 +373,20 @@ class SessionExports:
         self._report(problems)
         return is_done
 
-    def _orphans(self, files: ExportFiles, found: AgentTranscripts, wanted: dict[str, TranscriptFile]) -> set[str]:
-        orphans = (files.ours() | self._exported.keys()) - wanted.keys()
-        if not found.problem:
+    def _orphans(self, files: ExportFiles, listed: AgentTranscripts, included: Collection[str]) -> set[str]:
+        """Return the names of the exports to be removed."""
+        orphans = (files.ours() | self._exported.keys()).difference(included)
+        if not listed.problem:
             return orphans
-        # a folder that cannot be looked at may hold them still; but what is withheld goes in any case
+        # a folder that could not be listed may still have their transcripts; only withheld ones are removed
         known = self._exported
-        return {name for name in orphans if name in known and self._is_excluded(known[name].transcript, found)}
+        return {name for name in orphans if name in known and self._is_excluded(known[name].transcript, listed)}
 
-    def _is_excluded(self, transcript: str, found: AgentTranscripts) -> bool:
-        return transcript in self._withheld or found.is_excluded(transcript)
+    def _is_excluded(self, transcript: str, listed: AgentTranscripts) -> bool:
+        return transcript in self._withheld or listed.is_excluded(transcript)
 
     def _is_settled(self, files: ExportFiles, name: str, transcript: TranscriptFile) -> bool:
-        """Tell whether nothing has changed since the last round, on either side."""
+        """Return whether neither the transcript nor its export has changed since the last round."""
         known = self._exported.get(name)
         if known is None or known.is_more or not transcript.is_unchanged_at(read_tail(known.tail).stat):
             return False
@@ -394,30 +399,29 @@ class SessionExports:
         return days is not None and exported.last_ns < self._now_ns() - days * _DAY_NS
 
     def _expire(self, files: ExportFiles, on_withdraw: Callable[[], None]) -> None:
-        """Delete what is too old; how far it was read stays known, so that it is not read again."""
-        # the time of the last message is unknown before all is read
-        whole = {name: one for name, one in self._exported.items() if one.written and not one.is_more}
-        for name in [name for name, one in whole.items() if self._is_old(one)]:
-            known = replace(self._exported[name], written=None)
-            self._withdraw(files, {name}, on_withdraw)
-            self._note(name, known)
+        """Delete exports that are too old. Their progress is kept, so that their transcripts are not read again."""
+        for name, exported in list(self._exported.items()):
+            # the time of the last message is unknown until all is read
+            if exported.written and not exported.is_more and self._is_old(exported):
+                self._withdraw(files, {name}, on_withdraw)
+                self._note(name, replace(exported, written=None))
 
     def _withdraw(self, files: ExportFiles, names: set[str], on_withdraw: Callable[[], None]) -> None:
         known = filter(None, map(self._exported.get, names))
         if any(exported.written for exported in known) or any(map(files.is_ours, names)):
-            # first: after a kill in between qmd would keep what is deleted
+            # before the deletion: otherwise qmd would keep deleted exports after a kill in between
             on_withdraw()
         for name in names:
             files.remove(name)
             self._note(name, None)
 
     def _withdraw_all(self, on_withdraw: Callable[[], None]) -> None:
-        """Delete everything that is ours, where it is to lie and where it lay before."""
+        """Delete all exports in the configured folder and in the previous one."""
         for folder in sorted({self._folder, str(self._settings.folder)} - {""}):
             files = ExportFiles(Path(folder))
             self._withdraw(files, files.ours() | self._exported.keys(), on_withdraw)
             with contextlib.suppress(OSError):
-                # files that are not ours may be in it
+                # fails if other files are in it
                 files.folder.rmdir()
         self._folder = ""
         self._settings.record.unlink(missing_ok=True)

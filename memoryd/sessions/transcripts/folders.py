@@ -1,6 +1,6 @@
-"""The folders of one agent that hold transcripts: what is in them, and which are missing for a while.
+"""The transcript folders of one agent: their files, and folders that are missing for a while.
 
-Transcripts are regular files directly in a folder, found by name; no symlink is followed.
+Transcripts are regular files directly in a folder, recognised by name; no symlink is followed.
 """
 
 import json
@@ -28,9 +28,9 @@ _MAX_LIST_BYTES = 64 << 20
 
 
 class TranscriptFolder(Struct, frozen=True):
-    """A folder whose transcripts are read, and of which program they are; None: the files tell.
+    """A folder whose transcripts are read, and their format; None to recognise it by each file.
 
-    `is_optional`: it may be missing without anybody being told.
+    If `is_optional`, a missing folder is not reported.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class TranscriptFolder(Struct, frozen=True):
 
 
 class SeenFolder(Struct, frozen=True):
-    """A folder at the last look; `problem` says why it was not seen whole."""
+    """A folder in the last scan; `problem` is why it could not be listed completely."""
 
     path: Path
     files: int = 0
@@ -47,7 +47,7 @@ class SeenFolder(Struct, frozen=True):
 
 
 class TranscriptFile(Struct, frozen=True):
-    """A transcript at a look: the name it is told by, where it lies, and its format if the configuration says."""
+    """A transcript in a scan: its displayed name, path, status, and configured format, if any."""
 
     name: str
     path: Path
@@ -56,59 +56,59 @@ class TranscriptFile(Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """What tells whether it has changed."""
+        """A text that changes with the file."""
         return state_of(self.stat, self.path.parent)
 
     def is_unchanged_at(self, stat: FileStat) -> bool:
-        """Tell whether the file was the same at this stat; its device differs by how some systems are asked."""
+        """Return whether the file has this status. The device is ignored: on some systems it depends on the query."""
         return replace(stat, device=0) == replace(self.stat, device=0)
 
 
 class FolderListing(Struct, frozen=True):
-    """What a look found. What was read of the folders in `lost` stays, though not all of them was seen.
+    """The result of a scan. Conversations of the folders in `retained` stay, although these could not be listed.
 
-    `troubles` names each folder with a problem, and says which.
+    `troubles` has a text for each folder with a problem.
     """
 
     folders: Sequence[SeenFolder]
     transcripts: Mapping[RelativePath, TranscriptFile]
     skipped: Sequence[SkippedFile]
-    lost: frozenset[Path]
+    retained: frozenset[Path]
     troubles: Sequence[str]
     twins: Sequence[tuple[RelativePath, Path]]
-    """Files of a name that another folder has first: nothing is read of them."""
+    """Files with a name that an earlier folder has already; they are not read."""
 
 
 class AgentTranscripts(Struct, frozen=True):
     """All transcripts of an agent.
 
-    `problem` says why some may be missing: what was made of them stays then. `is_excluded` tells of a name that its
-    transcript is to be forgotten or not to be remembered, be it among `files` or not.
+    `problem` is why some may be missing; then data made from missing ones must stay. `is_excluded` returns whether the
+    transcript of a name is forgotten or not to be remembered, whether it is in `files` or not.
     """
 
     files: tuple[TranscriptFile, ...] = ()
     problem: str = ""
     is_excluded: Callable[[str], bool] = lambda _name: False
     marks: int = 0
-    """Another number whenever it has changed what is to be remembered."""
+    """Version of the withheld conversations; changes with them."""
 
 
-class FoundTranscripts(Struct, frozen=True):
-    """The transcripts of a folder by file name, in order; and what looks like one and is not read.
+class ListedTranscripts(Struct, frozen=True):
+    """The transcripts of a folder by file name, in order, and similar files that are not read.
 
-    Sessions of timers and dreams are left out: nobody spoke in them.
+    Sessions of timers and dreams are left out, as no person speaks in them.
     """
 
     files: dict[str, FileStat]
     skipped: tuple[SkippedFile, ...] = ()
     problem: str = ""
-    """Why the folder could not be looked at whole: what is missing from `files` may be there."""
+    """Why the folder could not be listed completely, so that files may be missing from `files`."""
 
 
 class TranscriptFolders(Struct, eq=False):
-    """The folders of one agent; one that vanished counts as lost for a `grace`, in seconds, and then as empty.
+    """The folders of one agent. A missing folder counts as `retained` for `grace` seconds, then as empty.
 
-    `_missing` has the time when a folder was first missed; it begins anew once the folder was seen whole.
+    `_missing` has the time since when a folder is missing, until it was listed completely again.
     """
 
     prefix: str
@@ -134,14 +134,14 @@ class TranscriptFolders(Struct, eq=False):
                     transcripts[path] = TranscriptFile(name, folder.path / name, stat, folder.format)
         broken = {folder.path: folder.problem for folder in seen if folder.problem}
         optional = {folder.path for folder in self.folders if folder.is_optional}
-        for whole in self._missing.keys() - broken.keys():
-            self._missing.pop(whole, None)
-        lost = frozenset(filter(self._keeps_transcripts, broken))
+        for complete in self._missing.keys() - broken.keys():
+            self._missing.pop(complete, None)
+        retained = frozenset(filter(self._keeps_transcripts, broken))
         troubles = [f"{path}: {why}" for path, why in broken.items() if path not in optional or path.exists()]
-        return FolderListing(seen, transcripts, skipped, lost, troubles, twins)
+        return FolderListing(seen, transcripts, skipped, retained, troubles, twins)
 
     def _keeps_transcripts(self, folder: Path) -> bool:
-        """Tell whether what was read of a folder with a problem stays: if it is there, else for the grace."""
+        """Return whether conversations of a folder with a problem stay: while it exists, else for the grace period."""
         if folder.is_dir():
             self._missing.pop(folder, None)
             return True
@@ -149,70 +149,70 @@ class TranscriptFolders(Struct, eq=False):
 
 
 def folder_ids(folders: Sequence[SeenFolder]) -> dict[str, FolderId]:
-    """Return the folders that are there, each with what tells it from another under its name."""
+    """Return the identity of each existing folder, which differs from another folder at the same path."""
     ids = ((str(seen.path), file_identity(seen.path)) for seen in folders)
     return {path: identity for path, identity in ids if identity is not None}
 
 
 def state_of(stat: FileStat, folder: Path) -> str:
-    """Return a text that differs when a file has changed, or lies in another folder.
+    """Return a text that changes if the file changes or is in another folder.
 
-    It holds no device: on some systems that depends on how the file is asked for.
+    It does not include the device, which on some systems depends on the query.
     """
     return f"{stat.inode}:{stat.size}:{stat.mtime_ns}:{stat.ctime_ns} {folder}"
 
 
 def identity_of(state: str) -> tuple[int, int]:
-    """Return inode and size of the file in a state."""
+    """Return the inode and the size in a state."""
     inode, size, *_ = state.split(":", 2)
     return int(inode), int(size)
 
 
 def folder_of(state: str) -> Path | None:
-    """Return the folder that a state was seen in, None where the reading was not finished."""
+    """Return the folder in a state; None for the empty state of an unfinished reading."""
     return Path(state.partition(" ")[2]) if state else None
 
 
-def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> FoundTranscripts:
-    """Return the transcripts that a folder holds directly; those of folders below are other projects'.
+def find_transcripts(folder: Path, *, max_entries: int = MAX_ENTRIES) -> ListedTranscripts:
+    """Return the transcripts directly in a folder; its subfolders belong to other projects.
 
-    Blocks, so run it in a thread. Raises nothing: a folder that is gone or closed is a `problem`.
+    Blocks, so run it in a thread. Raises nothing: for a missing or unreadable folder it returns a `problem`.
     """
     try:
         with os.scandir(folder) as entries:
             listed = sorted(islice(entries, max_entries + 1), key=lambda entry: entry.name)
         named = [entry for entry in listed[:max_entries] if is_transcript_name(entry.name)]
-        generated = _generated(folder) if named else frozenset[str]()
+        generated = _generated_in(folder) if named else frozenset[str]()
         files, skipped = dict[str, FileStat](), list[SkippedFile]()
         for entry in (entry for entry in named if session_of(entry.name) not in generated):
             if reason := _why_not(entry):
                 skipped.append(SkippedFile(RelativePath(printable_name(entry.name)), reason))
             else:
-                # one may be taken away since the folder was read
+                # it may have been removed since the folder was listed
                 with suppress(FileNotFoundError):
                     files[entry.name] = file_stat(entry.stat(follow_symlinks=False))
     except OSError as exc:
-        return FoundTranscripts({}, problem=exc.strerror or str(exc))
+        return ListedTranscripts({}, problem=exc.strerror or str(exc))
     problem = f"has more than {max_entries:,} entries" if len(listed) > max_entries else ""
-    return FoundTranscripts(files, tuple(skipped), problem)
+    return ListedTranscripts(files, tuple(skipped), problem)
 
 
-def _generated(folder: Path) -> frozenset[str]:
-    """Return the sessions that the folder's own list says are generated, none where it has no such list."""
+def _generated_in(folder: Path) -> frozenset[str]:
+    """Return the generated sessions by the list in the folder, none if there is no such list."""
     try:
-        return _listed_as_generated(folder, file_stat((folder / LIST_NAME).lstat()))
+        return _read_generated(folder, file_stat((folder / LIST_NAME).lstat()))
     except OSError:
         return frozenset()
 
 
 @lru_cache(maxsize=64)
-def _listed_as_generated(folder: Path, stat: FileStat) -> frozenset[str]:
-    """Read a list in the state that `stat` tells: it may hold megabytes, and each look at a folder asks for it."""
+def _read_generated(folder: Path, stat: FileStat) -> frozenset[str]:
+    """Return the generated sessions of a list. Cached by status: a list may have megabytes, and each scan needs it."""
     try:
         content = read_snapshot(folder, LIST_NAME, max_bytes=_MAX_LIST_BYTES)
         return generated_sessions(json.loads(content.data))
     except (OSError, NotReadableError, TornReadError, ValueError, RecursionError):
-        # what a timer's session says is indexed then, which does no harm
+        # sessions of timers are indexed then, which does no harm
         return frozenset()
 
 

@@ -1,10 +1,10 @@
-"""Reading a transcript: on from where it was read last, single lines of it, and whether it continues another one.
+"""Read a transcript incrementally, read single lines of it, and detect whether it continues another transcript.
 
-Transcripts grow by whole lines. That what was read before is still the same is checked each time by its first and last
-bytes, and by all of it where the file is another one, is shorter, or was written without growing.
+Transcripts grow by complete lines. Each time it is checked that the part read before is unchanged: by its first and
+last bytes, and by all of its bytes if the file was replaced, is shorter, or was written without growing.
 
-Two conversations may begin alike: one is a fork of the other, or both are nearly empty. So one continues another only
-if it has all of its bytes, and if these name a session or a message.
+Two conversations may begin alike: one is a fork of the other, or both are nearly empty. So a transcript continues
+another only if it begins with all bytes of the other, and if these contain the id of a session or a message.
 """
 
 import contextlib
@@ -27,100 +27,103 @@ from memoryd.domain.documents import FileStat
 from memoryd.domain.expressions import expression
 from memoryd.domain.sessions.transcripts.openclaw import is_of_generated_session
 from memoryd.domain.sessions.transcripts.reading import (
-    LOOKED_AT,
+    FORMAT_LINES,
     START,
     CountedLine,
     ReadOn,
     SpokenLine,
     Tail,
     TranscriptState,
-    recognised,
+    recognise_format,
     record_of,
-    said,
+    utterance_of,
 )
-from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, believed
+from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance, plausible_time
 from memoryd.domain.skips import SkipReason
 from memoryd.files.reading import NotReadableError, TornReadError, file_stat, open_below
 
 HEAD_BYTES = 4096
-"""Looked at before a whole file is: most transcripts differ in them."""
+"""First bytes, compared before the complete file: most transcripts differ in them."""
 MIN_BYTES = 32
-"""What is shorter tells nobody which conversation it is."""
+"""A shorter beginning does not identify a conversation."""
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _NAME = expression(rb'"(?:id|uuid|sessionId|messageId)"\s*:\s*"[^"]+"')
 BLOCK_BYTES = 1 << 20
 EDGE_BYTES = 4096
 MAX_BYTES = 4 << 20
-"""Read in one step."""
+"""Default of the bytes read in one step."""
 MAX_LINE_BYTES = 8 << 20
-"""Read of one line; as text and as what it says it may take eight times as many while it is parsed."""
+"""Longest line that is parsed; parsing may take eight times as much memory."""
 MAX_SCAN_BYTES = 256 << 20
-"""So far the end of a line is looked for: what has none is no transcript, whatever it was before."""
+"""Most bytes that are searched for the end of a line; a file with a longer line is no transcript."""
 _TRIES = 3
 
 
 class Beginning(Struct, frozen=True):
-    """So many bytes of a transcript, and their keyed hash: of the head, and behind it that of all if there are more."""
+    """The size of a transcript's beginning, and keyed hashes of its head and, if it is longer, of all its bytes."""
 
     size: int = 0
     digests: bytes = b""
 
     def is_of(self, file: Path, key: bytes) -> bool:
-        """Tell whether a file begins so. Blocks; raises OSError."""
+        """Return whether a file has this beginning. Blocks; raises OSError."""
         if self.size < MIN_BYTES:
             return False
-        with _opened(file) as descriptor:
+        with _open(file) as descriptor:
             stat = file_stat(os.fstat(descriptor))
             if stat.size < self.size:
                 return False
             head = os.pread(descriptor, min(self.size, HEAD_BYTES), 0)
         if not hmac.compare_digest(hmac.digest(key, head, "sha256"), self.digests[:_DIGEST_BYTES]):
             return False
-        return self.size <= HEAD_BYTES or _hashed(file, stat, self.size, key) == self.digests[_DIGEST_BYTES:]
+        return self.size <= HEAD_BYTES or _keyed_hash(file, stat, self.size, key) == self.digests[_DIGEST_BYTES:]
 
 
 def beginning_of(file: Path, key: bytes) -> Beginning:
-    """Return how a transcript begins, which is all that it is; nothing for one that does not say which it is.
+    """Return the complete content of a transcript as a `Beginning`; an empty one if its head has no id.
 
     Blocks; raises OSError.
     """
-    with _opened(file) as descriptor:
+    with _open(file) as descriptor:
         stat = file_stat(os.fstat(descriptor))
         head = os.pread(descriptor, HEAD_BYTES, 0)
-    if not _is_significant(head):
+    if not _has_id(head):
         return Beginning()
     digest = hmac.digest(key, head, "sha256")
     if stat.size <= len(head):
         return Beginning(len(head), digest)
-    return Beginning(stat.size, digest + _hashed(file, stat, stat.size, key))
+    return Beginning(stat.size, digest + _keyed_hash(file, stat, stat.size, key))
 
 
-def begins_alike(one: Path, other: Path) -> bool:
-    """Tell whether two transcripts have the same head, and it says which conversation it is. Blocks; raises OSError."""
-    with _opened(one) as first, _opened(other) as second:
+def begins_alike(first_path: Path, second_path: Path) -> bool:
+    """Return whether two transcripts have the same head, with the id of a conversation. Blocks; raises OSError."""
+    with _open(first_path) as first, _open(second_path) as second:
         size = min(HEAD_BYTES, os.fstat(first).st_size, os.fstat(second).st_size)
         head = os.pread(first, size, 0)
-        return _is_significant(head) and head == os.pread(second, size, 0)
+        return _has_id(head) and head == os.pread(second, size, 0)
 
 
-def is_one(one: Path, other: Path) -> bool:
-    """Tell whether two transcripts are one, or one goes on from the other's end. Blocks; raises OSError."""
-    if not begins_alike(one, other):
+def is_one(first_path: Path, second_path: Path) -> bool:
+    """Return whether two transcripts are equal, or one continues the other. Blocks; raises OSError."""
+    if not begins_alike(first_path, second_path):
         return False
-    with _opened(one) as first, _opened(other) as second:
+    with _open(first_path) as first, _open(second_path) as second:
         size = min(os.fstat(first).st_size, os.fstat(second).st_size)
         return all(_block(first, at, size) == _block(second, at, size) for at in range(0, size, BLOCK_BYTES))
 
 
-def _is_significant(head: bytes) -> bool:
+def _has_id(head: bytes) -> bool:
     return len(head) >= MIN_BYTES and _NAME.search(head) is not None
 
 
 @lru_cache(maxsize=256)
-def _hashed(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
-    """Hash the first bytes of a file in the state that `stat` tells: each look at the folders asks for it."""
+def _keyed_hash(file: Path, stat: FileStat, size: int, key: bytes) -> bytes:
+    """Return the keyed hash of the first bytes of a file.
+
+    Cached by its status, since each scan of the folders needs it.
+    """
     digest = hmac.new(key, digestmod="sha256")
-    with _opened(file) as descriptor:
+    with _open(file) as descriptor:
         for at in range(0, size, BLOCK_BYTES):
             digest.update(_block(descriptor, at, size))
     return digest.digest()
@@ -131,7 +134,7 @@ def _block(descriptor: int, at: int, end: int) -> bytes:
 
 
 class RawLine(Struct, frozen=True):
-    """One line with its end; `data` is None where it is longer than was asked for."""
+    """A line with its newline; `data` is None if it is longer than `max_line_bytes`."""
 
     data: bytes | None
     size: int
@@ -139,11 +142,11 @@ class RawLine(Struct, frozen=True):
 
 
 def raw_lines(descriptor: int, start: int, end: int, prefix_hash: bytes, max_line_bytes: int) -> Iterator[RawLine]:
-    """Yield the lines that end between two offsets; `prefix_hash` is that of what stands before the first.
+    """Yield the lines that end between two offsets; `prefix_hash` is the hash of the bytes before the first.
 
-    Never holds more than one line of `max_line_bytes` and one block.
+    Uses memory for at most one line of `max_line_bytes` and one block.
     """
-    digest, held, size, at = sha256(prefix_hash), list[bytes](), 0, start
+    digest, pieces, size, at = sha256(prefix_hash), list[bytes](), 0, start
     while at < end and (block := os.pread(descriptor, min(BLOCK_BYTES, end - at), at)):
         at, begin = at + len(block), 0
         while (newline := block.find(b"\n", begin)) >= 0:
@@ -151,21 +154,21 @@ def raw_lines(descriptor: int, start: int, end: int, prefix_hash: bytes, max_lin
             digest.update(piece)
             size += len(piece)
             prefix_hash = digest.digest()
-            yield RawLine(b"".join([*held, piece]) if size <= max_line_bytes else None, size, prefix_hash)
-            digest, held, size, begin = sha256(prefix_hash), [], 0, newline + 1
+            yield RawLine(b"".join([*pieces, piece]) if size <= max_line_bytes else None, size, prefix_hash)
+            digest, pieces, size, begin = sha256(prefix_hash), [], 0, newline + 1
         rest = block[begin:]
         digest.update(rest)
         size += len(rest)
-        # a line that is too long is hashed and let go
-        held = [*held, rest] if size <= max_line_bytes else []
+        # a line that is too long is hashed, but not stored
+        pieces = [*pieces, rest] if size <= max_line_bytes else []
 
 
 def has_lines(descriptor: int, start: int, start_hash: bytes, end: int, end_hash: bytes) -> bool:
-    """Tell whether the lines between two offsets lead from one prefix hash to the other: reads them all."""
-    at, found = start, start_hash
+    """Return whether the lines between two offsets lead from one prefix hash to the other. Reads all of them."""
+    at, prefix_hash = start, start_hash
     for line in raw_lines(descriptor, start, end, start_hash, 0):
-        at, found = at + line.size, line.prefix_hash
-    return (at, found) == (end, end_hash)
+        at, prefix_hash = at + line.size, line.prefix_hash
+    return (at, prefix_hash) == (end, end_hash)
 
 
 def edge_hash(descriptor: int, offset: int) -> bytes:
@@ -176,28 +179,28 @@ def edge_hash(descriptor: int, offset: int) -> bytes:
 
 
 def lines_now(path: Path, first: int, last: int, *, format: TranscriptFormat | None = None) -> dict[int, str]:
-    """Return what the lines from `first` to `last` say, as they are indexed; those that say nothing are left out.
+    """Return the indexed texts of the lines from `first` to `last` by number; lines without a message are left out.
 
-    Reads all that stands before them. Blocks, so run it in a thread; raises OSError.
+    Reads all lines before them, too. Blocks, so run it in a thread; raises OSError.
     """
-    with _opened(path) as descriptor:
+    with _open(path) as descriptor:
         size = os.fstat(descriptor).st_size
-        known = format or _recognised(descriptor, size, MAX_LINE_BYTES)
+        known = format or _recognise(descriptor, size, MAX_LINE_BYTES)
         if known is None:
             return {}
         lines = enumerate(raw_lines(descriptor, 0, size, b"", MAX_LINE_BYTES), start=1)
         spoken: dict[int, str] = {}
         for number, line in islice(lines, first - 1, last):
             record = LeftOut.UNREADABLE if line.data is None else record_of(line.data)
-            what = record if isinstance(record, LeftOut) else said(record, known)
-            if isinstance(what, Utterance):
-                spoken[number] = what.line
+            message = record if isinstance(record, LeftOut) else utterance_of(record, known)
+            if isinstance(message, Utterance):
+                spoken[number] = message.line
     return spoken
 
 
-def _recognised(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFormat | None:
+def _recognise(descriptor: int, size: int, max_line_bytes: int) -> TranscriptFormat | None:
     lines = raw_lines(descriptor, 0, min(size, max_line_bytes + BLOCK_BYTES), b"", max_line_bytes)
-    return recognised(record_of(line.data) for line in islice(lines, LOOKED_AT) if line.data is not None)
+    return recognise_format(record_of(line.data) for line in islice(lines, FORMAT_LINES) if line.data is not None)
 
 
 def read_on(
@@ -208,36 +211,30 @@ def read_on(
     max_bytes: int = MAX_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
 ) -> ReadOn:
-    """Return the next lines of a transcript behind a tail, and the new tail.
+    """Return the next lines of a transcript after a tail, and the new tail.
 
     `format` is the configured one, None to recognise it. A step ends with the line that reaches `max_bytes`; a line
-    beyond `max_line_bytes` is counted and skipped. A line without its end waits. Blocks, so run it in a thread;
-    raises nothing of the disk: it is told as a state.
+    longer than `max_line_bytes` is counted and skipped. A line without its newline is not read yet. Blocks, so run it
+    in a thread. Disk errors are returned as a state, not raised.
     """
-    for _ in range(_TRIES):
-        with contextlib.suppress(TornReadError):
-            return _read_once(path, tail, format, max_bytes, max_line_bytes)
-    return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
-
-
-def _read_once(path: Path, tail: Tail, format: TranscriptFormat | None, max_bytes: int, max_line_bytes: int) -> ReadOn:
-    """Read on once, with what the disk refuses told as a state; raises TornReadError."""
     try:
-        with _opened(path) as descriptor:
-            return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
+        for _ in range(_TRIES):
+            with contextlib.suppress(TornReadError), _open(path) as descriptor:
+                return _Reading(descriptor, format, max_bytes, max_line_bytes).on(tail)
     except FileNotFoundError:
         if path.parent.is_dir():
-            return ReadOn(TranscriptState.GONE, START)
+            return ReadOn(TranscriptState.MISSING, START)
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.NO_FOLDER)
     except NotReadableError as exc:
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=str(exc))
     except OSError as exc:
         return ReadOn(TranscriptState.UNREADABLE, tail, problem=exc.strerror or str(exc))
+    return ReadOn(TranscriptState.UNREADABLE, tail, problem=SkipReason.KEEPS_CHANGING, is_more=True)
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    # never waits for a writer of a FIFO, and follows no link that was put there since the folder was read
+def _open(path: Path) -> Iterator[int]:
+    # does not wait for the writer of a FIFO, and follows no link created since the folder was listed
     descriptor = open_below(path.parent, path.name)
     try:
         yield descriptor
@@ -246,7 +243,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 class _Reading(Struct):
-    """One look at one open file."""
+    """One step of reading an open file."""
 
     descriptor: int
     format: TranscriptFormat | None
@@ -266,22 +263,22 @@ class _Reading(Struct):
         state = TranscriptState.GROWN if is_same else TranscriptState.REWRITTEN
         start = tail if is_same else START
         if start.format is None:
-            start = replace(start, format=_recognised(self.descriptor, before.size, self.max_line_bytes))
+            start = replace(start, format=_recognise(self.descriptor, before.size, self.max_line_bytes))
         if start.format is None or self.format not in (None, start.format):
-            return self._refused(start, before, state)
+            return self._refuse(start, before, state)
         end = self._read(start, before.size)
         if end.lines == start.lines:
             self._bound(before.size - start.offset)
         new = replace(end, stat=before, edge_hash=edge_hash(self.descriptor, end.offset))
-        # last, so that the edges above are of the file that was read
+        # last, so that the edge hash above is checked, too
         self._check(start, end)
         if is_same and end.lines == tail.lines:
             state = TranscriptState.UNCHANGED
         is_more = end.offset - start.offset >= self.max_bytes and end.offset < before.size
         return ReadOn(state, new, tuple(self.lines), self.counts, is_more)
 
-    def _refused(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
-        """Return that nothing is read: nobody knows the format, or there is no line yet to tell it."""
+    def _refuse(self, start: Tail, stat: FileStat, state: TranscriptState) -> ReadOn:
+        """Return a step without lines: the format is unknown or another one, or there is no complete line yet."""
         if start.format is not None:
             return ReadOn(
                 TranscriptState.OTHER_FORMAT, Tail(stat), problem=SkipReason.OTHER_FORMAT.format(start.format)
@@ -296,7 +293,7 @@ class _Reading(Struct):
             raise NotReadableError(SkipReason.LONG_LINE.format(MAX_SCAN_BYTES >> 20))
 
     def _is_same(self, tail: Tail, now: FileStat) -> bool:
-        """Tell whether what was read before stands there still."""
+        """Return whether the part that was read before is unchanged."""
         if tail.offset > now.size or (tail.offset and edge_hash(self.descriptor, tail.offset) != tail.edge_hash):
             return False
         is_this_file = (tail.stat.device, tail.stat.inode) == (now.device, now.inode)
@@ -310,7 +307,7 @@ class _Reading(Struct):
         return raw_lines(self.descriptor, tail.offset, end, tail.prefix_hash, self.max_line_bytes)
 
     def _read(self, start: Tail, size: int) -> Tail:
-        """Read lines until there are enough, and return the tail behind them."""
+        """Read lines up to `max_bytes`, and return the tail after them."""
         offset, number, prefix_hash = start.offset, start.lines, start.prefix_hash
         self.is_generated = start.is_generated
         for line in self._raw(start, size):
@@ -321,29 +318,29 @@ class _Reading(Struct):
         return replace(start, offset=offset, lines=number, prefix_hash=prefix_hash, is_generated=self.is_generated)
 
     def _take(self, line: RawLine, number: int, format: TranscriptFormat | None) -> None:
-        what: Utterance | LeftOut | None = None
+        message: Utterance | LeftOut | None = None
         if line.data is not None and format is not None:
             record = record_of(line.data)
-            what = record if isinstance(record, LeftOut) else said(record, format)
+            message = record if isinstance(record, LeftOut) else utterance_of(record, format)
             if format is TranscriptFormat.OPENCLAW and not isinstance(record, LeftOut):
-                # nobody speaks in what comes behind such a record
+                # no person speaks after such a record
                 self.is_generated |= is_of_generated_session(record)
-        if isinstance(what, Utterance):
+        if isinstance(message, Utterance):
             if self.is_generated:
-                what = LeftOut.DROPPED
+                message = LeftOut.DROPPED
             else:
-                self.lines.append(SpokenLine(number, replace(what, time=believed(what.time, self.now))))
-                self.counts[CountedLine.CUT] += what.is_cut
-        kind = CountedLine.SPOKEN if isinstance(what, Utterance) else what
+                self.lines.append(SpokenLine(number, replace(message, time=plausible_time(message.time, self.now))))
+                self.counts[CountedLine.CUT] += message.is_cut
+        kind = CountedLine.SPOKEN if isinstance(message, Utterance) else message
         self.counts[kind or CountedLine.TOO_LONG] += 1
 
     def _check(self, start: Tail, end: Tail) -> None:
-        """Raise TornReadError unless all that this look relied on stands there still.
+        """Raise TornReadError if the file has changed during this step.
 
-        A program that writes its file anew in place, while it is read, leaves lines of both; a time of change is too
-        coarse to tell that.
+        If a program rewrites the file in place while it is read, the lines come from both versions; modification times
+        are too coarse to detect that.
         """
-        is_there = not start.offset or edge_hash(self.descriptor, start.offset) == start.edge_hash
+        is_unchanged = not start.offset or edge_hash(self.descriptor, start.offset) == start.edge_hash
         span = start.offset, start.prefix_hash, end.offset, end.prefix_hash
-        if not is_there or not has_lines(self.descriptor, *span):
+        if not is_unchanged or not has_lines(self.descriptor, *span):
             raise TornReadError

@@ -23,8 +23,8 @@ def test_defaults_are_those_of_the_rules() -> None:
 def test_values_reach_the_rules() -> None:
     answer_retention = section(significance=0.9, archiveDays=7, interests=["discord_config"]).answer_retention()
     assert answer_retention.archive_after == timedelta(days=7)
-    assert not answer_retention.is_kept(0.85, ["gateway"])
-    assert answer_retention.is_kept(0.1, ["discord_config"])
+    assert not answer_retention.keeps(0.85, ["gateway"])
+    assert answer_retention.keeps(0.1, ["discord_config"])
 
 
 @pytest.mark.parametrize(

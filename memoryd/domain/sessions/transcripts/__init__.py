@@ -1,1 +1,1 @@
-"""What agent programs write down of a conversation, one JSON object a line, and what of it was said."""
+"""Transcripts that agent programs write, one JSON object per line, and the messages in them."""

@@ -1,12 +1,11 @@
-"""OpenClaw's transcripts: what a record says without envelopes, by its session index (`session-files.ts`).
+"""Messages in OpenClaw's transcripts, without envelopes, by the rules of its session index (`session-files.ts`).
 
-Around a message OpenClaw puts the sender, the channel and the history, and blocks of its own machinery. The forms are
-those of its builds of 2026: older ones name each block by a closed list of headings, newer ones mark each heading with
-a sign. A block has a heading on a line of its own and JSON in a fence behind it, or lines up to a blank one. What only
-looks alike, a heading without its block or a fence that never ends, is text and stays. Each line is read a bounded
-number of times.
+OpenClaw wraps a message in blocks with the sender, the channel, the history, and internal context. The formats are
+those of its builds of 2026: older builds use a closed list of headings, newer ones mark each heading with a sign. A
+block is a heading on its own line followed by fenced JSON, or by lines up to a blank one. A heading without its block,
+or with a fence that is not closed, is ordinary text and stays. Each line is read a bounded number of times.
 
-Generated sessions, in which no person speaks, are known by the keys in OpenClaw's own list of sessions.
+Generated sessions, in which no person speaks, are recognised by the keys in OpenClaw's list of sessions.
 """
 
 import json
@@ -24,10 +23,10 @@ from memoryd.domain.sessions.transcripts.records import (
     Utterance,
     first_time,
     inner,
+    make_utterance,
     session_of,
     speaker_of,
     text_blocks,
-    uttered,
 )
 
 _SYSTEM = expression(r"System(?: \(untrusted\))?: \[[^\]]+\]\s*")
@@ -38,7 +37,6 @@ _HEARTBEAT = (
 )
 _TASKS = "Run the following periodic tasks (only those due based on their intervals):"
 _TASKS_END = "After completing all due tasks, reply HEARTBEAT_OK."
-_POLL = "[OpenClaw heartbeat poll]"
 _HEARTBEAT_OK, _NO_REPLY = "HEARTBEAT_OK", "NO_REPLY"
 _MAX_ENVELOPE = 200
 _EXEC = expression(
@@ -52,7 +50,7 @@ _DREAM_SESSION = expression(rf"(?:[^:]*:[^:]*:)?{_DREAM}")
 
 
 def openclaw_text(record: Mapping[str, object]) -> Utterance | LeftOut:
-    """Return what a record says; its envelopes, and what its program generated, left out."""
+    """Return the message of a record, without envelopes and generated text."""
     message = inner(record, "message")
     speaker = speaker_of(message.get("role"))
     if record.get("type") != "message" or speaker is None:
@@ -67,15 +65,16 @@ def openclaw_text(record: Mapping[str, object]) -> Utterance | LeftOut:
     text = "\n".join(texts)
     if speaker is Speaker.USER:
         text = without_envelopes(text)
-    said = uttered(speaker, without_runtime_context(text))
-    if isinstance(said, LeftOut) or is_generated(speaker, said.text):
+    utterance = make_utterance(speaker, without_runtime_context(text))
+    if isinstance(utterance, LeftOut) or is_generated(speaker, utterance.text):
         return LeftOut.DROPPED
-    return replace(said, time=first_time(message, record))
+    return replace(utterance, time=first_time(message, record))
 
 
 def is_generated(speaker: Speaker, text: str) -> bool:
-    """Tell whether a folded text is of OpenClaw's machinery: its events and prompts, and answers meant for nobody."""
-    is_heartbeat = text == _POLL or text.startswith(_HEARTBEAT) or (text.startswith(_TASKS) and _TASKS_END in text)
+    """Return whether OpenClaw generated a folded text: an event, a prompt, or an answer that is not delivered."""
+    is_poll = text == "[OpenClaw heartbeat poll]"
+    is_heartbeat = is_poll or text.startswith(_HEARTBEAT) or (text.startswith(_TASKS) and _TASKS_END in text)
     if speaker is Speaker.USER and (is_heartbeat or _SYSTEM.match(text) or _CRON.match(text)):
         return True
     if _is_silent(text) or (speaker is Speaker.ASSISTANT and text == _HEARTBEAT_OK):
@@ -84,7 +83,7 @@ def is_generated(speaker: Speaker, text: str) -> bool:
 
 
 def is_of_generated_session(record: Mapping[str, object]) -> bool:
-    """Tell whether a record says that its session is one of a timer or a dream: nothing behind it is said."""
+    """Return whether a record belongs to a session of a timer or a dream; no person speaks after such a record."""
     places = record, inner(record, "data")
     runs = (where.get("runId") for where in places)
     return any(is_generated_key(where.get("sessionKey")) for where in places) or any(
@@ -93,7 +92,7 @@ def is_of_generated_session(record: Mapping[str, object]) -> bool:
 
 
 def is_generated_key(key: object) -> bool:
-    """Tell whether a session key is of a run of a timer, or of a dream."""
+    """Return whether a session key belongs to a run of a timer, or to a dream."""
     return isinstance(key, str) and bool(_CRON_SESSION.match(key) or _DREAM_SESSION.match(key))
 
 
@@ -140,7 +139,7 @@ _TIMESTAMP = expression(r"\[[A-Za-z]{3} \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]{0,6
 
 
 class StrippedLines:
-    """The lines of a text without the space around them, and where a given line stands next."""
+    """The stripped lines of a text, with an index of the lines that can end a block."""
 
     def __init__(self, text: str) -> None:
         self.raw = text.split("\n")
@@ -154,31 +153,31 @@ class StrippedLines:
         return self.lines[at] if at < len(self.lines) else ""
 
     def next(self, line: str, at: int) -> int | None:
-        """Return where one of the lines that end a block stands, from `at` on."""
+        """Return the index of the next such line from `at` on; `line` is one of the lines that end a block."""
         places = self._places[line]
-        found = bisect_left(places, at)
-        return places[found] if found < len(places) else None
+        index = bisect_left(places, at)
+        return places[index] if index < len(places) else None
 
     def without(self, block_end: Callable[["StrippedLines", int], int | None]) -> str:
-        """Return the text without its blocks; `block_end` says behind which line the block that begins at one ends."""
-        kept, at = [], 0
+        """Return the text without its blocks. `block_end` returns the index after the block that begins at a line."""
+        remaining, at = [], 0
         while at < len(self.lines):
             end = block_end(self, at)
             if end is None:
-                kept.append(self.raw[at])
+                remaining.append(self.raw[at])
             at = at + 1 if end is None else end
-        return "\n".join(kept)
+        return "\n".join(remaining)
 
 
 _ENDS = frozenset({"", "```", _MEMORY_CLOSE})
 
 
 def without_envelopes(text: str) -> str:
-    """Return what the user said; what is left may begin or end with white space."""
+    """Return the words of the user. They may begin or end with white space."""
     text = _TIMESTAMP.sub("", text, count=1) if _TIMESTAMP.match(text) else text
     if not any(sign in text for sign in _CHARS):
         return text
-    # first, since a block of memories may stand inside the JSON of another
+    # first, since a block of memories may be inside the JSON of another block
     text = StrippedLines(text).without(_memory_end)
     text = StrippedLines(text).without(_block_end).lstrip("\n")
     return _TIMESTAMP.sub("", text, count=1) if _TIMESTAMP.match(text) else text
@@ -197,7 +196,7 @@ def _block_end(lines: StrippedLines, at: int) -> int | None:
         return at + 1
     body = range(at + 1, at + 1 + _CONTEXT_LINES)
     if line == f"Context: {_MARK}" or (line == _CONTEXT and any(_CONTEXT_BODY.match(lines[at]) for at in body)):
-        # the last block of a message: all that follows is of the channel
+        # the last block of a message: everything after it comes from the channel
         return len(lines.lines)
     is_marked = line.endswith(_MARK) and line != _MARK
     if (is_marked or line in _HEADINGS) and lines[at + 1] == "```json":
@@ -214,17 +213,16 @@ _NOTICE = "This context is runtime-generated, not user-authored. Keep internal d
 _OLD_HEADING = "OpenClaw runtime context (internal):"
 _EVENT = "[Internal task completion event]"
 _RESULT_BEGIN, _RESULT_END = "<<<BEGIN_UNTRUSTED_CHILD_RESULT>>>", "<<<END_UNTRUSTED_CHILD_RESULT>>>"
-_ACTION = "Action:"
 _PREFACES = frozenset(
     {"OpenClaw runtime context for the immediately preceding user message.", "OpenClaw runtime event."}
 )
 
 
 def without_runtime_context(text: str) -> str:
-    """Return the text without them. A block that never ends goes to the end of the text; blocks may be nested."""
+    """Return the text without blocks of runtime context. Blocks may be nested; an unclosed one ends with the text."""
     if _BEGIN not in text and _NOTICE not in text:
         return text
-    kept, depth = list[str](), 0
+    remaining, depth = list[str](), 0
     for line in text.split("\n"):
         bare = line.removesuffix("\r")
         if bare == _BEGIN:
@@ -232,12 +230,12 @@ def without_runtime_context(text: str) -> str:
         elif bare == _END and depth:
             depth -= 1
         elif not depth:
-            kept.append(line)
-    return _without_prefaces(kept) if _NOTICE in text else "\n".join(kept)
+            remaining.append(line)
+    return _without_prefaces(remaining) if _NOTICE in text else "\n".join(remaining)
 
 
 def _without_prefaces(raw: list[str]) -> str:
-    lines, kept, at = [line.strip() for line in raw], list[str](), 0
+    lines, remaining, at = [line.strip() for line in raw], list[str](), 0
     while at < len(lines):
         is_noticed = at + 1 < len(lines) and lines[at + 1] == _NOTICE
         if is_noticed and lines[at] in _PREFACES:
@@ -245,13 +243,13 @@ def _without_prefaces(raw: list[str]) -> str:
         elif is_noticed and lines[at] == _OLD_HEADING and lines[at + 2 : at + 4] == ["", _EVENT]:
             at = _events_end(lines, at + 3)
         else:
-            kept.append(raw[at])
+            remaining.append(raw[at])
             at += 1
-    return "\n".join(kept)
+    return "\n".join(remaining)
 
 
 def _events_end(lines: list[str], at: int) -> int:
-    """Return the line behind the events of which the first begins at `at`; each ends with a paragraph of what to do."""
+    """Return the index after a sequence of events that begins at `at`; each event ends with an action paragraph."""
     while True:
         at = _event_end(lines, at)
         if lines[at : at + 4] != ["", "---", "", _EVENT]:
@@ -260,14 +258,14 @@ def _events_end(lines: list[str], at: int) -> int:
 
 
 def _event_end(lines: list[str], at: int) -> int:
-    """Return the line behind an event: the blank one behind what is to be done, or the first one if it has no such."""
-    awaited, blank = [_RESULT_BEGIN, _RESULT_END, _ACTION], None
+    """Return the index after an event: the blank line after its action, or its first blank line if it has no action."""
+    awaited, blank = [_RESULT_BEGIN, _RESULT_END, "Action:"], None
     for here in range(at + 1, len(lines)):
         line = lines[here]
         if not line and (blank is None or not awaited):
             blank = here
         if (not line and not awaited) or line == _EVENT:
-            # at another event, too: what has not its full form ends before, and no line is looked at for two of them
+            # an incomplete event ends where the next one begins, so each line is read for one event only
             return here if blank is None else blank
         if awaited and line == awaited[0]:
             del awaited[0]
@@ -275,11 +273,11 @@ def _event_end(lines: list[str], at: int) -> int:
 
 
 LIST_NAME = "sessions.json"
-"""An object with a session for each key, in the folder of the transcripts."""
+"""OpenClaw's list of sessions, in the folder of the transcripts: an object with a session for each session key."""
 
 
 def generated_sessions(document: object) -> frozenset[str]:
-    """Return the names of the sessions of timers and dreams, and of those that they began."""
+    """Return the names of the sessions of timers and dreams, and of sessions started by these."""
     if not isinstance(document, dict):
         return frozenset()
     return frozenset(

@@ -1,6 +1,6 @@
-"""Reading a transcript step by step: from a line's bytes to an utterance, how far, and whether the file is the same.
+"""Incremental reading of a transcript: parse a line, record how far it was read, and detect that the file was replaced.
 
-The first lines tell whose transcript it is.
+The format is recognised by the first lines.
 """
 
 import json
@@ -15,20 +15,20 @@ from memoryd.domain.sessions.transcripts.claude import claude_text
 from memoryd.domain.sessions.transcripts.openclaw import openclaw_text
 from memoryd.domain.sessions.transcripts.records import LeftOut, TranscriptFormat, Utterance
 
-LOOKED_AT = 64
-"""Lines by which a format is recognised."""
+FORMAT_LINES = 64
+"""Most lines that are read to recognise the format."""
 _CLAUDE_KEYS = {"summary": "leafUuid", "file-history-snapshot": "messageId", "queue-operation": "sessionId"}
-"""What Claude Code writes before anybody speaks, and a key of it."""
+"""Record types that Claude Code writes before the first message, each with a key that it has."""
 _SPACE = b"\0 \t\r\n"
-"""Around a record; a crash may leave zeros where a program wrote on afterwards."""
+"""Bytes that may surround a record; a crash may leave zeros in the file."""
 MAX_VALUES = 200_000
-"""So many values of a line are parsed, which take some 40 MB at most; a message of a person or a model has a few."""
+"""Most JSON values of a line that is parsed; they take at most about 40 MB. An ordinary message has a few."""
 
 Record = Mapping[str, object]
 
 
 def record_of(line: bytes) -> Record | LeftOut:
-    """Return the JSON object of a line, or why there is none; what is no UTF-8 becomes U+FFFD."""
+    """Return the JSON object of a line, or why there is none. Invalid UTF-8 becomes U+FFFD."""
     data = line.removeprefix(b"\xef\xbb\xbf").strip(_SPACE)
     if not data:
         return LeftOut.NO_MESSAGE
@@ -42,28 +42,28 @@ def record_of(line: bytes) -> Record | LeftOut:
 
 
 def _values(data: bytes) -> int:
-    """Return how many values a text may have, by what opens a list or an object, or parts two values."""
+    """Return an upper bound of the number of JSON values, by counting `[`, `{` and `,`."""
     return sum(map(data.count, (b"[", b"{", b",")))
 
 
 def _outside_strings(data: bytes) -> bytes:
-    """Return what stands outside of strings, and inside too if they are very many."""
-    # what is escaped first, in pairs from the left: then each quote begins or ends a string
+    """Return the bytes outside of strings; all bytes if there are very many strings."""
+    # remove escapes from the left, so that each remaining quote begins or ends a string
     bare = data.replace(rb"\\", b"").replace(rb"\"", b"")
     return data if bare.count(b'"') > 2 * MAX_VALUES else b"".join(bare.split(b'"')[::2])
 
 
-def said(record: Record, format: TranscriptFormat) -> Utterance | LeftOut:
-    """Return what a record of a transcript of a format says."""
+def utterance_of(record: Record, format: TranscriptFormat) -> Utterance | LeftOut:
+    """Return the message of a record in a format."""
     return openclaw_text(record) if format is TranscriptFormat.OPENCLAW else claude_text(record)
 
 
-def recognised(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:
-    """Return whose transcript begins with these records, None while none of them tells."""
-    return next(filter(None, map(_is_shared_by, records)), None)
+def recognise_format(records: Iterable[Record | LeftOut]) -> TranscriptFormat | None:
+    """Return the format of a transcript by its first records, None if no record identifies it."""
+    return next(filter(None, map(_format_of, records)), None)
 
 
-def _is_shared_by(record: Record | LeftOut) -> TranscriptFormat | None:
+def _format_of(record: Record | LeftOut) -> TranscriptFormat | None:
     if isinstance(record, LeftOut):
         return None
     kind, message = record.get("type"), record.get("message")
@@ -84,28 +84,28 @@ NO_FILE = FileStat(0, 0, 0, 0, 0)
 
 
 class Tail(Struct, frozen=True):
-    """A place in a transcript behind a complete line, and what stood before it. All of it is to be kept."""
+    """A position in a transcript after a complete line, with hashes of the text before it. All fields are stored."""
 
     stat: FileStat = NO_FILE
-    """Of the file when it was read last: that nothing has changed is seen by it."""
+    """Status of the file at the last read, by which an unchanged file is recognised."""
     offset: int = 0
-    """Bytes that are read: complete lines."""
+    """Bytes read so far: complete lines."""
     lines: int = 0
-    """Lines that are read; the next one has this number plus 1."""
+    """Lines read so far; the next line has this number plus 1."""
     prefix_hash: bytes = b""
-    """Of all bytes before the offset: for each line SHA-256 of the hash before it and its bytes."""
+    """Hash chain of all bytes before the offset: for each line, SHA-256 of the previous hash and the line's bytes."""
     edge_hash: bytes = b""
     """SHA-256 of the first and the last 4,096 bytes before the offset."""
     format: TranscriptFormat | None = None
     is_generated: bool = False
-    """Whether nobody speaks in what follows: a session of a timer or a dream."""
+    """Whether it is the session of a timer or a dream, so that no person speaks in the rest."""
 
 
 START = Tail()
 
 
 def written_tail(tail: Tail) -> str:
-    """Return a tail as it is kept: one line of JSON."""
+    """Return a tail in its stored form: one line of JSON."""
     stat = tail.stat
     return json.dumps(
         [
@@ -117,7 +117,7 @@ def written_tail(tail: Tail) -> str:
 
 
 def read_tail(text: str) -> Tail:
-    """Return a tail that was kept; the start for an empty text, and for one that is no tail: all is read anew."""
+    """Parse a stored tail. Return the start for an empty or invalid text, so that everything is read again."""
     try:
         stat, (offset, lines, prefix_hash, edge_hash), (format, is_generated) = json.loads(text)
         return Tail(
@@ -134,48 +134,52 @@ def read_tail(text: str) -> Tail:
 
 
 class TranscriptState(StrEnum):
-    """What became of a transcript since it was read last."""
+    """State of a transcript compared with the last read."""
 
     UNCHANGED = "unchanged"
-    """No further complete line."""
+    """There is no new complete line."""
     GROWN = "grown"
-    """`lines` come behind those that were read."""
+    """`lines` follow the lines that were read before."""
     REWRITTEN = "rewritten"
-    """What was read is not there any more: `lines` are the first ones, and all that is known of it falls."""
-    GONE = "gone"
-    """The file is not there, and its folder is: what was known falls."""
+    """The lines that were read have changed: `lines` are the first ones, and the transcript's data is discarded."""
+    MISSING = "gone"
+    """The file is missing, but its folder exists: its data is discarded."""
     UNKNOWN = "unknown format"
-    """Complete lines, and none of the first 64 is of a program that we know: nothing is read, what was known falls."""
+    """None of the first 64 complete lines is of a known program: nothing is read, its data is discarded."""
     OTHER_FORMAT = "other format"
-    """Of another program than the configuration says: nothing is read, what was known falls."""
+    """The format is not the configured one: nothing is read, its data is discarded."""
     UNREADABLE = "unreadable"
-    """Now, for the reason that `problem` tells; what is known of it stays."""
+    """It cannot be read now, for the reason in `problem`; its data stays."""
+
+
+READ_STATES = (TranscriptState.UNCHANGED, TranscriptState.GROWN, TranscriptState.REWRITTEN)
+"""States in which the transcript was read."""
 
 
 class CountedLine(StrEnum):
-    """What else a step counts beside the reasons of `LeftOut`."""
+    """Counters of a step in addition to the reasons of `LeftOut`."""
 
     SPOKEN = "spoken"
     CUT = "cut"
-    """Spoken, and longer than what is kept of it."""
+    """Spoken, but longer than the part that is stored."""
     TOO_LONG = "too long"
 
 
 class SpokenLine(Struct, frozen=True):
-    """A line that says something, by its number in the file, from 1 on."""
+    """A message and the number of its line in the file, from 1."""
 
     number: int
     utterance: Utterance
 
 
 class ReadOn(Struct, frozen=True):
-    """One step: what to keep with `tail`, in one transaction."""
+    """The result of one step. Its lines and `tail` are to be stored in one transaction."""
 
     state: TranscriptState
     tail: Tail
     lines: tuple[SpokenLine, ...] = ()
     counts: Counter[str] = field(default_factory=Counter)
-    """Of the lines of this step, by `spoken`, `too long` or why they were left out; of those spoken, how many `cut`."""
+    """Number of lines by `spoken`, `too long` or `LeftOut`; and how many of the spoken ones were `cut`."""
     is_more: bool = False
-    """Whether further lines are there already."""
+    """Whether the file has further lines already."""
     problem: str = ""

@@ -1,10 +1,10 @@
-"""The records of transcripts in any format: names of files, times, text blocks, speakers, utterances fit to keep.
+"""Records of transcripts in any format: file names, times, text blocks, speakers, and utterances ready to store.
 
-And when a transcript that grows is read on. OpenClaw does so after enough growth, where 0 means any, or after a
-compaction; we also read when a conversation rests, so that its end is not read with the next one.
+It also decides when a growing transcript is read. OpenClaw reads after a compaction, or after enough growth, where 0
+means any growth. memoryd also reads when a conversation rests, so that its end is not delayed until the next one.
 
-A time is RFC 3339, or seconds or milliseconds since 1970. An utterance is made harmless, without secrets, on one line,
-and no longer than a person reads.
+A time is RFC 3339, or seconds or milliseconds since 1970. An utterance is harmless, without secrets, on one line, and
+limited in length.
 """
 
 import math
@@ -23,21 +23,21 @@ from memoryd.domain.text.sanitizing import with_cuts, without_cuts
 
 
 class TranscriptFormat(StrEnum):
-    """Whose transcript it is."""
+    """The program that wrote a transcript."""
 
     OPENCLAW = "openclaw"
     CLAUDE_CODE = "claude-code"
 
 
 class Utterance(Struct, frozen=True):
-    """What somebody said in one line of a transcript: harmless, redacted, white space folded, never empty."""
+    """The message in one line of a transcript: harmless, redacted, white space folded, never empty."""
 
     speaker: Speaker
     text: str
     time: datetime | None = None
-    """With its zone; None where the line tells none that makes sense."""
+    """Time with its zone; None if the line has no plausible time."""
     is_cut: bool = False
-    """Whether more was said than is kept of one utterance."""
+    """Whether the message was longer than `MAX_CHARS`."""
 
     @property
     def line(self) -> str:
@@ -46,30 +46,30 @@ class Utterance(Struct, frozen=True):
 
 
 class LeftOut(StrEnum):
-    """Why a line says nothing."""
+    """The reason why a line has no utterance."""
 
     NO_MESSAGE = "no message"
-    """A header, a tool's result, an event, an empty line."""
+    """A header, a tool's result, an event, or an empty line."""
     DROPPED = "dropped"
-    """A message that no person and no model said: generated, silent, of a side chain."""
+    """A message by neither a person nor a model: generated, silent, or from a side chain."""
     UNREADABLE = "unreadable"
-    """No JSON object, or a message without the form of one."""
+    """Not a JSON object, or a malformed message."""
     TOO_MANY_VALUES = "too many values"
-    """More than are parsed: each costs many times the bytes that it has in its line."""
+    """More JSON values than are parsed: each takes far more memory than its bytes in the line."""
 
 
 _SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
 
 
 def speaker_of(role: object) -> Speaker | None:
-    """Return who has a role, None for tools, systems and what is no role."""
+    """Return the speaker of a role, None for tools, systems and invalid roles."""
     return _SPEAKERS.get(role) if isinstance(role, str) else None
 
 
 def text_blocks(content: object) -> list[str] | None:
-    """Return the texts of a message's content: the one of a string, or of its text blocks; None if it is neither.
+    """Return the texts of a message's content, which is a string or a list of blocks; None if it is neither.
 
-    No more than `MAX_RAW_CHARS` characters of each, and of all together.
+    All texts together have at most `MAX_RAW_CHARS` characters.
     """
     if isinstance(content, str):
         return [shortened(content, MAX_RAW_CHARS)]
@@ -85,30 +85,30 @@ def text_blocks(content: object) -> list[str] | None:
 
 
 def inner(record: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Return an object inside of a record, an empty one if there is none."""
+    """Return the object at a key of a record, an empty one if there is none."""
     value = record.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def uttered(speaker: Speaker, text: str) -> Utterance | LeftOut:
-    """Return what is kept of a text, or that nothing of it is."""
-    kept = spoken_text(text)
-    return Utterance(speaker, kept, is_cut=len(text) > MAX_CHARS) if kept else LeftOut.DROPPED
+def make_utterance(speaker: Speaker, text: str) -> Utterance | LeftOut:
+    """Return the utterance to store for a text, `DROPPED` if nothing remains of it."""
+    stored = spoken_text(text)
+    return Utterance(speaker, stored, is_cut=len(text) > MAX_CHARS) if stored else LeftOut.DROPPED
 
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-"""No program that keeps transcripts is as old: a time before it is a clock that nobody set."""
+"""Earliest plausible time. No program that writes transcripts is older: an earlier time comes from a clock not set."""
 _SECONDS_BELOW = 1e11
-"""A smaller number counts seconds, not milliseconds: as milliseconds it would be before March 1973."""
+"""A smaller number is in seconds, not milliseconds: as milliseconds it would be before March 1973."""
 
 
 def first_time(*records: Mapping[str, object]) -> datetime | None:
-    """Return the first `timestamp` of the records that makes sense, None if there is none."""
+    """Return the first plausible `timestamp` of the records, None if there is none."""
     return next(filter(None, (as_instant(record.get("timestamp")) for record in records)), None)
 
 
 def as_instant(value: object) -> datetime | None:
-    """Return an instant from 2000 to before 2262 with its zone, UTC where none is told; None for anything else."""
+    """Return a time from 2000 to before 2262 with its zone, by default UTC; None for any other value."""
     try:
         if isinstance(value, str):
             time = datetime.fromisoformat(value)
@@ -122,27 +122,27 @@ def as_instant(value: object) -> datetime | None:
         return None
 
 
-def believed(time: datetime | None, now: datetime) -> datetime | None:
-    """Return when something was said, None if that is more than a day after `now`: as of a turn that is reported."""
+def plausible_time(time: datetime | None, now: datetime) -> datetime | None:
+    """Return a time, None if it is more than a day after `now`: the limit for turns sent to the API, too."""
     return time if time is not None and time <= now + AHEAD else None
 
 
 MAX_CHARS = 1 << 18
-"""So much of one utterance is kept: longer ones are files that were pasted."""
+"""Most characters stored of an utterance: longer ones are pasted files."""
 MAX_RAW_CHARS = 1 << 20
-"""So much of one message is looked at, with all that programs put around it."""
+"""Most characters read of a message, with the text that programs add to it."""
 _MARGIN = 4096
 
 
 def folded(text: str) -> str:
-    """Return a text on one line: each run of white space, line separators of Unicode too, is one space."""
+    """Return a text on one line: each run of white space, including Unicode line separators, becomes a space."""
     return " ".join(text.split())
 
 
 def shortened(text: str, max_chars: int) -> str:
-    """Return the beginning of a text, cut at an end of a line or else a word, so that no half of a secret stays.
+    """Return the beginning of a text, cut at the end of a line or else of a word, so that no half of a secret remains.
 
-    Where neither comes in the last 4,096 characters these are left out whole.
+    If the last 4,096 characters have neither, all of them are dropped.
     """
     if len(text) <= max_chars:
         return text
@@ -154,41 +154,41 @@ def shortened(text: str, max_chars: int) -> str:
 
 
 def spoken_text(text: str) -> str:
-    """Return what is kept of a text: harmless, redacted, folded; at most `MAX_CHARS` characters."""
+    """Return the stored form of a text: harmless, redacted, folded, at most `MAX_CHARS` characters."""
     masked = without_cuts(shortened(with_cuts(text), MAX_CHARS))
-    one_line = folded(masked)
-    # folding joins lines: a command and its password may have stood on two
-    return one_line if one_line == masked else redacted(one_line)
+    text = folded(masked)
+    # redact again: folding joins lines, and a command and its password may have been on two
+    return text if text == masked else redacted(text)
 
 
 SUFFIX = ".jsonl"
 _INSTANT = r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}(?:\.\d{3})?Z"
 _ARCHIVE = expression(rf".+\.jsonl\.(?:reset|deleted)\.{_INSTANT}", re.DOTALL)
-"""What OpenClaw calls a session that was begun anew, or deleted: said all the same."""
+"""OpenClaw's names for a session that was reset or deleted; its messages are still read."""
 _DERIVED = expression(
     r".+\.(?:trajectory|checkpoint\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl", re.DOTALL | re.IGNORECASE
 )
-"""What it makes of a session beside it: the same words once more."""
+"""Files that OpenClaw derives from a session; they repeat its words."""
 
 
 def is_transcript_name(name: str) -> bool:
-    """Tell whether a file of this name is a transcript; backups, checkpoints and trajectories are none."""
+    """Return whether a file of this name is a transcript; backups, checkpoints and trajectories are not."""
     if is_hidden(name) or _DERIVED.fullmatch(name):
         return False
     return (name.endswith(SUFFIX) and len(name) > len(SUFFIX)) or _ARCHIVE.fullmatch(name) is not None
 
 
 def session_of(name: str) -> str:
-    """Return the name of the session whose transcript, or archive of one, a file is."""
+    """Return the name of the session of a transcript or an archived transcript."""
     return name.split(SUFFIX)[0]
 
 
 _COMPACTION = expression(rb'"type"\s*:\s*"compaction"|"subtype"\s*:\s*"compact_boundary"')
-"""A record that a program writes when it has shortened what its model sees; inside a text the quotes are escaped."""
+"""A record of a compaction of the model's context. Quotes inside a text are escaped, so texts do not match."""
 
 
 class ReadingRule(Struct, frozen=True):
-    """How much must have come: bytes or lines; `idle` seconds without any more will do, too."""
+    """When to read a transcript: after this many new bytes or lines, or after `idle` seconds without growth."""
 
     bytes: int = 100_000
     lines: int = 50
@@ -197,7 +197,7 @@ class ReadingRule(Struct, frozen=True):
 
 
 class Growth(Struct, frozen=True):
-    """What came since a transcript was read, and for how many seconds nothing has."""
+    """Growth of a transcript since the last read, and the seconds since it last grew."""
 
     bytes: int
     lines: int
@@ -206,17 +206,17 @@ class Growth(Struct, frozen=True):
 
 
 def is_due(growth: Growth, rule: ReadingRule) -> bool:
-    """Tell whether a transcript is to be read on now."""
+    """Return whether a transcript is to be read now."""
     if growth.bytes > 0 and (growth.bytes >= rule.bytes or growth.lines >= max(1, rule.lines)):
         return True
     return growth.rested >= rule.idle or (growth.is_compacted and rule.after_compaction)
 
 
 def rests_in(growth: Growth, rule: ReadingRule) -> float | None:
-    """Return in how many seconds a transcript has rested long enough, None if nothing has come to it."""
+    """Return the seconds until a transcript has rested long enough, None if it has not grown."""
     return max(0.0, rule.idle - growth.rested) if growth.bytes > 0 else None
 
 
 def tells_compaction(data: bytes) -> bool:
-    """Tell whether a record of a compaction stands in these lines."""
+    """Return whether these lines have a record of a compaction."""
     return _COMPACTION.search(data) is not None

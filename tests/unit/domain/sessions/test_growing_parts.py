@@ -56,7 +56,7 @@ def test_a_line_without_a_time_leaves_the_time_of_the_one_before() -> None:
 
 def test_a_line_that_runs_backwards_is_refused() -> None:
     (part,) = grown(None, said(3))
-    with pytest.raises(ValueError, match="line 3 stands behind line 3"):
+    with pytest.raises(ValueError, match="line 3 comes after line 3"):
         grown(part, said(3))
 
 

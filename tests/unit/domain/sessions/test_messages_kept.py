@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from memoryd.domain.documents import SessionId
-from memoryd.domain.sessions.making_turns import RETRY, joined_answer, repeated_turn
+from memoryd.domain.sessions.making_turns import RETRY, join_answer, repeated_turn
 from memoryd.domain.sessions.turns import Session, Turn
 from memoryd.wire import ANSWER_CHARS_MAX
 
@@ -33,9 +33,9 @@ def test_message_with_a_time_is_the_same_at_that_time_alone() -> None:
 
 
 def test_answers_in_parts_are_one_answer_and_a_part_sent_again_is_none() -> None:
-    assert joined_answer("", "Let me look.") == "Let me look."
-    whole = joined_answer("Let me look.", "It is 18790.")
+    assert join_answer("", "Let me look.") == "Let me look."
+    whole = join_answer("Let me look.", "It is 18790.")
     assert whole == "Let me look.\n\nIt is 18790."
-    assert joined_answer(whole, "It is 18790.") is None
-    assert joined_answer("It is 18790.", "It is 18790.") is None
-    assert len(joined_answer("a" * ANSWER_CHARS_MAX, "b") or "") == ANSWER_CHARS_MAX
+    assert join_answer(whole, "It is 18790.") is None
+    assert join_answer("It is 18790.", "It is 18790.") is None
+    assert len(join_answer("a" * ANSWER_CHARS_MAX, "b") or "") == ANSWER_CHARS_MAX

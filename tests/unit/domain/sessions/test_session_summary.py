@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
-from memoryd.domain.sessions.making_turns import RawTurn, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, make_turn
 from memoryd.domain.sessions.summary import CHARS, SHORT_CHARS, session_summary
 from memoryd.domain.sessions.turns import Session
 
@@ -19,7 +19,7 @@ def session_of(*said: tuple[str, str | None]) -> Session:
     session = Session(SessionId("s"), NOW)
     for number, (question, answer) in enumerate(said):
         raw = RawTurn(question, answer, NOW + timedelta(minutes=number))
-        turn = made_turn(raw, session, answer_retention=AnswerRetention()).turn
+        turn = make_turn(raw, session, answer_retention=AnswerRetention()).turn
         session = Session(session.id, NOW, (*session.turns, turn))
     return session
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoryd.domain.documents import SessionId
 from memoryd.domain.sessions.documents import AnswerRetention
-from memoryd.domain.sessions.making_turns import RawTurn, answer_words, made_turn
+from memoryd.domain.sessions.making_turns import RawTurn, answer_words, make_turn
 from memoryd.domain.sessions.significance import (
     AnswerSigns,
     Sign,
@@ -55,7 +55,7 @@ PASSES = {
 
 def significance_of(question: str, answer: str) -> float:
     session = Session(SessionId("s"), NOW)
-    made = made_turn(RawTurn(question, answer, NOW), session, answer_retention=AnswerRetention(), commonness=commonness)
+    made = make_turn(RawTurn(question, answer, NOW), session, answer_retention=AnswerRetention(), commonness=commonness)
     return made.turn.significance
 
 
@@ -113,7 +113,7 @@ def test_uniqueness_is_how_specific_an_answer_is_less_what_another_one_says() ->
     ],
 )  # fmt: skip
 def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign]) -> None:
-    assert set(answer_signs(question, answer).found) == found
+    assert set(answer_signs(question, answer).by_sign) == found
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_signs_of_what_is_specific(question: str, answer: str, found: set[Sign])
 )
 def test_generic_text_has_no_signs(question: str, answer: str) -> None:
     found = answer_signs(question, answer)
-    assert set(found.found) <= {Sign.OWN}
+    assert set(found.by_sign) <= {Sign.OWN}
     assert (uniqueness(found, ("any",), []), user_action(found)) == (0, 0)
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from memoryd.domain.sessions.documents import AnswerRetention, QaDocument, render_document
-from memoryd.domain.sessions.making_turns import RawTurn, made_turn, message_keys
+from memoryd.domain.sessions.making_turns import RawTurn, make_turn, message_keys
 from memoryd.domain.sessions.names import session_id
 from memoryd.domain.sessions.sequences import Chosen, IndexedTurns, choose, sequence
 from memoryd.domain.sessions.turns import Session
@@ -17,7 +17,7 @@ from tests.unit.domain.sessions.seven_turns import BEGUN, KEY, SEVEN
 def seven_turns() -> Session:
     session = Session(session_id(KEY, BEGUN.date(), lambda _: True), BEGUN, agent="main", key=KEY)
     for raw in SEVEN:
-        made = made_turn(raw, session, answer_retention=AnswerRetention(), commonness=commonness)
+        made = make_turn(raw, session, answer_retention=AnswerRetention(), commonness=commonness)
         session = replace(session, turns=(*session.turns, made.turn))
     return session
 
@@ -78,7 +78,7 @@ def test_without_a_message_the_last_turns_come() -> None:
 
 def test_secrets_are_out_before_anything_is_made_of_a_turn() -> None:
     raw = RawTurn("my password is hunter2, ok?", "set API_KEY=abcdef123456", BEGUN + timedelta(1))
-    made = made_turn(raw, seven_turns(), answer_retention=AnswerRetention())
+    made = make_turn(raw, seven_turns(), answer_retention=AnswerRetention())
     assert made.turn.question == "my password is ***, ok?"
     assert (made.turn.answer or made.dropped_answer) == "set API_KEY=***"
     assert "hunter2" not in repr(made)
@@ -86,23 +86,23 @@ def test_secrets_are_out_before_anything_is_made_of_a_turn() -> None:
 
 def test_what_a_caller_knows_better_counts() -> None:
     raw = RawTurn("what of the boat?", "It floats.", BEGUN, significance=0.61, topics=["boat"])
-    turn = made_turn(raw, seven_turns(), answer_retention=AnswerRetention()).turn
+    turn = make_turn(raw, seven_turns(), answer_retention=AnswerRetention()).turn
     assert (turn.answer, turn.significance, turn.topics, turn.seq) == ("It floats.", 0.61, ("boat",), 8)
     dull = replace(raw, significance=0.6)
-    assert made_turn(dull, seven_turns(), answer_retention=AnswerRetention()).turn.answer is None
+    assert make_turn(dull, seven_turns(), answer_retention=AnswerRetention()).turn.answer is None
     assert (
-        made_turn(dull, seven_turns(), answer_retention=AnswerRetention(interests=frozenset({"Boat"}))).turn.answer
+        make_turn(dull, seven_turns(), answer_retention=AnswerRetention(interests=frozenset({"Boat"}))).turn.answer
         == "It floats."
     )
 
 
 def test_topics_of_a_caller_are_tags() -> None:
     tags = ["my boat\n", "", "my boat", "token=abcd1234efgh", *map(str, range(20))]
-    turn = made_turn(RawTurn("q", None, BEGUN, topics=tags), seven_turns(), answer_retention=AnswerRetention()).turn
+    turn = make_turn(RawTurn("q", None, BEGUN, topics=tags), seven_turns(), answer_retention=AnswerRetention()).turn
     assert turn.topics == ("my_boat", "token=***", *map(str, range(6)))
 
 
 def test_half_of_a_character_is_no_obstacle() -> None:
-    made = made_turn(RawTurn("a\ud800b", None, BEGUN), seven_turns(), answer_retention=AnswerRetention())
+    made = make_turn(RawTurn("a\ud800b", None, BEGUN), seven_turns(), answer_retention=AnswerRetention())
     assert made.turn.question == "a?b"
     assert made.turn.answer is None

@@ -8,13 +8,20 @@ import pytest
 
 from memoryd.domain.documents import FileStat
 from memoryd.domain.sessions.transcripts.openclaw import generated_sessions
-from memoryd.domain.sessions.transcripts.reading import START, Tail, read_tail, recognised, record_of, written_tail
+from memoryd.domain.sessions.transcripts.reading import (
+    START,
+    Tail,
+    read_tail,
+    recognise_format,
+    record_of,
+    written_tail,
+)
 from memoryd.domain.sessions.transcripts.records import (
     LeftOut,
     TranscriptFormat,
     as_instant,
-    believed,
     is_transcript_name,
+    plausible_time,
 )
 
 CHECKPOINT = "s.checkpoint.01234567-89ab-4cde-8f01-23456789abcd.jsonl"
@@ -77,8 +84,8 @@ def test_what_is_no_time(value: object) -> None:
 @pytest.mark.parametrize(("ahead", "is_believed"), [(-9999, True), (0, True), (23, True), (25, False), (9999, False)])
 def test_a_time_more_than_a_day_ahead_is_none(ahead: int, is_believed: bool) -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
-    assert believed(now + timedelta(hours=ahead), now) == (now + timedelta(hours=ahead) if is_believed else None)
-    assert believed(None, now) is None
+    assert plausible_time(now + timedelta(hours=ahead), now) == (now + timedelta(hours=ahead) if is_believed else None)
+    assert plausible_time(None, now) is None
 
 
 OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
@@ -104,7 +111,7 @@ OPENCLAW, CLAUDE = TranscriptFormat.OPENCLAW, TranscriptFormat.CLAUDE_CODE
     ],
 )
 def test_formats_are_told_apart(record: dict[str, Any], whose: TranscriptFormat | None) -> None:
-    assert recognised([LeftOut.UNREADABLE, {"type": "custom"}, record]) is whose
+    assert recognise_format([LeftOut.UNREADABLE, {"type": "custom"}, record]) is whose
 
 
 @pytest.mark.parametrize(
