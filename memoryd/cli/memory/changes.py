@@ -96,8 +96,8 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
     signed = [
         f"{sign} {harmless_line(line)}"
         for edit in change["lines"]
-        for sign, key in zip("-+", ("added", "removed") if taken_back else ("removed", "added"), strict=True)
-        for line in edit[key]
+        for sign, lines in zip("-+", (edit["removed"], edit["added"])[:: -1 if taken_back else 1], strict=True)
+        for line in lines
         if line.strip()
     ]
     yield from (f"    {line}" for line in signed[:most])
