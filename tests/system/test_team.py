@@ -544,7 +544,7 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
     ana.configure(share=["memory/projects/*"])
     ana.sync()
     ana.daemon.client().sync_team()
-    assert "name it no longer in team.share" in ana.typed(*doctor)
+    assert "remove it from team.share" in ana.typed(*doctor)
     ana.configure(share=[])
     ana.sync()
     typed_pair.bare.rename(typed_pair.bare.with_name("away.git"))

@@ -10,8 +10,8 @@ from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
 from memoryd.web.changes import NoteLines, without_edges
 from memoryd.web.memories import (
-    BEYOND,
     LATE,
+    OVER_LIMIT,
     WEAK,
     diff_lines,
     is_by_words_alone,
@@ -58,9 +58,9 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "question": "pier?",
         "memories": memories,
         "hits": hits,
-        "mended": {},
+        "editable": {},
         "left_out": (),
-        "beyond": (),
+        "over_limit": (),
         "misses": (),
         "is_weak": False,
         "missing": (),
@@ -71,7 +71,7 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "is_outside": is_outside,
         "reason": reason,
         "why_left_out": why_left_out,
-        "BEYOND": BEYOND,
+        "OVER_LIMIT": OVER_LIMIT,
         "WEAK": WEAK,
         "LATE": LATE,
         "back": "ask?q=pier%3F",
@@ -113,7 +113,7 @@ def test_answer_that_is_late_says_so_and_leads_to_all_of_it() -> None:
 def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> None:
     of = {"citation": "memory/a.md#L3", "verdict": "weak"}
     lines = NoteLines("memory/a.md", 3, "- the pier <was> painted")
-    text = ask(memories=[], hits=[{**hit("weak"), **of}], mended={"memory/a.md#L3": lines})
+    text = ask(memories=[], hits=[{**hit("weak"), **of}], editable={"memory/a.md#L3": lines})
     assert 'name="old" value="- the pier &lt;was&gt; painted"' in text
     assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "what is remembered is no line of a list"
     said = ask(memories=[], hits=[{**hit("weak"), **of, "source": "sessions", "path": "session:a"}])
