@@ -194,8 +194,7 @@ def asks(
     def command_of(lines: Callable[[Reply], Iterable[str]]) -> Callable[..., Exit]:
         def command(invocation: Invocation, **options: Any) -> Exit:
             reply = call(invocation.memory, **options)
-            code = found(reply[found_at]) if found_at else Exit.DONE
-            return invocation.show(reply, lines(reply), code=code)
+            return invocation.show(reply, lines(reply), code=found(reply[found_at]) if found_at else Exit.DONE)
 
         return verb(update_wrapper(command, lines))
 

@@ -124,8 +124,7 @@ def main() -> NoReturn:
         if exc.filename is not None:
             raise  # about a file, not about standard output
         with contextlib.suppress(OSError):
-            message = f"memoryctl: the answer cannot be written to standard output: {exc.strerror or exc}"
-            click.echo(message, err=True)
+            click.echo(f"memoryctl: the answer cannot be written to standard output: {exc.strerror or exc}", err=True)
         terminal.let_go_of_output()
         code = Exit.ERROR
     gc.freeze()  # else the interpreter collects all imported modules once more at exit

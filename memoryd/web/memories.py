@@ -108,10 +108,9 @@ def snippet_lines(hit: HitReply) -> list[tuple[int, str, bool]]:
     """Return the lines of a snippet: number, text, and whether the line is in the focus."""
     focus = hit["focus"]
     numbers = hit.get("snippetLines") or range(hit["snippetStartLine"], hit["snippetEndLine"] + 1)
-    lines = hit["snippet"].split("\n")
     return [
         (number, line, focus is not None and focus["startLine"] <= number <= focus["endLine"])
-        for number, line in zip(numbers, lines, strict=False)
+        for number, line in zip(numbers, hit["snippet"].split("\n"), strict=False)
     ]
 
 

@@ -140,8 +140,7 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
     if agent["sessions"]:
         sizes["conversations"] = agent["sessions"]["bytes"]
     yield "sizes", ", ".join(f"{name} {size(count)}" for name, count in sizes.items())
-    conflicts = [file["path"] for file in agent["flagged"] if "conflict-copy" in file["flags"]]
-    yield "conflicts", _lines(conflicts) or "none"
+    yield "conflicts", _lines([file["path"] for file in agent["flagged"] if "conflict-copy" in file["flags"]]) or "none"
     yield "skipped", f"{agent['skippedCount']:,} files"
 
 
@@ -319,8 +318,7 @@ class Site:
             answer = await page.handler(Visit(session, services, agent, sent))
             if isinstance(answer, dict):
                 address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
-                shown = {"address": address, "notice": notice, **answer}
-                return self._html(f"{page.path}.html", shown, agent, page)
+                return self._html(f"{page.path}.html", {"address": address, "notice": notice, **answer}, agent, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:

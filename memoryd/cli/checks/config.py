@@ -107,8 +107,7 @@ def loaded(examination: Examination) -> Findings:
     here, used = examination.loaded.source, status["config"]["source"]
     if used not in (None, str(here), str(here and here.absolute())) or (used is None and here is not None):
         message = f"the daemon runs with {used or 'the defaults'}, but memoryctl reads {here or 'the defaults'}"
-        hint = "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon"
-        yield Finding("look", message, hint)
+        yield Finding("look", message, "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon")
     elif used is not None:
         at = status["config"].get("loadedAt")
         # an older daemon does not say when it read the file: it did so at its start

@@ -40,8 +40,7 @@ def lock(examination: Examination) -> Findings:
         yield Finding("wrong", message, "ask at its socket (--socket), or stop it: kill its pid")
     elif holder and holder != status["pid"]:
         message = f"pid {holder} holds the lock of {path.parent}, and pid {status['pid']} answers"
-        hint = "two daemons run: stop one, or give it another state folder"
-        yield Finding("look", message, hint)
+        yield Finding("look", message, "two daemons run: stop one, or give it another state folder")
     else:
         yield Finding("ok", f"{path} is held by pid {holder or noted}")
 

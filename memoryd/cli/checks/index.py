@@ -233,8 +233,7 @@ LARGE_BYTES = 256 * 2**20
 def ledger(examination: Examination) -> Findings:
     """Check pages and version of the ledger, and whether there are damaged ledgers beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
-        findings = _of_ledger(agent.ledger_path, is_used=examination.is_in_use)
-        yield from with_part(f"ledger of {agent.id}", *findings)
+        yield from with_part(f"ledger of {agent.id}", *_of_ledger(agent.ledger_path, is_used=examination.is_in_use))
 
 
 def _of_ledger(path: Path, *, is_used: bool) -> Findings:

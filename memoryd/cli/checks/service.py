@@ -96,8 +96,7 @@ def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> F
         return
     for path, lines in changed_lines(files).items():
         message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
-        hint = f"{_INSTALL}; --dry-run shows the lines"
-        yield Finding("look", message, hint, _rewrite(manager, state, files))
+        yield Finding("look", message, f"{_INSTALL}; --dry-run shows the lines", _rewrite(manager, state, files))
 
 
 def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:

@@ -141,8 +141,7 @@ def note_line(where: str, path: str, text: bytes, *, source: str) -> ImportLine:
         return ImportLine(trouble="it is no UTF-8 text", where=where)
     if not content.strip():
         return ImportLine(trouble="it says nothing", where=where)
-    note = {"path": f"{IMPORTED}{source}/{path}", "text": content}
-    return ImportLine(bytes=len(text), where=where, note=note)
+    return ImportLine(bytes=len(text), where=where, note={"path": f"{IMPORTED}{source}/{path}", "text": content})
 
 
 def day_of(when: object) -> date:

@@ -153,8 +153,7 @@ def undo_command(invocation: Invocation, change: int | None, run: str | None, dr
     if not undone:
         hints = ["nothing of it is left to take back"]
     notes = [*hints, *reply["left"], *reply["notes"], *["nothing was written: it would be taken back"] * dry_run]
-    code = Exit.ERROR if reply["left"] else Exit.DONE
-    return invocation.show(reply, chain.from_iterable(shown), notes, code=code)
+    return invocation.show(reply, chain.from_iterable(shown), notes, code=Exit.ERROR if reply["left"] else Exit.DONE)
 
 
 Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)

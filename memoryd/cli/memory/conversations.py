@@ -403,8 +403,7 @@ def mark(invocation: Invocation, address: str, drop: bool, answer: str | None) -
         raise click.UsageError("give --drop or --answer, not both")
     if _parse(parse_address, address).seq is None:
         raise click.UsageError(f"not one turn: {address} (expected session:<id>#Q17)")
-    text = None if answer is None else text_or_stdin(answer)
-    turn = invocation.memory.qa_mark(address, keep=not drop, answer=text)
+    turn = invocation.memory.qa_mark(address, keep=not drop, answer=None if answer is None else text_or_stdin(answer))
     return invocation.show(turn, _turn_lines([turn]))
 
 

@@ -94,11 +94,10 @@ def replay(invocation: Invocation) -> Exit:
 
 def opinion_line(opinion: OpinionReply) -> str:
     """Return an opinion on one line."""
-    evidence = f"+{opinion['supporting']} -{opinion['opposing']}"
     parts = [
         f"{opinion['confidence']:.2f}",
         _about(opinion),
-        evidence,
+        f"+{opinion['supporting']} -{opinion['opposing']}",
         opinion["id"][:SHORT_ID],
         harmless_line(opinion["source"]),
     ]

@@ -272,8 +272,7 @@ def _memory_line(memory: MemoryDocumentReply) -> str:
             *memory["flags"],
         ]
     )
-    text = harmless_line(" ".join(memory["text"].split()))
-    sentence = about(memory["entities"], text)
+    sentence = about(memory["entities"], harmless_line(" ".join(memory["text"].split())))
     shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
     score = [styled(f"{memory['score']:.2f}", colour="green")] if memory["score"] is not None else []
     return "  ".join([styled(memory["id"][:SHORT_ID], bold=True), *score, styled(summary, dim=True), shown])

@@ -318,8 +318,7 @@ def _snippet_lines(hit: HitReply) -> Iterator[str]:
     )
     # line by line, because an unterminated escape sequence would remove the lines after it
     for number, line in zip(numbers, lines, strict=False):
-        is_focus = focus is not None and focus["startLine"] <= number <= focus["endLine"]
-        yield behind_gutter(line, is_marked=is_focus)
+        yield behind_gutter(line, is_marked=focus is not None and focus["startLine"] <= number <= focus["endLine"])
 
 
 def _explanation(hit: HitReply) -> str:

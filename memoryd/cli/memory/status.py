@@ -209,8 +209,7 @@ def _lines(parts: Iterable[StatusRow], *, is_short: bool = False, has_marks: boo
     # a fixed width, so that a long text beside it cannot shrink the column
     table.add_column(style="dim", no_wrap=True, min_width=width, max_width=width, overflow="ellipsis")
     # a short table expands: without a ratio the text column would squeeze out the marks
-    ratio = 1 if is_short else None
-    table.add_column(no_wrap=is_short, overflow="ellipsis" if is_short else "fold", ratio=ratio)
+    table.add_column(no_wrap=is_short, overflow="ellipsis" if is_short else "fold", ratio=1 if is_short else None)
     previous = ""
     for part in parts:
         name = "" if part.name == previous else _shortened(harmless_line(part.name))
@@ -265,8 +264,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
     for part, reason in reasons.items():
         if part not in NAMED_PARTS:
             path = part.removeprefix("root ") if part.startswith("root ") else ""
-            name = "folder" if path else part
-            yield _wrong(name, path, reason)
+            yield _wrong("folder" if path else part, path, reason)
     yield from _remarks(agent, now)
 
 
@@ -368,8 +366,7 @@ def _remarks(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
 def _daemon_rows(status: StatusReply) -> Iterator[StatusRow]:
     """Yield the state of the process, its sockets, its configuration and its log."""
     process = status.get("daemon")
-    up = f"up {duration(status['uptimeSeconds'])}"
-    yield row(Level.OK, "memoryd", f"pid {status['pid']}", up, status["socket"])
+    yield row(Level.OK, "memoryd", f"pid {status['pid']}", f"up {duration(status['uptimeSeconds'])}", status["socket"])
     yield row(Level.OK, "memory", _memory(status))
     yield row(Level.OK, "disk", _disk(status["agents"]))
     load = process.get("load") if process else None
