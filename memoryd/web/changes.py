@@ -25,7 +25,7 @@ from memoryd.errors import InvalidRequest, MemorydError, NotFound
 from memoryd.replies.changes import ForgetReply
 from memoryd.replies.memories import MemoryDocumentReply
 from memoryd.replies.search import HitReply
-from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, sentences, url_of
+from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, notice_of, sentences, url_of
 from memoryd.web.session import Notice
 from memoryd.wire import LINES_MAX, POSITION_MAX
 
@@ -209,8 +209,7 @@ async def unpin(visit: Visit) -> Redirect:
 
 
 def _confirmation(visit: Visit, text: str, reply: Any) -> Redirect:
-    changed = (reply["change"],) if reply["change"] else ()
-    return Redirect(visit.back("ask"), Notice(sentences(text, *reply["notes"]), changed))
+    return Redirect(visit.back("ask"), notice_of(text, reply["change"], *reply["notes"]))
 
 
 async def listing(visit: Visit) -> View:

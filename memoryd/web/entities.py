@@ -17,14 +17,12 @@ from memoryd.api.calls.entities import EntityMergeRequest, EntitySplitRequest
 from memoryd.domain.access import Who
 from memoryd.domain.memories.entities import slug_of
 from memoryd.replies.knowledge import (
-    EntityChangeReply,
     EntityLinksReply,
     EntityMemoryReply,
     EntityReply,
     OpinionWhyReply,
 )
-from memoryd.web.pages import Page, Redirect, View, Visit, is_of_day, sentences, url_of
-from memoryd.web.session import Notice
+from memoryd.web.pages import Page, Redirect, View, Visit, is_of_day, notice_of, url_of
 
 SHOWN = 50
 """Entities on one page of the list."""
@@ -93,7 +91,7 @@ async def merge(visit: Visit) -> Redirect:
     name, into = visit.text("alias"), visit.text("into")
     reply = await calls.merge(visit.request(EntityMergeRequest, name=name, into=into), visit.admitted, visit.memories)
     text = f"{name} is another name of {reply['entity']} now." if reply["written"] else "It was so already."
-    return Redirect(url_of("entity", name=into), _notice(text, reply))
+    return Redirect(url_of("entity", name=into), notice_of(text, reply["change"], reply["note"]))
 
 
 async def split(visit: Visit) -> Redirect:
@@ -101,11 +99,8 @@ async def split(visit: Visit) -> Redirect:
     alias = visit.text("alias")
     reply = await calls.split(visit.request(EntitySplitRequest, alias=alias), visit.admitted, visit.memories)
     text = f"{alias} is an entity of its own again." if reply["written"] else "It was so already."
-    return Redirect(visit.back(url_of("entity", name=slug_of(alias))), _notice(text, reply))
-
-
-def _notice(text: str, reply: EntityChangeReply) -> Notice:
-    return Notice(sentences(text, reply["note"]), (reply["change"],) if reply["change"] else ())
+    back = visit.back(url_of("entity", name=slug_of(alias)))
+    return Redirect(back, notice_of(text, reply["change"], reply["note"]))
 
 
 NODES = 60

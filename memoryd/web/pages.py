@@ -143,6 +143,11 @@ def sentences(*texts: str) -> str:
     return " ".join(f"{text[0].upper()}{text[1:].rstrip('.')}." for text in map(str.strip, texts) if text)
 
 
+def notice_of(text: str, change: int | None, *notes: str) -> Notice:
+    """Return a notice about an action that may have made a change, with remarks."""
+    return Notice(sentences(text, *notes), (change,) if change else ())
+
+
 def is_of_day(citation: str) -> bool:
     """Return whether a citation is in a note of a day; the date of other notes is unknown."""
     return date_in_name(parse(citation).path) is not None

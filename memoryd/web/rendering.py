@@ -78,7 +78,6 @@ def ago(value: str | float | None) -> Markup:
     if isinstance(value, str) and len(value) == len("2026-11-20"):
         return _days_ago(date.fromisoformat(value))
     at = _moment(value)
-    # in local time
     exact = at.astimezone().isoformat(sep=" ", timespec="seconds")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, ago_in_words(value))
 
@@ -116,7 +115,7 @@ def is_dated(citations: Iterable[str]) -> bool:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes in decimal units, such as `12.3 MB`."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"

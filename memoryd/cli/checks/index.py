@@ -215,7 +215,7 @@ def _digest(path: Path) -> bytes | None:
 
 
 def name_some(paths: Sequence[str]) -> str:
-    """Return the first of some paths, and how many more there are."""
+    """Return the first `MAX_SHOWN` paths as text, and how many more there are."""
     shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MAX_SHOWN))
     return shown + (f" and {len(paths) - MAX_SHOWN:,} more" if len(paths) > MAX_SHOWN else "")
 

@@ -20,7 +20,7 @@ from memoryd.domain.memories.machines import machine_key
 from memoryd.errors import ConfigError
 from memoryd.files.machine_journals import read_journals
 from memoryd.files.roots import roots_and_rules
-from memoryd.files.scanner import Scan, scan
+from memoryd.files.scanner import ScanRoot, ScanRules, scan
 from memoryd.store.index.schema import APPLICATION_ID
 from memoryd.store.ledger.database import LEDGER
 from memoryd.store.opening import read_header
@@ -44,7 +44,7 @@ def sane(examination: Examination) -> Findings:
         yield Finding("wrong", f"it is {now:%Y-%m-%d} by the clock", "set it: sudo timedatectl set-ntp true")
         return
     for agent in examination.agents:
-        files, limit = _scan(agent, examination).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
+        files, limit = scan(*_roots(agent, examination)).files, (now.timestamp() + AHEAD_SECONDS) * 1e9
         ahead = sorted(path for path, file in files.items() if file.mtime_ns > limit)
         if ahead:
             message = f"{count(len(ahead), 'note')} of {agent.id} dated in the future, {printable_name(ahead[0])} first"
@@ -53,8 +53,8 @@ def sane(examination: Examination) -> Findings:
     yield zone_finding(examination.config.memory.timezone, os.environ.get("TZ", ""), now)
 
 
-def _scan(agent: Agent, examination: Examination) -> Scan:
-    return scan(*roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes))
+def _roots(agent: Agent, examination: Examination) -> tuple[list[ScanRoot], ScanRules]:
+    return roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
 
 
 def zone_finding(chosen: str | None, named: str, now: datetime) -> Finding:
@@ -165,7 +165,7 @@ def _folders(examination: Examination) -> int:
     folders: set[str] = set()
     for agent in examination.agents:
         if agent.memory_search.sync.watch:
-            snapshot = _scan(agent, examination)
+            snapshot = scan(*_roots(agent, examination))
             folders |= {*snapshot.folders, *snapshot.above}
     return len(folders)
 
@@ -242,7 +242,7 @@ def workspace(examination: Examination) -> Findings:
 def notes(examination: Examination) -> Findings:
     """Check whether memoryctl may read every note, and list every folder of notes."""
     for agent in examination.agents:
-        roots, rules = roots_and_rules(agent, max_file_bytes=examination.config.limits.max_file_bytes)
+        roots, rules = _roots(agent, examination)
         snapshot = scan(roots, rules)
         paths = (Path(rules.place(path)) for path in sorted({*snapshot.files, *snapshot.unreadable}))
         unread = (path for path in paths if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)))

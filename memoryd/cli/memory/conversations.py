@@ -59,10 +59,8 @@ from memoryd.replies.conversations import (
 )
 from memoryd.wire import NEIGHBOURS_MAX, SEQUENCE_MAX, SEQUENCE_TOKENS_MAX, SESSIONS_MAX, Exit
 
-session_argument = argument(
-    "session",
-    metavar="ID",
-    help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",
+limit_option = click.option(
+    "--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most (default 50)."
 )
 
 
@@ -72,14 +70,7 @@ def sessions_command() -> None:
 
 
 @sessions_command.command("list")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, SESSIONS_MAX),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="How many at most.",
-)
+@limit_option
 @key_option
 @asks(Client.sessions, found_at="sessions")
 def list_sessions(reply: SessionsReply) -> Iterator[str]:
@@ -133,7 +124,11 @@ def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
 
 
 @sessions_command.command("forget")
-@session_argument
+@argument(
+    "session",
+    metavar="ID",
+    help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",
+)
 @dry_option
 @sure_option
 @key_option
@@ -209,7 +204,7 @@ def _row(session: SessionEntryReply, now: datetime) -> str:
     if session["kind"] == "qa":
         summary = f"{count(session['turns'] or 0, 'turn')}, {count(session['answers'] or 0, 'answer')}"
     else:
-        lines = f"{count(session['lines'] or 0, 'line')}" if session["lines"] is not None else "no line read"
+        lines = "no line read" if session["lines"] is None else count(session["lines"], "line")
         summary = lines if session["bytes"] is None else f"{lines}, {size(session['bytes'])}"
     state = "can be searched" if session["indexed"] else session["reason"] or "cannot be searched"
     archived = ", archived" if session["archived"] else ""
@@ -238,7 +233,6 @@ def _parts(receipt: SessionForgetReply) -> Iterator[str]:
             yield count(number, singular, plural)
 
 
-limit_option = click.option("--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most.")
 SHOWN_PLACES = 3
 """Citations shown of each topic."""
 

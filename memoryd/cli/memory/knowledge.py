@@ -93,7 +93,7 @@ def replay(invocation: Invocation) -> Exit:
 
 
 def opinion_line(opinion: OpinionReply) -> str:
-    """Return an opinion on one line."""
+    """Return an opinion as one line."""
     parts = [
         f"{opinion['confidence']:.2f}",
         _about(opinion),
