@@ -249,19 +249,19 @@ def scratch_folder(index: Path) -> Iterator[Path]:
     needed, free = ROOM * index.stat().st_size + SPARE_BYTES, shutil.disk_usage(index.parent).free
     if free < needed:
         raise StoreUnavailable(f"{index.parent} has {size(free)} free; a second index takes up to {size(needed)}")
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _locked(Path(name)):
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _lock_folder(Path(name)):
         yield Path(name)
 
 
 def remove_leftovers(parent: Path) -> None:
     """Remove scratch folders that killed processes left in `parent`; skip one in use, or that cannot be removed."""
     for leftover in parent.glob(f"{PREFIX}*/"):
-        with contextlib.suppress(OSError), _locked(leftover):
+        with contextlib.suppress(OSError), _lock_folder(leftover):
             shutil.rmtree(leftover)
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which ends with this process; raise BlockingIOError if another process has it.
 
     While it is held no file in the folder can be replaced, because replacing takes the same lock.

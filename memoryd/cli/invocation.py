@@ -63,7 +63,7 @@ class Number(click.FloatRange):
         return number
 
 
-def _folded(agent: str) -> str:
+def _fold_agent(agent: str) -> str:
     if not agent:
         return ""
     from memoryd.domain.access import folded_id
@@ -81,7 +81,7 @@ class Invocation:
     def __init__(self) -> None:
         self.is_json = False
         self.socket: Path | None = None
-        self.agent = _folded(os.environ.get("MEMORYD_AGENT_ID", "")) or None
+        self.agent = _fold_agent(os.environ.get("MEMORYD_AGENT_ID", "")) or None
         self.session_key: str | None = None
 
     def client(self, timeout: float = 30) -> "Client":
@@ -162,7 +162,7 @@ json_option = _shared_option(
 socket_option = _shared_option(
     "--socket", type=click.Path(path_type=Path), metavar="PATH", help=OPTIONS["--socket PATH"]
 )
-agent_option = _shared_option("--agent", type=_folded, metavar="ID", help=OPTIONS["--agent ID"])
+agent_option = _shared_option("--agent", type=_fold_agent, metavar="ID", help=OPTIONS["--agent ID"])
 key_option = _shared_option(
     "--key",
     "--session-key",
@@ -245,7 +245,7 @@ scope_option = click.option(
 )
 
 
-def listed(
+def list_rows(
     rows: Sequence[Row],
     line: Callable[[Row], str],
     total: int,

@@ -80,7 +80,7 @@ GROUPS = {
 def page() -> str:
     """Return the help as wide as the terminal, but from 50 to 78 columns, as click formats the help of commands."""
     width = min(max(_columns(), 52), 80) - 2
-    blocks = ["Usage: memoryctl [OPTIONS] COMMAND [ARGS]...", *("  " + _wrapped(text, width, 2) for text in ABOUT)]
+    blocks = ["Usage: memoryctl [OPTIONS] COMMAND [ARGS]...", *("  " + _wrap(text, width, 2) for text in ABOUT)]
     blocks.append(_section("Options", OPTIONS, width))
     names = max(len(name) for group in GROUPS.values() for name, _, _ in group)
     for title, group in GROUPS.items():
@@ -90,11 +90,11 @@ def page() -> str:
 
 def _section(title: str, rows: dict[str, str], width: int) -> str:
     text_at = max(map(len, rows)) + 4
-    lines = [f"  {name.ljust(text_at - 4)}  {_wrapped(text, width, text_at)}" for name, text in rows.items()]
+    lines = [f"  {name.ljust(text_at - 4)}  {_wrap(text, width, text_at)}" for name, text in rows.items()]
     return "\n".join([f"{title}:", *lines])
 
 
-def _wrapped(text: str, width: int, indent: int) -> str:
+def _wrap(text: str, width: int, indent: int) -> str:
     """Return a text in lines of at most `width` characters, indentation included; the first line is not indented."""
     lines = [""]
     for word in text.split():

@@ -61,7 +61,7 @@ def bold(text: str) -> str:
     return styled(harmless_line(text), bold=True)
 
 
-def behind_gutter(line: str, *, is_marked: bool) -> str:
+def with_gutter(line: str, *, is_marked: bool) -> str:
     """Return a harmless line after a gutter of three characters; a line that answers the question is marked and bold.
 
     So `grep '^ > '` finds the lines that answer.

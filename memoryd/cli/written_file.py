@@ -19,7 +19,7 @@ _FOLDER_MODE = 0o700
 
 
 @contextmanager
-def _translated_errors(path: Path, event: str = "has been made") -> Iterator[None]:
+def _translate_errors(path: Path, event: str = "has been made") -> Iterator[None]:
     """Raise NotNow if another program wrote the file, MemorydError for other failures to write it."""
     try:
         yield
@@ -58,14 +58,14 @@ def rewrite(path: Path, text: str, *, expected: Literal["absent"] | None = None)
 
     With `expected="absent"`, raises NotNow if the file exists.
     """
-    with _translated_errors(path):
+    with _translate_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         replace_file(path, text.encode(), expected=expected, is_durable=True)
 
 
 def make_folder(path: Path) -> None:
     """Make a folder and its parents, readable by their owner only. Raises MemorydError."""
-    with _translated_errors(path):
+    with _translate_errors(path):
         path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
 
 
@@ -75,7 +75,7 @@ def link(path: Path, target: Path, now: datetime | None) -> Path | None:
     Raises NotNow if `path` exists, MemorydError.
     """
     copy = None
-    with _translated_errors(path):
+    with _translate_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         if now is not None:
             copy = _copy_beside(path, path.read_bytes(), now)
@@ -93,7 +93,7 @@ def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
     For a symbolic link the copy has the content of its target, and the link itself is replaced: the target may belong
     to another program.
     """
-    with _translated_errors(path, "was changed"):
+    with _translate_errors(path, "was changed"):
         if path.is_symlink():
             copy = _copy_beside(path, path.read_bytes() if path.exists() else b"", now)
             replace_file(path, text.encode(), is_durable=True)

@@ -85,7 +85,7 @@ async def _lines_of(visit: Visit, hit: HitReply) -> NoteLines | None:
     except (MemorydError, TimeoutError):
         # without its lines the hit can still be opened
         return None
-    return None if lines is None else without_edges(lines)
+    return None if lines is None else strip_edges(lines)
 
 
 async def _lines(visit: Visit, path: str, first: int, last: int) -> NoteLines | None:
@@ -99,7 +99,7 @@ async def _lines(visit: Visit, path: str, first: int, last: int) -> NoteLines | 
     return NoteLines(path, first, text) if is_complete and text.strip() and len(text) <= CORRECTED_CHARS_MAX else None
 
 
-def without_edges(lines: NoteLines) -> NoteLines | None:
+def strip_edges(lines: NoteLines) -> NoteLines | None:
     """Return lines without headings and blank lines at both ends, None if nothing is left.
 
     A heading must not be edited by accident: without a Retain heading the lines below it are no memories.
@@ -153,7 +153,7 @@ async def correct(visit: Visit) -> Redirect | View:
     """Replace a memory; if a newer version exists by now, show that instead of replacing it."""
     name, request = visit.text("id"), visit.request(MemoryReplaceRequest, text=visit.text("text"))
     shown = (await memories.get(name, visit.admitted, visit.memories))["memory"]
-    if (current := await _current(visit, shown)) is not shown:
+    if (current := await _current_version(visit, shown)) is not shown:
         # the user has not seen the newer version, so that it must not be replaced
         values = {"title": "Corrected meanwhile", "memory": current, "typed": request.text}
         return {**values, "back": visit.back("memories")}
@@ -163,7 +163,7 @@ async def correct(visit: Visit) -> Redirect | View:
     return Redirect(visit.back("memories"), notice)
 
 
-async def _current(visit: Visit, memory: MemoryDocumentReply) -> MemoryDocumentReply:
+async def _current_version(visit: Visit, memory: MemoryDocumentReply) -> MemoryDocumentReply:
     """Return the newest version of a memory; the same object if there is no newer one."""
     seen = {memory["id"]}
     while newer := [name for name in memory["superseded_by"] if name not in seen]:
@@ -259,14 +259,14 @@ async def forget(visit: Visit) -> View:
     """Show everything that forgetting would remove; or the receipt after it was done."""
     if (receipt := visit.stored_receipt()) is not None:
         return receipt
-    targets, rest = _chosen(visit)
+    targets, rest = _split_targets(visit)
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
     view = {**await _plan(visit, targets), "targets": targets, "rest": rest}
     return {**view, "back": visit.back("memories"), "is_done": False}
 
 
-def _chosen(visit: Visit) -> tuple[list[str], list[str]]:
+def _split_targets(visit: Visit) -> tuple[list[str], list[str]]:
     """Return the chosen targets that are forgotten together, and the rest for the next request."""
     targets = visit.all("target")
     return targets[:ROWS], [*targets[ROWS:], *visit.all("rest")]
@@ -274,7 +274,7 @@ def _chosen(visit: Visit) -> tuple[list[str], list[str]]:
 
 async def forget_now(visit: Visit) -> Redirect:
     """Forget exactly what was shown, and redirect to the receipt; raise InvalidRequest if it changed since."""
-    targets, rest = _chosen(visit)
+    targets, rest = _split_targets(visit)
     if visit.text("shown") != (await _plan(visit, targets))["shown"]:
         raise InvalidRequest(
             "what this reaches was changed meanwhile: nothing is forgotten", hint="go back, and check it again"
@@ -336,10 +336,10 @@ async def _forget(visit: Visit, targets: Sequence[str], **options: bool) -> dict
     lists: dict[str, list[Any]] = {name: list(chain.from_iterable(reply[name] for reply in replies)) for name in _LISTS}
     if not replies[0]["forgotten"]:
         # in dry runs no line has moved, and a line with two memories must be listed once
-        lists = {name: _unique(entries) for name, entries in lists.items()}
+        lists = {name: _deduplicate(entries) for name, entries in lists.items()}
     counts: dict[str, int] = {name: sum(reply[name] for reply in replies) for name in _COUNTS}
     counts["lineCount"] = sum(parse(citation).line_count for citation in lists["lines"])
-    by_place = _unique(place for reply in replies if not reply["memories"] for place in reply["lines"])
+    by_place = _deduplicate(place for reply in replies if not reply["memories"] for place in reply["lines"])
     return {"receipt": {**lists, **counts}, "by_place": by_place, "failed": failed}
 
 
@@ -350,7 +350,7 @@ async def _reply(visit: Visit, request: ForgetRequest) -> ForgetReply | MemorydE
         return exc
 
 
-def _unique(entries: Iterable[Any]) -> list[Any]:
+def _deduplicate(entries: Iterable[Any]) -> list[Any]:
     unique: list[Any] = []
     for entry in entries:
         if entry not in unique:

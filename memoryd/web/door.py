@@ -58,7 +58,7 @@ class PageDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_write = scope["method"] not in ("GET", "HEAD")
         try:
-            entered = self._entered(scope, is_write=is_write)
+            entered = self._enter(scope, is_write=is_write)
         except (Denied, NotFound) as exc:
             if is_write:
                 # the outer layer answers, because it also has to read the body
@@ -67,7 +67,7 @@ class PageDoor:
             return
         await self._app(entered, receive, send)
 
-    def _entered(self, scope: Scope, *, is_write: bool) -> Scope:
+    def _enter(self, scope: Scope, *, is_write: bool) -> Scope:
         path: str = scope["path"]
         headers = scope["headers"]
         if why := self._rules.why_not_host(headers):
@@ -176,7 +176,7 @@ class PagePort:
         self._sessions = sessions
         self._idle = idle.total_seconds()
         self._listener: LoopbackListener | None = None
-        self._is_wanted = asyncio.Event()
+        self._has_opened = asyncio.Event()
         self._has_closed = asyncio.Event()
         self._clock: asyncio.Timeout | None = None
 
@@ -191,7 +191,7 @@ class PagePort:
                 await self._has_closed.wait()
             if self._listener is None:
                 self._listener = bind_loopback(*self._where)
-                self._is_wanted.set()
+                self._has_opened.set()
         elif not (state := configured.state())["open"]:
             raise NotNow(f"the loopback port is not open: {state['reason'] or 'the daemon is starting'}")
         token = self._sessions.issue(agent, is_kept=is_kept)
@@ -203,8 +203,8 @@ class PagePort:
     async def run(self) -> None:
         """Serve the port each time it is opened, until no request came for `idle`; repeat until cancelled."""
         while True:
-            await self._is_wanted.wait()
-            self._is_wanted.clear()
+            await self._has_opened.wait()
+            self._has_opened.clear()
             if self._listener is not None:
                 await self._serve(self._listener)
 
@@ -215,7 +215,7 @@ class PagePort:
             async with asyncio.timeout(None) as self._clock:
                 self._note_request()
                 server = Server(
-                    app=self._noting, listeners=[listener], limits=self._limits, on_stopping=self._note_closing
+                    app=self._serve_page, listeners=[listener], limits=self._limits, on_stopping=self._note_closing
                 )
                 await server.run()
         except TimeoutError:
@@ -228,7 +228,7 @@ class PagePort:
         self._listener = None
         self._has_closed.set()
 
-    async def _noting(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         finally:

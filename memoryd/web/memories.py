@@ -80,7 +80,7 @@ async def ask(visit: Visit) -> View:
         "over_limit": over_limit,
         "misses": searched.get("misses", ()),
         "is_weak": "answerable" not in (recalled["verdict"], searched["verdict"]),
-        "missing": missing(searched, recalled),
+        "missing": missing_parts(searched, recalled),
         "is_by_words_alone": is_by_words_alone(searched, recalled),
         "is_late": has_more,
         "later": url_of("ask", q=question, whole="yes") if has_more and not is_complete else "",
@@ -181,7 +181,7 @@ def is_by_words_alone(*replies: Any) -> bool:
     return all(reply["health"]["arms"].get("vector", {}).get("state") == ArmState.OFF for reply in replies)
 
 
-def missing(*replies: Any) -> list[str]:
+def missing_parts(*replies: Any) -> list[str]:
     """Return a sentence for each part of the memory that did not contribute, except late and disabled arms."""
     remarks = [
         f"{_ARMS.get(name, name).capitalize()}: {arm['reason']}."

@@ -100,7 +100,7 @@ class Visit(Struct, frozen=True, dict=True):
         try:
             return kind.model_validate({"agent": agent, **fields})
         except ValidationError as exc:
-            raise InvalidRequest(_why(exc), hint="go back, and correct it") from exc
+            raise InvalidRequest(_refusal_reason(exc), hint="go back, and correct it") from exc
 
     def store_receipt(self, page: str, values: View) -> Redirect:
         """Store what was done and redirect to the page that shows it, so that a reload does not repeat the action."""
@@ -122,7 +122,7 @@ class Visit(Struct, frozen=True, dict=True):
         return page if _OWN_PAGE.fullmatch(page) else default
 
 
-def _why(refused: ValidationError) -> str:
+def _refusal_reason(refused: ValidationError) -> str:
     """Return why a form is refused; errors of texts are described without field names, which the page does not show."""
     error = refused.errors()[0]
     if error["type"] in ("string_too_short", "string_pattern_mismatch"):

@@ -32,24 +32,24 @@ _MANY_DAYS = 150 * 365
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def seen(text: str) -> str:
+def reveal_hidden(text: str) -> str:
     """Return a text with invisible characters replaced by their names, and Windows line ends by newlines."""
     return _HIDDEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", _CRLF.sub("", text))
 
 
-def clipped(text: str, most: int = SHOWN_CHARS) -> str:
+def clip(text: str, most: int = SHOWN_CHARS) -> str:
     """Return a text, or the beginning of a longer text and the number of characters left out."""
-    return seen(text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)")
+    return reveal_hidden(text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)")
 
 
 def note(text: str, most: int = SHOWN_CHARS) -> Markup:
     """Render the Markdown of a note as HTML, without pictures, and with links to http and https only."""
-    return Markup(_clean(_markdown().render(clipped(text, most))))  # cleaned
+    return Markup(_clean(_markdown().render(clip(text, most))))  # cleaned
 
 
 def note_line(text: str, most: int = SHOWN_CHARS) -> Markup:
     """Render the Markdown of one paragraph as HTML, with the same restrictions as `note`."""
-    return Markup(_clean(_markdown().renderInline(clipped(text, most))))  # cleaned
+    return Markup(_clean(_markdown().renderInline(clip(text, most))))  # cleaned
 
 
 @cache
@@ -68,7 +68,7 @@ def _clean(html: str) -> str:
         link_rel="noopener noreferrer",
     )
     # a numeric character reference of Markdown may have become an invisible character
-    return seen(cleaned)
+    return reveal_hidden(cleaned)
 
 
 def ago(value: str | float | None) -> Markup:
@@ -134,8 +134,8 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "clip": clipped,
-        "seen": seen,
+        "clip": clip,
+        "seen": reveal_hidden,
         "note": note,
         "noteline": note_line,
         "ago": ago,

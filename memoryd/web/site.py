@@ -133,7 +133,7 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
     model = f", {agent['model']}" if agent["model"] else ""
     yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {wall_clock(embedder['since'])}"
     yield "embedderReason", _reason(embedder["reason"])
-    yield "rule", _shown(agent["embedding"]["rule"])
+    yield "rule", _clip(agent["embedding"]["rule"])
     yield "backend", agent["backend"]
     yield "backendReason", _reason(agent["qmd"]["reason"] if agent["qmd"] else "")
     sizes = {"index": agent["database"]["bytes"], "ledger": agent["ledger"]["bytes"]}
@@ -155,17 +155,17 @@ def _troubles(agent: AgentStatus) -> Iterator[str]:
 
 
 def _lines(texts: Iterable[str]) -> str:
-    return "\n".join(map(_shown, texts))
+    return "\n".join(map(_clip, texts))
 
 
 def _reason(text: str | None) -> str:
-    return f": {_shown(text)}" if text else ""
+    return f": {_clip(text)}" if text else ""
 
 
-def _shown(text: str) -> str:
-    from memoryd.web.rendering import clipped
+def _clip(text: str) -> str:
+    from memoryd.web.rendering import clip
 
-    return clipped(text, _TEXT_CHARS)
+    return clip(text, _TEXT_CHARS)
 
 
 def wall_clock(stamp: str) -> str:
@@ -299,7 +299,7 @@ class Site:
                 )
                 return response
         status = 200 if refused is None else refused.http_status
-        return _html("login.html", {"problem": sentences(str(refused or "")), "typed": _typed(scope)}, status)
+        return _html("login.html", {"problem": sentences(str(refused or "")), "typed": _typed_text(scope)}, status)
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
         """Return the answer of a page; an error of its handler or template is shown as a page."""
@@ -324,7 +324,7 @@ class Site:
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
             title = "That cannot be shown" if scope["method"] == "GET" else "That was not done"
-            values = {"title": title, "typed": _typed(scope), **_in_words(problem)}
+            values = {"title": title, "typed": _typed_text(scope), **_explain(problem)}
             return self._html("error.html", values, agent, None, problem.http_status)
         if isinstance(answer, Redirect):
             return RedirectResponse(_address(answer, session), status_code=303)
@@ -354,7 +354,7 @@ def _address(answer: Redirect, session: PageSession) -> str:
     return f"{page}{'&' if '?' in page else '?'}{NOTICE}={session.add_notice(answer.notice)}{mark}{fragment}"
 
 
-def _in_words(problem: MemorydError) -> Mapping[str, str]:
+def _explain(problem: MemorydError) -> Mapping[str, str]:
     """Return message and hint of an error for the page: without commands, calls and folders, and with local times."""
     if _PRIVATE in str(problem):
         return {"message": "This conversation is private.", "hint": "Have it remembered again on Conversations."}
@@ -380,7 +380,7 @@ _WHAT_TO_DO = {
 """Hints in place of those that are for programs and for the command line."""
 
 
-def _typed(scope: Scope) -> str:
+def _typed_text(scope: Scope) -> str:
     """Return the text of a posted form, to show it after a failure: the browser may have lost it."""
     return scope.get(DECODED, {}).get("text", [""])[-1] if scope["method"] == "POST" else ""
 

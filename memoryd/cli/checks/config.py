@@ -143,12 +143,12 @@ def git(examination: Examination) -> Findings:
         yield Finding("off", "no repository carries the memory of a team")
         return
     try:
-        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(_author(section))} for git")
+        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(_git_author(section))} for git")
     except MemorydError as exc:
         yield Finding("wrong", str(exc), exc.hint, part="author")
 
 
-async def _author(section: TeamSection) -> str:
+async def _git_author(section: TeamSection) -> str:
     """Return the mail address of the git author; raise InvalidRequest if the team does not know it, SidecarError."""
     folder = section.checkout_folder
     repository = TeamRepository(folder, is_own=section.checkout is None)
@@ -180,7 +180,7 @@ def exchange(examination: Examination) -> Findings:
         yield Finding("off", "memoryd is not running, and only memoryd asks the server")
         return
     if examination.status is None:
-        yield from with_part("repository of the team", _reached(section))
+        yield from with_part("repository of the team", _repository_finding(section))
         return
     reach, send, seen = REACH_HINT, SEND_HINT, SEEN_HINT
     if section.is_on_server:
@@ -201,7 +201,7 @@ def exchange(examination: Examination) -> Findings:
         yield from (Finding("look", problem, OWN_HINT if own in problem else seen) for problem in team["trouble"])
 
 
-def _reached(section: TeamSection) -> Finding:
+def _repository_finding(section: TeamSection) -> Finding:
     """Ask the repository directly, without the daemon; nothing is changed."""
     listing = Git(section.checkout_folder).attempt(
         "ls-remote", "--heads", "--end-of-options", address_of(section.remote or ""), seconds=30

@@ -87,10 +87,10 @@ def port(examination: Examination) -> Findings:
     except MemorydError as exc:
         yield Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
         return
-    yield _closed_port(examination, where) or Finding("ok", f"{where}, {token}")
+    yield _port_finding(examination, where) or Finding("ok", f"{where}, {token}")
 
 
-def _closed_port(examination: Examination, where: str) -> Finding | None:
+def _port_finding(examination: Examination, where: str) -> Finding | None:
     """Return why a port is not open, from the status, or without a daemon by whether another program listens there."""
     http, status = examination.config.http, examination.status
     if status is None:
@@ -178,7 +178,7 @@ def answers(examination: Examination) -> Findings:
         yield Finding("ok", f"memoryd {status['version']}, pid {status['pid']}, up {up}, at {path}")
         return
     info = _lstat(path)
-    if info is not None and (trouble := _in_the_way(path, info)) is not None:
+    if info is not None and (trouble := _obstacle(path, info)) is not None:
         yield from with_part("socket", trouble)
     elif isinstance(examination.silence, DaemonNotRunning):
         yield Finding("look", "memoryd is not running", examination.silence.hint)
@@ -284,7 +284,7 @@ def _lstat(path: Path) -> os.stat_result | None:
         return None
 
 
-def _in_the_way(path: Path, info: os.stat_result) -> Finding | None:
+def _obstacle(path: Path, info: os.stat_result) -> Finding | None:
     if not stat.S_ISSOCK(info.st_mode):
         return Finding("wrong", f"{path} is in the way: it is not a socket", "move it away, and start memoryd")
     if info.st_uid != os.geteuid():
@@ -296,7 +296,7 @@ def _in_the_way(path: Path, info: os.stat_result) -> Finding | None:
 def _remove(path: Path, examination: Examination) -> str:
     # checked again: a daemon may have started since the check
     info = _lstat(path)
-    if info is None or _in_the_way(path, info) is not None or examination.is_in_use or not is_refused(path):
+    if info is None or _obstacle(path, info) is not None or examination.is_in_use or not is_refused(path):
         raise MemorydError(f"{path} is left as it is: it is in use now")
     path.unlink()
     return f"removed {path}"

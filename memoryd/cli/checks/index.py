@@ -55,8 +55,8 @@ SYNC_SECONDS = 15.0
 def sound(examination: Examination) -> Findings:
     """Check pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
     of every table too."""
-    for path, part in _files(examination).items():
-        yield from with_part(part, *_of_file(path, part, examination))
+    for path, part in _index_paths(examination).items():
+        yield from with_part(part, *_index_findings(path, part, examination))
 
 
 @check(
@@ -69,7 +69,7 @@ def disk(examination: Examination) -> Findings:
     """Check whether the index equals the disk, by all names and the hashes of 50 notes; `--deep`: of all notes."""
     for agent in examination.agents:
         if agent.index_path.exists() and agent.workspace.is_dir() and _is_same_as_daemon(agent, examination):
-            yield from with_part(f"index of {agent.id} and disk", _compare(agent, examination))
+            yield from with_part(f"index of {agent.id} and disk", _disk_finding(agent, examination))
 
 
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> tuple[int, str]:
@@ -97,7 +97,7 @@ def _roots(agent: Agent, config: Config) -> tuple[list[ScanRoot], ScanRules]:
     return roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
 
 
-def _files(examination: Examination) -> Mapping[Path, str]:
+def _index_paths(examination: Examination) -> Mapping[Path, str]:
     parts: dict[Path, str] = {}
     for agent in examination.agents:
         parts.setdefault(agent.index_path, f"index of {agent.id}")
@@ -105,7 +105,7 @@ def _files(examination: Examination) -> Mapping[Path, str]:
     return parts
 
 
-def _of_file(path: Path, part: str, examination: Examination) -> Findings:
+def _index_findings(path: Path, part: str, examination: Examination) -> Findings:
     file = IndexFile(path, is_used=examination.is_in_use)
     kind = file.kind
     if kind is FileKind.ABSENT:
@@ -158,7 +158,7 @@ def _read_again(examination: Examination) -> Remedy:
     return Remedy("have memoryd read all notes again (memoryctl reindex --force)", act)
 
 
-def _compare(agent: Agent, examination: Examination) -> Finding:
+def _disk_finding(agent: Agent, examination: Examination) -> Finding:
     chance = random.Random()
     trouble = _catch_up(agent, examination)
     compared, differing = differences(agent, examination, chance)
@@ -233,10 +233,12 @@ LARGE_BYTES = 256 * 2**20
 def ledger(examination: Examination) -> Findings:
     """Check pages and version of the ledger, and whether there are damaged ledgers beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
-        yield from with_part(f"ledger of {agent.id}", *_of_ledger(agent.ledger_path, is_used=examination.is_in_use))
+        yield from with_part(
+            f"ledger of {agent.id}", *_ledger_findings(agent.ledger_path, is_used=examination.is_in_use)
+        )
 
 
-def _of_ledger(path: Path, *, is_used: bool) -> Findings:
+def _ledger_findings(path: Path, *, is_used: bool) -> Findings:
     if not path.exists():
         yield Finding("off", f"{path} is not made yet", "memoryd makes it when it first writes to it")
         return
@@ -299,15 +301,15 @@ def notes(examination: Examination) -> Findings:
         for reported in examination.status["agents"]:
             counted = reported.get("outside")
             outside = OutsideCount(counted["files"], is_more=counted["more"]) if counted else OutsideCount()
-            yield from _of_notes(reported["id"], Path(reported["workspace"]), reported["files"], outside)
+            yield from _note_findings(reported["id"], Path(reported["workspace"]), reported["files"], outside)
         return
     for agent in examination.agents:
         roots, rules = _roots(agent, examination.config)
         seen = scan(roots, rules)
-        yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
+        yield from _note_findings(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Findings:
+def _note_findings(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Findings:
     message = f"{count(files, 'note')} in {workspace}"
     if not workspace.is_dir():
         hint = "make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
@@ -403,10 +405,10 @@ _STRAY_HINT = "move it after the kind; docs/how-to/memories.md says how a memory
 def memories(examination: Examination) -> Findings:
     """Check retained lines and pages for lines that look like a memory but are none, or have attributes as text."""
     for agent in examination.agents:
-        yield from with_part(f"memories of {agent.id}", *_of_memories(agent, examination.config))
+        yield from with_part(f"memories of {agent.id}", *_memory_findings(agent, examination.config))
 
 
-def _of_memories(agent: Agent, config: Config) -> Findings:
+def _memory_findings(agent: Agent, config: Config) -> Findings:
     if not agent.workspace.is_dir():
         return
     stated, malformed = 0, []

@@ -132,7 +132,7 @@ def watches(examination: Examination) -> Findings:
     if limit is None:
         yield Finding("off", f"{sys.platform} has no such limit")
         return
-    needed = _folders(examination)
+    needed = _watched_folders(examination)
     message = f"{count(needed, 'folder')} to watch, of {limit:,} that the system allows"
     state: FindingState = "wrong" if needed > limit else "look" if needed > ROOM * limit else "ok"
     yield _limit_finding(state, message, _WATCHES, max(524_288, 2 * needed))
@@ -148,7 +148,7 @@ def instances(examination: Examination) -> Findings:
     limit = _limit(examination.proc, _INSTANCES)
     if limit is None:
         return
-    used = sum(_instances_of(process) for process in examination.proc.iterdir() if process.name.isdecimal())
+    used = sum(_count_instances(process) for process in examination.proc.iterdir() if process.name.isdecimal())
     message = f"{count(used, 'instance')} in use, of {limit:,} that the system allows"
     state: FindingState = "wrong" if used >= limit else "look" if used > ROOM * limit else "ok"
     yield _limit_finding(state, message, _INSTANCES, 2 * limit)
@@ -161,7 +161,7 @@ def _limit(proc: Path, name: str) -> int | None:
         return None
 
 
-def _folders(examination: Examination) -> int:
+def _watched_folders(examination: Examination) -> int:
     folders: set[str] = set()
     for agent in examination.agents:
         if agent.memory_search.sync.watch:
@@ -170,7 +170,7 @@ def _folders(examination: Examination) -> int:
     return len(folders)
 
 
-def _instances_of(process: Path) -> int:
+def _count_instances(process: Path) -> int:
     try:
         if process.stat().st_uid != os.geteuid():
             return 0
@@ -331,10 +331,10 @@ def _is_open(path: Path) -> bool:
 def machines(examination: Examination) -> Findings:
     """Check the journals that machines sharing a folder exchange beside its notes, and whether all can be read."""
     for agent in examination.agents:
-        yield from with_part(f"machines of {agent.id}", *_of_machines(agent))
+        yield from with_part(f"machines of {agent.id}", *_machine_findings(agent))
 
 
-def _of_machines(agent: Agent) -> Findings:
+def _machine_findings(agent: Agent) -> Findings:
     if (secret := agent.memory.machines.secret) is None:
         yield Finding("off", "only notes are exchanged: memory.machines.secret is unset")
         return

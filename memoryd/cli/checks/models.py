@@ -62,7 +62,7 @@ def provider(examination: Examination) -> Findings:
         if plan not in checked:
             checked.add(plan)
             yield Finding("ok" if plan.first else "off", plan.choice.rule)
-            yield from _of_plan(plan, examination, store)
+            yield from _plan_findings(plan, examination, store)
 
 
 @check(
@@ -82,7 +82,7 @@ def model_files(examination: Examination) -> Findings:
     if not local:
         yield Finding("off", "no local model makes vectors")
     for settings, store in local.values():
-        yield from _of_file(settings, store, examination)
+        yield from _model_file_findings(settings, store, examination)
 
 
 def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
@@ -91,7 +91,7 @@ def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
         yield plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home()), store
 
 
-def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Findings:
+def _plan_findings(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Findings:
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
             finding = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
@@ -99,7 +99,7 @@ def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) ->
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
             if examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or ""):
-                yield from with_part(part, *asyncio.run(_of_remote(part, settings, keys)))
+                yield from with_part(part, *asyncio.run(_remote_findings(part, settings, keys)))
             else:
                 yield from with_part(part, _unasked_finding(settings, keys))
 
@@ -108,12 +108,12 @@ def _unasked_finding(settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        return _refusal(settings, exc)
+        return _refusal_finding(settings, exc)
     hint = "send a few fixed sentences, which may cost some tokens: memoryctl doctor --ask-providers"
     return Finding("off", f"{_name(settings)}: not asked, because it is not on this machine", hint)
 
 
-def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Findings:
+def _model_file_findings(settings: LocalSettings, store: ModelStore, examination: Examination) -> Findings:
     try:
         path = store.locate(model_file(settings.spec))
         if path is None:
@@ -151,7 +151,7 @@ def _try_model(path: Path, examination: Examination) -> Finding:
     from memoryd.cli.local.models import check as check_model
 
     trial = check_model(path, examination.agents[0].memory_search.local)
-    return _sense(trial.verification, "", "model sense", "choose another model: docs/how-to/models.md")
+    return _sense_finding(trial.verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
 def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
@@ -166,24 +166,24 @@ def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
     return Remedy(f"delete the model {spec} and fetch it again", act, asks=True)
 
 
-async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
+async def _remote_findings(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
     # imported here: httpx takes 70 ms to import, and a local model does not need it
     from memoryd.embed.remote.embedder import open_remote
 
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointBreaker())
     except (MemorydError, OSError) as exc:
-        return [_refusal(settings, exc)]
+        return [_refusal_finding(settings, exc)]
     try:
-        speed, verification = await _speed(_name(settings), embedder), await verify(embedder)
-        return [speed, _sense(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
+        speed, verification = await _speed_finding(_name(settings), embedder), await verify(embedder)
+        return [speed, _sense_finding(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
     except MemorydError as exc:
-        return [_refusal(settings, exc)]
+        return [_refusal_finding(settings, exc)]
     finally:
         await embedder.aclose()
 
 
-async def _speed(name: str, embedder: Embedder) -> Finding:
+async def _speed_finding(name: str, embedder: Embedder) -> Finding:
     took = []
     for question in QUESTIONS:
         began = time.monotonic()
@@ -196,7 +196,7 @@ async def _speed(name: str, embedder: Embedder) -> Finding:
     return Finding("ok", message)
 
 
-def _sense(result: Verification, name: str, part: str, advice: str) -> Finding:
+def _sense_finding(result: Verification, name: str, part: str, advice: str) -> Finding:
     return Finding("ok" if result.ok else "wrong", f"{name}{result.reason}", "" if result.ok else advice, part=part)
 
 
@@ -204,7 +204,7 @@ def _name(settings: RemoteSettings) -> str:
     return f"{settings.provider} at {settings.destination}"
 
 
-def _refusal(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+def _refusal_finding(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
     hint = error.hint if isinstance(error, MemorydError) else ""
     advice = PROVIDERS[settings.provider].advice.format(model=settings.model_name)
     return Finding("wrong", f"{_name(settings)}: {error}", hint or advice)
@@ -226,7 +226,7 @@ def text_model(examination: Examination) -> Findings:
         store = ModelStore.configured(examination.agents[0].memory_search.local, os.environ, use=WRITING)
         yield model_finding(store, llm.model or "", _describe_chat_model)
     else:
-        yield _endpoint(llm, examination.config)
+        yield _endpoint_finding(llm, examination.config)
 
 
 def _describe_chat_model(path: Path) -> str:
@@ -235,7 +235,7 @@ def _describe_chat_model(path: Path) -> str:
     return f"{model.name} ({model.architecture}), {model.context} tokens{form}: {path}"
 
 
-def _endpoint(llm: LlmSection, config: Config) -> Finding:
+def _endpoint_finding(llm: LlmSection, config: Config) -> Finding:
     access = access_of(llm, config.models)
     try:
         has_key = bool(open_credentials(PROVIDER, access, KeySources(config.models, os.environ), OWN_KEY).api_key)

@@ -57,7 +57,7 @@ def units(examination: Examination) -> Findings:
             message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
             yield Finding("look", message, "stop the one that was started by hand")
         if examination.loaded is not None and not state.foreign:
-            yield from _outdated(manager, state, examination.loaded)
+            yield from _outdated_findings(manager, state, examination.loaded)
 
 
 def unit_findings(state: ServiceState) -> Findings:
@@ -88,7 +88,7 @@ def unit_program(path: Path) -> str:
     return match[1].strip('"').replace("%%", "%").replace("\\x20", " ") if match else ""
 
 
-def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Findings:
+def _outdated_findings(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Findings:
     is_hardened = any(path.name == DROP_IN.name for path in state.files)
     files = manager.files(installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened))
     if not set(files.written) & set(state.files):
@@ -96,10 +96,10 @@ def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> F
         return
     for path, lines in changed_lines(files).items():
         message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
-        yield Finding("look", message, f"{_INSTALL}; --dry-run shows the lines", _rewrite(manager, state, files))
+        yield Finding("look", message, f"{_INSTALL}; --dry-run shows the lines", _rewrite_remedy(manager, state, files))
 
 
-def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
+def _rewrite_remedy(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
         carry_out(manager.install(files, state), write=replace_file, tell=done.append)
@@ -131,12 +131,12 @@ def programs(_examination: Examination) -> Findings:
         yield Finding("off", "no agent program is here", "memoryctl hooks list shows the supported ones")
     for host in hosts:
         try:
-            yield from _hooks_of(host)
+            yield from _hook_findings(host)
         except MemorydError as exc:  # in the settings of this program; the others are still checked
             yield Finding("wrong", str(exc), exc.hint)
 
 
-def _hooks_of(host: Host) -> Findings:
+def _hook_findings(host: Host) -> Findings:
     # imported here: it loads memoryd.files
     from memoryd.cli.local.hook_settings import commands_in
 
@@ -147,7 +147,9 @@ def _hooks_of(host: Host) -> Findings:
         return
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
-        yield Finding("wrong", f"{path} runs {name}, which is not there", install, _reinstall(host, path, commands))
+        yield Finding(
+            "wrong", f"{path} runs {name}, which is not there", install, _reinstall_remedy(host, path, commands)
+        )
     if absent := [event for event in host.events if event not in commands]:
         yield Finding("look", f"installed in part: {path} lacks {', '.join(absent)}", install)
     elif not missing:
@@ -162,18 +164,18 @@ def _hooks_of(host: Host) -> Findings:
 )
 def mcp_servers(_examination: Examination) -> Findings:
     """Check whether entries for memoryd in the settings of MCP clients run programs that exist."""
-    # imported here, as in _hooks_of
+    # imported here, as in _hook_findings
     from memoryd.cli.local.hook_settings import places
 
     paths = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
     paths += [Path(name).expanduser() for name in CLIENTS]
-    findings = [finding for path in paths if path.is_file() for finding in _servers_in(path)]
+    findings = [finding for path in paths if path.is_file() for finding in _server_findings(path)]
     yield from findings or [Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")]
 
 
-def _servers_in(path: Path) -> Findings:
+def _server_findings(path: Path) -> Findings:
     """Yield a finding for each entry for memoryd in the settings of a client."""
-    # imported here, as in _hooks_of
+    # imported here, as in _hook_findings
     from memoryd.cli.local.hook_settings import command_words
 
     try:
@@ -200,9 +202,9 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
+def _reinstall_remedy(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
-        # imported here, as in _hooks_of
+        # imported here, as in _hook_findings
         from memoryd.cli.local.hook_settings import installation, write
 
         # a missing program is replaced by this Python; its options stay

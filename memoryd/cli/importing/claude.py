@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from memoryd.cli.importing.files import Object, first_of, json_entries, list_of, named, object_of, opened_members
+from memoryd.cli.importing.files import Object, first_of, json_entries, list_of, named, object_of, open_members
 from memoryd.cli.importing.lines import ImportLine, memory_line, note_line
 from memoryd.domain.expressions import expression
 from memoryd.files.ignore import is_private
@@ -26,7 +26,7 @@ _NO_NAME = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
 def pages(path: Path) -> Iterator[ImportLine]:
     """Yield the notes of a data export: those of projects, then memories."""
     export = _Export()
-    with opened_members(path) as files:
+    with open_members(path) as files:
         # all projects are in one file, or each in its own
         yield from json_entries((file for file in files if _OF_PROJECTS.search(file.name)), export.of_project)
         yield from json_entries(named(files, "memories"), export.of_memory)
@@ -102,7 +102,7 @@ def observations(path: Path) -> Iterator[ImportLine]:
         for table, row in rows_of_tables(database, ("observations", "session_summaries"), value_bytes=8 << 20):
             yield _line(f"{table} {row.get('id')}", row)
         return
-    with opened_members(database) as files:
+    with open_members(database) as files:
         yield from json_entries(files, lambda where, row: [_line(where, row)], "observations", "summaries")
 
 

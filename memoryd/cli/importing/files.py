@@ -61,7 +61,7 @@ class ExportedFile(Struct, frozen=True):
 
 
 @contextmanager
-def opened_members(path: Path) -> Iterator[list[ExportedFile]]:
+def open_members(path: Path) -> Iterator[list[ExportedFile]]:
     """Yield the files of a file, a folder or a zip archive, sorted by name. Raises InvalidRequest."""
     left = [TOTAL_BYTES_MAX]
     with ExitStack() as stack:
@@ -195,12 +195,12 @@ def _next_value(text: str, at: int) -> int:
 
 def _entry(where: str, raw: bytes, lines: Callable[[str, Object], Iterable[ImportLine]]) -> Iterable[ImportLine]:
     try:
-        return list(lines(where, _decoded(raw)))
+        return list(lines(where, _decode(raw)))
     except _DAMAGED as exc:
         return [ImportLine(trouble=f"it is no such entry: {exc}", where=where)]
 
 
-def _decoded(raw: bytes) -> Object:
+def _decode(raw: bytes) -> Object:
     try:
         return msgspec.json.decode(raw, type=Object)
     except msgspec.DecodeError:

@@ -21,7 +21,7 @@ from memoryd.cli.importing.files import (
     list_of,
     named,
     object_of,
-    opened_members,
+    open_members,
 )
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
 from memoryd.domain.documents import original_of
@@ -69,7 +69,7 @@ def _content_key(line: ImportLine) -> object:
 
 def _mem0(path: Path) -> Iterator[ImportLine]:
     ids = dict[object, str]()
-    with opened_members(path) as files:
+    with open_members(path) as files:
         yield from json_entries(
             named(files), lambda where, entry: [_mem0_entry(where, entry, ids)], "results", "memories"
         )
@@ -110,7 +110,7 @@ def _chatgpt(path: Path) -> Iterator[ImportLine]:
             elif isinstance(context := content.get("model_set_context"), str):
                 latest = max(latest, (when if isinstance(when, float) else 0.0, where, context))
 
-    with opened_members(path) as files:
+    with open_members(path) as files:
         yield from json_entries(named(files, "memor"), _saved_in_chatgpt, "memories", "results")
         yield from json_entries(named(files, "conversations"), of_chat)
     rows = (_CONTEXT_LINE.fullmatch(line.strip()) for line in latest[2].splitlines())
@@ -134,7 +134,7 @@ def _claude(path: Path) -> Iterator[ImportLine]:
 
 def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[ImportLine]:
     """Yield the Markdown notes of a folder; with `only`, those files and folders at the top or one level below."""
-    with opened_members(path) as members:
+    with open_members(path) as members:
         is_ignored = _ignore_rule(members)
         for member in members:
             parts = member.name.replace("\\", "/").split("/")

@@ -19,7 +19,7 @@ from memoryd.cli.invocation import (
     found,
     in_slices,
     key_option,
-    listed,
+    list_rows,
     text_or_stdin,
     timeout_option,
     verb,
@@ -29,7 +29,6 @@ from memoryd.cli.memory.changes import done_if_sure, dry_option, receipt_lines, 
 from memoryd.cli.memory.search import NEIGHBOURS, context_option
 from memoryd.cli.terminal import (
     ago,
-    behind_gutter,
     bold,
     count,
     harmless,
@@ -39,6 +38,7 @@ from memoryd.cli.terminal import (
     note,
     percent,
     size,
+    with_gutter,
 )
 from memoryd.client import Client
 from memoryd.domain.documents import TurnAddress, conversation_cited, parse_address, parse_seqs
@@ -215,7 +215,7 @@ def _lines(reply: SessionLinesReply, *, is_marked: bool) -> Iterator[str]:
     has_neighbours = any(not line["cited"] for line in reply["lines"])
     for line in reply["lines"]:
         text = f"{line['line']:>6}  {line['text']}"
-        yield behind_gutter(text, is_marked=line["cited"]) if is_marked and has_neighbours else harmless(text)
+        yield with_gutter(text, is_marked=line["cited"]) if is_marked and has_neighbours else harmless(text)
 
 
 def _parts(receipt: SessionForgetReply) -> Iterator[str]:
@@ -238,7 +238,7 @@ SHOWN_PLACES = 3
 
 
 Parsed = TypeVar("Parsed")
-_listed = partial(listed, option="--limit", most=SESSIONS_MAX)
+_list_lines = partial(list_rows, option="--limit", most=SESSIONS_MAX)
 
 
 @click.group("qa")
@@ -285,7 +285,9 @@ def show_turns(
             raise click.UsageError("which session: memoryctl qa show ID --seq 10-20")
         sessions = invocation.memory.qa_sessions(limit=limit)
         rows = sessions["sessions"]
-        return invocation.show(sessions, _listed(rows, _session_line, sessions["total"], "session"), code=found(rows))
+        return invocation.show(
+            sessions, _list_lines(rows, _session_line, sessions["total"], "session"), code=found(rows)
+        )
     if limit is not None:
         raise click.UsageError("--limit is for the list of sessions; give turns with --seq")
     turns = _parse(parse_address, address)
@@ -322,7 +324,7 @@ def context(reply: QaContextReply) -> Iterator[str]:
 @asks(Client.qa_topics, found_at="topics")
 def topics(reply: QaTopicsReply) -> Iterator[str]:
     """List topics of the conversations, the most frequent first, each with its last turns."""
-    return _listed(reply["topics"], _topic_line, reply["total"], "topic")
+    return _list_lines(reply["topics"], _topic_line, reply["total"], "topic")
 
 
 @qa_command.command("stats")

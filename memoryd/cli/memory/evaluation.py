@@ -89,10 +89,10 @@ def run(invocation: Invocation, timeout: float) -> Exit:
     else:
         note(NO_QUESTIONS)
     since = f"since the last run, {minute(last.at)}" if last else ""
-    lines = [*_table(_columns(questions, evaluation)), *_times(evaluation), *_missed(questions, evaluation)]
+    lines = [*_table(_columns(questions, evaluation)), *_times(evaluation), *_miss_lines(questions, evaluation)]
     return invocation.show(
         reply,
-        [*lines, *_changed(rank_changes, since)] if questions else [],
+        [*lines, *_change_lines(rank_changes, since)] if questions else [],
         _problem_notes(problems),
         code=found(questions),
     )
@@ -181,7 +181,7 @@ def compare(invocation: Invocation, overrides: tuple[str, ...]) -> Exit:
     evaluations = {"now": compared.now, "variant": compared.variant}
     lines = [*_table(columns), *(f"{name}: {line}" for name, result in evaluations.items() for line in _times(result))]
     verdict = styled("worse", colour="red") if then.falls_below(now) else "not worse"
-    lines += [*_changed(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
+    lines += [*_change_lines(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
     return invocation.show(reply, lines, _problem_notes(compared.problems))
 
 
@@ -198,7 +198,7 @@ def _reply(
             "p95": round(late, 2),
             "arms": {arm: round(mean, 2) for arm, mean in evaluation.arm_ms.items()},
         },
-        "missed": _missed_texts(questions, evaluation),
+        "missed": _missed_questions(questions, evaluation),
         "problems": list(problems),
     }
 
@@ -229,7 +229,7 @@ def _times(evaluation: Evaluation) -> Iterator[str]:
     yield f"an answer took {median:.1f} ms, one in twenty {late:.1f} ms or more{arms}"
 
 
-def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:
+def _missed_questions(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:
     """Return the accepted questions whose answer is not among the first hits, or whose verdict is wrong."""
     accepted = [(question.text, evaluation.results[question.text]) for question in questions if question.is_accepted]
     return [
@@ -239,15 +239,15 @@ def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) 
     ]
 
 
-def _missed(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> Iterator[str]:
-    missed = _missed_texts(questions, evaluation)
+def _miss_lines(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> Iterator[str]:
+    missed = _missed_questions(questions, evaluation)
     if missed:
         yield "\nnot found, or wrongly judged:"
     for text in missed:
         yield f"  {_result(evaluation.results[text]):>16}  {_question(text)}"
 
 
-def _changed(rank_changes: Sequence[RankChange], when: str) -> Iterator[str]:
+def _change_lines(rank_changes: Sequence[RankChange], when: str) -> Iterator[str]:
     if when:
         yield f"\nchanged {when}:" if rank_changes else f"\nnothing changed {when}"
     for change in rank_changes:

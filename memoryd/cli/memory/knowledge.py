@@ -21,7 +21,7 @@ from memoryd.cli.invocation import (
     found,
     key_option,
     limit_option,
-    listed,
+    list_rows,
     shared,
     undo_notes,
     verb,
@@ -64,7 +64,7 @@ def opinions_command() -> None:
 @asks(Client.opinions, found_at="opinions")
 def list_opinions(reply: OpinionsReply) -> Iterator[str]:
     """List opinions, the most confident first: confidence, statement, evidence for and against, id."""
-    return listed(reply["opinions"], opinion_line, reply["total"], "opinion")
+    return list_rows(reply["opinions"], opinion_line, reply["total"], "opinion")
 
 
 @opinions_command.command("why")
@@ -142,7 +142,7 @@ def entities_command() -> None:
 @asks(Client.entities, found_at="entities")
 def list_entities(reply: EntitiesReply) -> Iterator[str]:
     """List entities, those with most memories first: name, number of memories, first and last day, aliases."""
-    return listed(reply["entities"], _line, reply["total"], "entity")
+    return list_rows(reply["entities"], _entity_line, reply["total"], "entity")
 
 
 @entities_command.command("show")
@@ -152,7 +152,7 @@ def list_entities(reply: EntitiesReply) -> Iterator[str]:
 @asks(Client.entity)
 def show_entity(reply: EntityShowReply) -> Iterator[str]:
     """Show an entity: its page, opinions, aliases and memories, the newest first."""
-    yield _line(reply)
+    yield _entity_line(reply)
     if reply["page"]:
         yield f"  page: {harmless_line(reply['page'])}"
     if reply["opinions"]:
@@ -177,7 +177,7 @@ def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit
         raise click.UsageError('which name into which: memoryctl entities merge Pete into Peter; quote "Two Words"')
     reply = invocation.memory.merge_entity(names[0], names[1], dry_run=dry_run)
     done = f"{reply['alias']} is an alias of {reply['entity']}"
-    return invocation.show(reply, _changed(reply, done, nothing=f"{done} already"))
+    return invocation.show(reply, _change_lines(reply, done, nothing=f"{done} already"))
 
 
 @entities_command.command("split")
@@ -187,10 +187,10 @@ def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit
 def split(reply: EntityChangeReply) -> Iterator[str]:
     """Remove an alias from the page of its entity, so that it becomes a separate entity; undo takes it back."""
     done = f"{reply['alias']} is no alias of {reply['entity']} any more"
-    return _changed(reply, done, nothing=done)
+    return _change_lines(reply, done, nothing=done)
 
 
-def _changed(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[str]:
+def _change_lines(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[str]:
     if reply["diff"] and not reply["written"]:
         yield harmless(reply["diff"]).removesuffix("\n")
         return
@@ -200,7 +200,7 @@ def _changed(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[s
         yield Note(reply["note"])
 
 
-def _line(entity: EntityReply) -> str:
+def _entity_line(entity: EntityReply) -> str:
     parts = [bold(entity["name"]), count(entity["memoryCount"], "memory", "memories")]
     first, last = entity["firstSeen"], entity["lastSeen"]
     if first is not None and last is not None:

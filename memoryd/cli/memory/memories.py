@@ -19,15 +19,15 @@ from memoryd.cli.invocation import (
     found,
     key_option,
     limit_option,
-    listed,
+    list_rows,
     scope_option,
     text_argument,
     undo_notes,
     verb,
     words_argument,
 )
-from memoryd.cli.memory.search import strict_option, worth
-from memoryd.cli.terminal import about, behind_gutter, bold, count, harmless_line, is_terminal, styled
+from memoryd.cli.memory.search import assess, strict_option
+from memoryd.cli.terminal import about, bold, count, harmless_line, is_terminal, styled, with_gutter
 from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE, Tier
 from memoryd.replies.knowledge import NearCopiesReply
@@ -86,7 +86,7 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
     reply = invocation.memory.memories(**filters)
     rows, skipped = reply["memories"], filters["offset"] or 0
     more = f"--offset {skipped + len(rows)}, or -k"
-    lines = listed(rows, _memory_line, reply["total"], "such memory", before=skipped, option=more)
+    lines = list_rows(rows, _memory_line, reply["total"], "such memory", before=skipped, option=more)
     return invocation.show(reply, lines, code=found(rows))
 
 
@@ -101,7 +101,7 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
 def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
     """Find memories that answer QUERY, best first; passages of notes are not searched."""
     reply = invocation.memory.search_memories(**bounds)
-    code, notes = worth(reply, "memory", has_results=bool(reply["memories"]), is_strict=strict)
+    code, notes = assess(reply, "memory", has_results=bool(reply["memories"]), is_strict=strict)
     return invocation.show(reply, map(_memory_line, reply["memories"]), notes, code=code)
 
 
@@ -114,7 +114,7 @@ def show(reply: MemoryReply) -> Iterator[str]:
     memory = reply["memory"]
     yield f"{styled(memory['id'], bold=True)}  {harmless_line(memory['citation'])}"
     for line in memory["text"].split("\n"):
-        yield behind_gutter(line, is_marked=False)
+        yield with_gutter(line, is_marked=False)
     summary = {
         "kind": f"{memory['kind']} ({memory['network']})",
         "scope": harmless_line(memory["scope"]),
@@ -139,7 +139,7 @@ def show(reply: MemoryReply) -> Iterator[str]:
 @asks(Client.pin_memory)
 def pin(reply: MemoryEditReply) -> Iterator[str]:
     """Pin a memory: it becomes core, never decays, and is part of the beginning of every session."""
-    return _edited(reply, "pinned", "it was pinned already")
+    return _edit_lines(reply, "pinned", "it was pinned already")
 
 
 @memories_command.command("unpin")
@@ -148,7 +148,7 @@ def pin(reply: MemoryEditReply) -> Iterator[str]:
 @asks(Client.unpin_memory)
 def unpin(reply: MemoryEditReply) -> Iterator[str]:
     """Unpin a memory; its tier is computed anew."""
-    return _edited(reply, "not pinned any more", "it was not pinned")
+    return _edit_lines(reply, "not pinned any more", "it was not pinned")
 
 
 @memories_command.command("importance")
@@ -159,7 +159,7 @@ def unpin(reply: MemoryEditReply) -> Iterator[str]:
 def importance(reply: MemoryEditReply) -> Iterator[str]:
     """Set the importance of a memory: important ones decay more slowly; from 0.95 (configurable) they may be core."""
     value = f"{reply['memory']['importance']:g}"
-    return _edited(reply, f"importance {value}", f"its importance was {value} already")
+    return _edit_lines(reply, f"importance {value}", f"its importance was {value} already")
 
 
 @memories_command.command("edit", cls=BulletCommand)
@@ -176,7 +176,7 @@ def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
     if text is None:
         text = _edit_text(invocation.memory.get_memory(memory_id)["memory"]["text"])
     reply = invocation.memory.replace_memory(memory_id, text, in_place=True)
-    return invocation.show(reply, _edited(reply, "edited", "stays as it is", reply["run"]), reply["notes"])
+    return invocation.show(reply, _edit_lines(reply, "edited", "stays as it is", reply["run"]), reply["notes"])
 
 
 def _edit_text(text: str) -> str:
@@ -241,7 +241,7 @@ def why(reply: MemoryWhyReply) -> Iterator[str]:
 @asks(Client.decay_memories)
 def decay(reply: MemoryDecayReply) -> Iterator[str]:
     """Show the relevance and tiers of memories after some time without use. Nothing is changed or deleted."""
-    yield from listed(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
+    yield from list_rows(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
     summary = count(reply["total"], "memory", "memories")
     yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {summary} in another tier"
 
@@ -253,7 +253,7 @@ def _decay_line(decayed: DecayedMemoryReply) -> str:
     return f"{relevance}{tier}  {_memory_line(now)}"
 
 
-def _edited(
+def _edit_lines(
     reply: MemoryEditReply | MemoryReplaceReply, done: str, already: str, run: str | None = None
 ) -> Iterator[str]:
     """Yield a memory with `done` if it changed, else with `already`, and the commands that undo the change."""

@@ -184,7 +184,7 @@ def show(reply: CoreReply) -> Iterator[str]:
 @asks(Client.core_append)
 def append(reply: CoreEditReply) -> Iterator[str]:
     """Add lines at the end."""
-    return _edited(reply)
+    return _edit_lines(reply)
 
 
 @core_command.command("replace", cls=BulletCommand)
@@ -194,7 +194,7 @@ def append(reply: CoreEditReply) -> Iterator[str]:
 @asks(Client.core_replace)
 def replace(reply: CoreEditReply) -> Iterator[str]:
     """Replace a text."""
-    return _edited(reply)
+    return _edit_lines(reply)
 
 
 @core_command.command("insert", cls=BulletCommand)
@@ -210,10 +210,10 @@ def replace(reply: CoreEditReply) -> Iterator[str]:
 @asks(Client.core_insert)
 def insert(reply: CoreEditReply) -> Iterator[str]:
     """Add lines below a heading or another line."""
-    return _edited(reply)
+    return _edit_lines(reply)
 
 
-def _edited(reply: CoreEditReply) -> Iterator[str]:
+def _edit_lines(reply: CoreEditReply) -> Iterator[str]:
     result = "written" if reply["changed"] else "nothing to write: it reads so already"
     yield f"{reply['path']}  {result}  {reply['chars']:,} of {reply['maxChars']:,} characters"
     yield from undo_notes([reply["change"]])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
-from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
+from memoryd.cli.terminal import count, encoded, harmless, harmless_line, is_terminal, note, styled, with_gutter
 from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
 from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, EncodingName, Exit
@@ -47,14 +47,14 @@ ARM_STATES = {
 }
 
 
-def _required(question: str, example: str) -> str:
+def _require_question(question: str, example: str) -> str:
     """Return the question without surrounding blanks; raise UsageError, with an example, if it is empty."""
     if not question.strip():
         raise click.UsageError(f"no question: {example}")
     return question.strip()
 
 
-def worth(
+def assess(
     answer: JudgedReply, noun: str, *, has_results: bool, is_strict: bool, by: Iterable[str] = ()
 ) -> tuple[Exit, list[str]]:
     """Return the exit code of an answer, and notes: how good it is, then `by`, then what is missing from it.
@@ -77,10 +77,10 @@ def worth(
         remarks = [f"nothing answers: {reason or 'this is only the nearest'}"]
     elif verdict == "weak":
         remarks = [f"only weak matches: {reason or 'the answer may not be among them'}"]
-    return code, [*remarks, *by, *_lacking(health)]
+    return code, [*remarks, *by, *_gap_notes(health)]
 
 
-def _lacking(health: SearchHealth) -> Iterator[str]:
+def _gap_notes(health: SearchHealth) -> Iterator[str]:
     if not health["complete"]:
         missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
         for name, arm in missing:
@@ -158,9 +158,9 @@ def search_command(
     """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
     if question and query is not None:
         raise click.UsageError("give the question as words or with --query, not both")
-    question = _required(query or question, 'memoryctl search "which port does the gateway use"')
+    question = _require_question(query or question, 'memoryctl search "which port does the gateway use"')
     reply = invocation.memory.search(question, explain=explain, **bounds)
-    code, notes = worth(reply, "note", has_results=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
+    code, notes = assess(reply, "note", has_results=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
     return invocation.show(reply, _answer_lines(reply, explain), [*notes, *[WHY] * explain], code=code)
 
 
@@ -275,7 +275,7 @@ def _print_file(reply: FileReply, marked: Citation | None) -> None:
         marked_lines = range(marked.start_line, (marked.end_line or marked.start_line) + 1)
         lines = text.removesuffix("\n").split("\n") if text else []
         for number, line in enumerate(lines, start=reply["from"]):
-            click.echo(behind_gutter(line, is_marked=number in marked_lines))
+            click.echo(with_gutter(line, is_marked=number in marked_lines))
     elif is_terminal(sys.stdout):
         click.echo(harmless(text), nl=bool(text) and not text.endswith("\n"))
     else:
@@ -318,7 +318,7 @@ def _snippet_lines(hit: HitReply) -> Iterator[str]:
     )
     # line by line, because an unterminated escape sequence would remove the lines after it
     for number, line in zip(numbers, lines, strict=False):
-        yield behind_gutter(line, is_marked=focus is not None and focus["startLine"] <= number <= focus["endLine"])
+        yield with_gutter(line, is_marked=focus is not None and focus["startLine"] <= number <= focus["endLine"])
 
 
 def _explanation(hit: HitReply) -> str:
@@ -388,11 +388,11 @@ def recall_command(
 ) -> Exit:
     """Recall memories about QUERY, best first, each with its citation."""
     is_bundle = bundle or bounds["budget"] is not None or bounds["encode"] != "text"
-    question = _required(question, 'memoryctl recall "what does Peter prefer"')
+    question = _require_question(question, 'memoryctl recall "what does Peter prefer"')
     form: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
     reply = invocation.memory.recall(question, format=form, touch=not no_touch, explain=explain, **bounds)
     by = [f"answered by {reply['backend']}: {reply['fallback']['reason']}"] if reply["fallback"] else []
-    code, notes = worth(reply, "memory", has_results=bool(reply["results"]), is_strict=strict, by=by)
+    code, notes = assess(reply, "memory", has_results=bool(reply["results"]), is_strict=strict, by=by)
     if is_bundle:
         notes = [*_receipt(reply), *notes]
     else:
@@ -427,13 +427,13 @@ def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
     """Yield the lines of an item: `mark`, citation, score and description, then its text, then its relations."""
     place = harmless_line(item.get("citation") or item.get("path") or "")
     score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
-    yield "  ".join(filter(None, (f"{mark} {styled(place, bold=True)}", score, _about(item))))
+    yield "  ".join(filter(None, (f"{mark} {styled(place, bold=True)}", score, _description(item))))
     for line in f"{marks(item.get('person'))}{item['content']}".rstrip("\n").split("\n"):
-        yield behind_gutter(line, is_marked=False)
-    yield from _more(item)
+        yield with_gutter(line, is_marked=False)
+    yield from _relation_lines(item)
 
 
-def _about(item: RecallItemReply) -> str:
+def _description(item: RecallItemReply) -> str:
     parts = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
     parts += [item["name"]] if "name" in item else []
     if "confidence" in item:
@@ -447,7 +447,7 @@ def _about(item: RecallItemReply) -> str:
     return styled(harmless_line(" · ".join(filter(None, parts))), dim=True)
 
 
-def _more(item: RecallItemReply) -> Iterator[str]:
+def _relation_lines(item: RecallItemReply) -> Iterator[str]:
     if older := item.get("supersedes"):
         yield "   " + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
     if evidence := item.get("evidence"):

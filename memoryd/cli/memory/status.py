@@ -83,10 +83,10 @@ class StatusRow(Struct, frozen=True):
 
 def row(level: Level, name: str, *parts: str | None, next_step: str = "") -> StatusRow:
     """Return a row whose text joins the parts that are not empty."""
-    return StatusRow(level, name, joined(*parts), next_step)
+    return StatusRow(level, name, join(*parts), next_step)
 
 
-def joined(*parts: str | None) -> str:
+def join(*parts: str | None) -> str:
     """Join the parts that are not empty."""
     return " · ".join(filter(None, parts))
 
@@ -269,7 +269,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
 
 
 def _index(agent: AgentStatus) -> StatusRow:
-    indexed = joined(count(agent["files"], "file"), count(agent["chunks"], "chunk"))
+    indexed = join(count(agent["files"], "file"), count(agent["chunks"], "chunk"))
     if agent["pendingFiles"]:
         pending = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
         return row(Level.BUSY, "index", pending, indexed)
@@ -417,7 +417,7 @@ def _memory(status: StatusReply) -> str:
     total = status["rssBytes"] + sum(helpers.values())
     if not more:
         return size(total)
-    return joined(f"{size(total)} in all", f"daemon {size(status['rssBytes'])}", *more)
+    return join(f"{size(total)} in all", f"daemon {size(status['rssBytes'])}", *more)
 
 
 def _helpers(agent: AgentStatus) -> Iterator[tuple[tuple[str, int], int]]:
@@ -442,4 +442,4 @@ def _disk(agents: list[AgentStatus]) -> str:
         "ledger": sum(ledgers.values()),
         "conversations": sum(qa["bytes"] + qa["archiveBytes"] for agent in agents if (qa := agent.get("qa"))),
     }
-    return joined(*(f"{name} {size(content)}" for name, content in files.items() if content)) or "nothing yet"
+    return join(*(f"{name} {size(content)}" for name, content in files.items() if content)) or "nothing yet"

@@ -8,7 +8,7 @@ import pytest
 from memoryd.domain.documents import is_outside
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
-from memoryd.web.changes import NoteLines, without_edges
+from memoryd.web.changes import NoteLines, strip_edges
 from memoryd.web.memories import (
     LATE,
     OVER_LIMIT,
@@ -16,7 +16,7 @@ from memoryd.web.memories import (
     diff_lines,
     is_by_words_alone,
     is_late,
-    missing,
+    missing_parts,
     reason,
     snippet_lines,
     why_left_out,
@@ -131,10 +131,10 @@ def test_what_lies_outside_or_with_others_is_not_corrected_here() -> None:
 
 
 def test_headings_and_blanks_around_lines_are_not_corrected_nor_forgotten_with_them() -> None:
-    found = without_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
+    found = strip_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
     assert found == NoteLines("a.md", 5, "the pier\n\n# of\nwood")
     assert found.at == "a.md#L5-L8"
-    assert without_edges(NoteLines("a.md", 1, "# Only\n\n## headings")) is None
+    assert strip_edges(NoteLines("a.md", 1, "# Only\n\n## headings")) is None
 
 
 def because(text: str = "", **of: Any) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
         "pictures": {"state": "off", "reason": "memorySearch.multimodal.enabled is false"},
     }
     health = {"arms": arms, "pendingFiles": 1, "pendingEmbeddings": 1200}
-    assert missing({"health": health}, {"health": health}) == [
+    assert missing_parts({"health": health}, {"health": health}) == [
         "Meaning: its model is being loaded.",
         "1 file is still to be read.",
         "Of 1,200 texts the meaning is not known yet, only the words.",
