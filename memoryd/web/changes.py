@@ -155,8 +155,8 @@ async def correct(visit: Visit) -> Redirect | View:
     shown = (await memories.get(name, visit.admitted, visit.memories))["memory"]
     if (current := await _current_version(visit, shown)) is not shown:
         # the user has not seen the newer version, so that it must not be replaced
-        values = {"title": "Corrected meanwhile", "memory": current, "typed": request.text}
-        return {**values, "back": visit.back("memories")}
+        back = visit.back("memories")
+        return {"title": "Corrected meanwhile", "memory": current, "typed": request.text, "back": back}
     reply = await memories.replace(name, request, visit.admitted, visit.memories)
     text = "Corrected: the older version is kept, and marked as superseded." if reply["changed"] else "It says so."
     notice = Notice(sentences(text, *reply["notes"]), tuple(reply["changes"]), reply["run"] or "")
@@ -262,8 +262,8 @@ async def forget(visit: Visit) -> View:
     targets, rest = _split_targets(visit)
     if not targets:
         raise InvalidRequest("nothing is chosen", hint="tick what is to be forgotten, and choose Forget again")
-    view = {**await _plan(visit, targets), "targets": targets, "rest": rest}
-    return {**view, "back": visit.back("memories"), "is_done": False}
+    plan = await _plan(visit, targets)
+    return {**plan, "targets": targets, "rest": rest, "back": visit.back("memories"), "is_done": False}
 
 
 def _split_targets(visit: Visit) -> tuple[list[str], list[str]]:

@@ -312,7 +312,7 @@ SHOWN = 20
 """Pairs, and proposals, on one page."""
 DOUBTS = {
     "authority": "The older one has more weight: somebody else said the newer.",
-    "people": "Somebody else of the team said the other.",
+    "people": "Another person of the team said the other.",
     "copy": "The older one is only in a conflict copy: memoryctl conflicts shows both versions.",
     "unsure": "It is not sure that both speak of one thing, or who said the older one.",
     "stated": "The newer one says itself that it contradicts the older.",

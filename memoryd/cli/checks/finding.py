@@ -145,7 +145,8 @@ class DoctorCheck(Struct, frozen=True):
     @property
     def looks_at(self) -> str:
         """What is checked: the docstring of the function, without its verb."""
-        return " ".join((self.look.__doc__ or "").split()).removeprefix("Check ").removesuffix(".")
+        text = " ".join((self.look.__doc__ or "").split())
+        return text.removeprefix("Check ").removeprefix("for ").removesuffix(".")
 
     @property
     def section(self) -> str:

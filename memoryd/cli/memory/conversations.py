@@ -180,7 +180,7 @@ def remember(invocation: Invocation, session: str | None, is_remembered: bool | 
     reply = invocation.memory.remember_session(session, remember=is_remembered, agents_marks=is_of_agents)
     if is_of_agents:
         return invocation.show(reply, [f"{count(reply['marks'], 'mark')} of session keys taken back"])
-    what = reply["id"] or "what is said under this session key"
+    what = reply["id"] or "any conversation under this session key"
     rows = f"; {count(reply['rows'], 'part')} left the index" if reply["rows"] else ""
     summary = f"{what} is {'remembered' if reply['remembered'] else 'not remembered'}{rows}"
     return invocation.show(reply, [harmless_line(summary)])

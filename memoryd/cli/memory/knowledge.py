@@ -330,7 +330,7 @@ def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit
 
 _WHY = {
     "authority": "the later one is not its owner's word",
-    "people": "somebody else of the team said the other",
+    "people": "another person of the team said the other",
     "copy": "the older one is only in a conflict copy: memoryctl conflicts",
     "unsure": "both may hold, or it is unknown who said the earlier",
     "stated": "one says that it contradicts the other",
@@ -353,7 +353,7 @@ def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
     for pair in reply["disagreements"]:
         yield f"{pair['id']}  {_WHY[pair['doubt']]}"
         for memory in (pair["newer"], pair["older"]):
-            first = ", told first" if memory["id"] == pair["leads"] else ""
+            first = ", recalled first" if memory["id"] == pair["leads"] else ""
             author = memory["saidBy"] or "by hand"
             yield f"   {harmless_line(memory['name'])}: {harmless_line(memory['text'])}"
             yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)

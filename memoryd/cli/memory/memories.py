@@ -176,7 +176,7 @@ def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
     if text is None:
         text = _edit_text(invocation.memory.get_memory(memory_id)["memory"]["text"])
     reply = invocation.memory.replace_memory(memory_id, text, in_place=True)
-    return invocation.show(reply, _edit_lines(reply, "edited", "stays as it is", reply["run"]), reply["notes"])
+    return invocation.show(reply, _edit_lines(reply, "edited", "unchanged", reply["run"]), reply["notes"])
 
 
 def _edit_text(text: str) -> str:

@@ -124,7 +124,7 @@ def remember_command(invocation: Invocation, text: str, **statement: Unpack[Stat
 def _retained_lines(reply: RetainReply) -> Iterator[str]:
     done = f"retained in the place of {reply['replaced'][:SHORT_ID]}" if reply["replaced"] else "retained"
     for memory in reply["memories"]:
-        result = done if memory["created"] else "stands there already"
+        result = done if memory["created"] else "is there already"
         yield f"{bold(memory['citation'])}  {memory['id'][:SHORT_ID]}  {result}"
     yield from undo_notes(reply["changes"], reply["run"])
     if not reply["searchable"]:
