@@ -96,7 +96,7 @@ async def ask(visit: Visit) -> View:
 
 
 async def _count(visit: Visit) -> int | None:
-    """Return the number of memories, None if it takes too long; the index is then loaded for the next request."""
+    """Return the number of memories, None if it takes too long; the work already done then serves the next request."""
     try:
         async with asyncio.timeout(SOON_SECONDS):
             return (await memories.listing(visit.admitted, visit.memories, limit=1))["total"]
