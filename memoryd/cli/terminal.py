@@ -61,6 +61,16 @@ def bold(text: str) -> str:
     return styled(harmless_line(text), bold=True)
 
 
+def in_columns(*parts: str) -> str:
+    """Join the parts that are not empty with two blanks."""
+    return "  ".join(filter(None, parts))
+
+
+def dotted(*parts: str | None) -> str:
+    """Join the parts that are not empty with a centred dot."""
+    return " · ".join(filter(None, parts))
+
+
 def with_gutter(line: str, *, is_marked: bool) -> str:
     """Return a harmless line after a gutter of three characters; a line that answers the question is marked and bold.
 

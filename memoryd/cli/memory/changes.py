@@ -23,7 +23,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, in_columns, is_terminal, minute, styled
 from memoryd.client import ChangeBounds, Client
 from memoryd.domain.documents import is_conversation
 from memoryd.replies.changes import (
@@ -73,8 +73,8 @@ def _lines(reply: ChangesReply, *, is_complete: bool) -> Iterator[str]:
         if is_complete and _is_overwritten(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
     for session in reply["sessions"]:
-        parts = [bold(session["session"]), minute(session["at"]), "qa", count(session["turns"], "turn")]
-        yield "  ".join([*parts, f"to take it out: memoryctl {harmless_line(session['undo'])}"])
+        hint = f"to take it out: memoryctl {harmless_line(session['undo'])}"
+        yield in_columns(bold(session["session"]), minute(session["at"]), "qa", count(session["turns"], "turn"), hint)
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bool = False) -> Iterator[str]:
@@ -85,14 +85,17 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
     """
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     place = harmless_line(change["path"]) or "no file, but the ledger"
-    parts = [styled(str(change["id"]), bold=True), minute(change["at"]), who, place]
-    if change["state"] != "done":
-        parts.append(change["state"])
-    if not change["undoable"]:
-        parts.append("cannot be undone")
-    if change["path"]:
-        parts.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
-    yield "  ".join([*parts, harmless_line(change["why"])])
+    digest = "gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept"
+    yield in_columns(
+        styled(str(change["id"]), bold=True),
+        minute(change["at"]),
+        who,
+        place,
+        "" if change["state"] == "done" else change["state"],
+        "" if change["undoable"] else "cannot be undone",
+        digest if change["path"] else "",
+        harmless_line(change["why"]),
+    )
     signed = [
         f"{sign} {harmless_line(line)}"
         for edit in change["lines"]

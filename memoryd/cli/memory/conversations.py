@@ -33,6 +33,7 @@ from memoryd.cli.terminal import (
     count,
     harmless,
     harmless_line,
+    in_columns,
     is_terminal,
     minute,
     note,
@@ -420,28 +421,26 @@ def _turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
     for number, turn in enumerate(turns):
         if number:
             yield ""
-        about = [harmless_line(topic) for topic in turn["topics"]]
-        yield "  ".join([bold(turn["citation"]), minute(turn["timestamp"]), *about])
+        yield in_columns(bold(turn["citation"]), minute(turn["timestamp"]), *map(harmless_line, turn["topics"]))
         yield f"  Q: {_indent(turn['q'])}"
         if turn["a"] is not None:
             yield f"  A: {_indent(turn['a'])}"
 
 
 def _session_line(session: QaSessionReply) -> str:
-    parts = [
+    return in_columns(
+        bold(session["session"]),
         minute(session["lastActivity"]),
         count(session["turns"], "turn"),
-        count(session["answers"], "answer") + " kept",
-    ]
-    if not session["remembered"]:
-        parts.append("not remembered")
-    return "  ".join([bold(session["session"]), *parts])
+        f"{count(session['answers'], 'answer')} kept",
+        "" if session["remembered"] else "not remembered",
+    )
 
 
 def _topic_line(topic: QaTopicReply) -> str:
     places = [harmless_line(place) for place in topic["citations"][-SHOWN_PLACES:]]
-    more = "  …" if topic["turns"] > len(places) else ""
-    return "  ".join([bold(topic["topic"]), count(topic["turns"], "turn"), *places]) + more
+    more = "…" if topic["turns"] > len(places) else ""
+    return in_columns(bold(topic["topic"]), count(topic["turns"], "turn"), *places, more)
 
 
 def _indent(text: str) -> str:

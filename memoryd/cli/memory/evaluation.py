@@ -121,9 +121,9 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
         _write(agent, text)
     new = {folded(guess.question) for guess in guesses}
     added = [line for line in parse_golden(text).lines if folded(line.golden.question) in new]
-    notes = [f"look through them, then: memoryctl eval accept N…; edit or delete the others in {golden_file(agent)}"]
-    notes = notes if added else ["nothing new was found to ask"]
-    return invocation.show(list(map(_line_reply, added)), map(_line, added), notes, code=found(added))
+    hint = f"look through them, then: memoryctl eval accept N…; edit or delete the others in {golden_file(agent)}"
+    note_text = hint if added else "nothing new was found to ask"
+    return invocation.show(list(map(_line_reply, added)), map(_line, added), [note_text], code=found(added))
 
 
 @eval_command.command("accept")

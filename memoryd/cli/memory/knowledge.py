@@ -27,7 +27,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, is_terminal, note, styled
+from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, in_columns, is_terminal, note, styled
 from memoryd.client import Client
 from memoryd.errors import MemorydError
 from memoryd.replies.knowledge import (
@@ -94,14 +94,13 @@ def replay(invocation: Invocation) -> Exit:
 
 def opinion_line(opinion: OpinionReply) -> str:
     """Return an opinion as one line."""
-    parts = [
+    return in_columns(
         f"{opinion['confidence']:.2f}",
         _about(opinion),
         f"+{opinion['supporting']} -{opinion['opposing']}",
         opinion["id"][:SHORT_ID],
         harmless_line(opinion["source"]),
-    ]
-    return "  ".join(parts)
+    )
 
 
 def _about(opinion: OpinionReply) -> str:
@@ -201,13 +200,14 @@ def _change_lines(reply: EntityChangeReply, done: str, *, nothing: str) -> Itera
 
 
 def _entity_line(entity: EntityReply) -> str:
-    parts = [bold(entity["name"]), count(entity["memoryCount"], "memory", "memories")]
     first, last = entity["firstSeen"], entity["lastSeen"]
-    if first is not None and last is not None:
-        parts.append(first if first == last else f"{first} to {last}")
-    if entity["aliases"]:
-        parts.append("also " + ", ".join(map(harmless_line, entity["aliases"])))
-    return "  ".join(parts)
+    days = "" if first is None or last is None else first if first == last else f"{first} to {last}"
+    return in_columns(
+        bold(entity["name"]),
+        count(entity["memoryCount"], "memory", "memories"),
+        days,
+        f"also {', '.join(map(harmless_line, entity['aliases']))}" if entity["aliases"] else "",
+    )
 
 
 SHOWN = 10

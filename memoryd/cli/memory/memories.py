@@ -27,7 +27,7 @@ from memoryd.cli.invocation import (
     words_argument,
 )
 from memoryd.cli.memory.search import assess, strict_option
-from memoryd.cli.terminal import about, bold, count, harmless_line, is_terminal, styled, with_gutter
+from memoryd.cli.terminal import about, bold, count, dotted, harmless_line, in_columns, is_terminal, styled, with_gutter
 from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE, Tier
 from memoryd.replies.knowledge import NearCopiesReply
@@ -263,19 +263,12 @@ def _edit_lines(
 
 def _memory_line(memory: MemoryDocumentReply) -> str:
     """Return a memory as one line."""
-    summary = " · ".join(
-        [
-            memory["tier"],
-            memory["kind"],
-            harmless_line(memory["scope"]),
-            *["pinned"] * memory["pinned"],
-            *memory["flags"],
-        ]
-    )
+    pinned = "pinned" if memory["pinned"] else ""
+    summary = dotted(memory["tier"], memory["kind"], harmless_line(memory["scope"]), pinned, *memory["flags"])
     sentence = about(memory["entities"], harmless_line(" ".join(memory["text"].split())))
     shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
-    score = [styled(f"{memory['score']:.2f}", colour="green")] if memory["score"] is not None else []
-    return "  ".join([styled(memory["id"][:SHORT_ID], bold=True), *score, styled(summary, dim=True), shown])
+    score = "" if memory["score"] is None else styled(f"{memory['score']:.2f}", colour="green")
+    return in_columns(styled(memory["id"][:SHORT_ID], bold=True), score, styled(summary, dim=True), shown)
 
 
 def _use(memory: MemoryDocumentReply) -> str:

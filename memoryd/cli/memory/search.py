@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
-from memoryd.cli.terminal import count, encoded, harmless, harmless_line, is_terminal, note, styled, with_gutter
+from memoryd.cli.terminal import (
+    count,
+    dotted,
+    encoded,
+    harmless,
+    harmless_line,
+    in_columns,
+    is_terminal,
+    note,
+    styled,
+    with_gutter,
+)
 from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
 from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, EncodingName, Exit
@@ -127,12 +138,7 @@ context_option = partial(
 @click.option("--since", metavar="DATE", help="Only documents of this date or later: 2026-10-01, or 30d (ago).")
 @click.option("--until", metavar="DATE", help="Only documents of this date or earlier: 2026-10-01, or 30d (ago).")
 @click.option(
-    "--path",
-    "--paths",
-    "paths",
-    multiple=True,
-    metavar="GLOB",
-    help="Only these documents: a glob, a file or a folder; repeatable.",
+    "--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only this glob, file or folder; repeatable."
 )
 @click.option(
     "--source",
@@ -184,7 +190,7 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 @argument(
     "path",
     metavar="PATH[#L10-L20]",
-    help="The document as search cites it, relative to the workspace; with lines, only these.",
+    help="The document as search cites it, below the workspace; with lines, only these.",
 )
 @click.option(
     "--from", "start", type=click.IntRange(1, POSITION_MAX), metavar="LINE", help="First line, counted from 1."
@@ -197,12 +203,7 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 @key_option
 @verb
 def get_command(
-    invocation: Invocation,
-    path: str,
-    start: int | None,
-    lines: int | None,
-    column: int | None,
-    around: int | None,
+    invocation: Invocation, path: str, start: int | None, lines: int | None, column: int | None, around: int | None
 ) -> Exit:
     """Print a document or conversation of the memory, or cited lines, exactly except for secrets.
 
@@ -257,7 +258,7 @@ def _with_neighbours(read: Callable[..., FileReply], reply: FileReply, around: i
     first = max(1, reply["from"] - around)
     end = reply["from"] + reply["lines"]
     wider = read(start=first, lines=min(LINES_MAX, end + around - first))
-    complete_lines = wider["lines"] - (1 if wider.get("nextColumn") else 0)
+    complete_lines = wider["lines"] - bool(wider.get("nextColumn"))
     return wider if first + complete_lines >= end else reply
 
 
@@ -299,11 +300,14 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
     focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
     citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
     score = styled(f"{hit['score']:.2f}", colour="green")
-    details = [styled("(no answer)", dim=True)] if hit.get("verdict") == "none" else []
-    details += [f"(+{hit['duplicates']} copies)"] if hit.get("duplicates") else []
-    details += [f"({', '.join(hit['flags'])})"] if hit.get("flags") else []
-    details += [styled(harmless_line(hit["heading"]), dim=True)] if hit.get("heading") else []
-    yield "  ".join([f"{mark} {styled(str(citation), bold=True)}", score, *details])
+    yield in_columns(
+        f"{mark} {styled(str(citation), bold=True)}",
+        score,
+        styled("(no answer)", dim=True) if hit.get("verdict") == "none" else "",
+        f"(+{hit['duplicates']} copies)" if hit.get("duplicates") else "",
+        f"({', '.join(hit['flags'])})" if hit.get("flags") else "",
+        styled(harmless_line(hit["heading"]), dim=True) if hit.get("heading") else "",
+    )
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
         yield f"{INDENT}{styled(why, dim=True)}"
@@ -324,10 +328,10 @@ def _snippet_lines(hit: HitReply) -> Iterator[str]:
 def _explanation(hit: HitReply) -> str:
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
     parts = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
-    parts += [hit["verdict"]] if hit.get("verdict") else []
+    parts.append(hit.get("verdict", ""))
     if explained := hit.get("explain"):
         parts += [harmless_line(explained.get("because", "")), _why_focus(hit, explained)]
-    return " · ".join(filter(None, parts))
+    return dotted(*parts)
 
 
 def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
@@ -347,12 +351,7 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 @click.command("recall")
 @question_argument
 @click.option(
-    "-k",
-    "--k",
-    "--limit",
-    "k",
-    type=click.IntRange(1, RESULTS_MAX),
-    help="How many memories and passages at most (else memory.recall.k).",
+    "-k", "--k", "--limit", "k", type=click.IntRange(1, RESULTS_MAX), help="How many results (else memory.recall.k)."
 )
 @click.option("--since", metavar="DATE", help="Only events of this day or later: 2026-10-01, or 30d.")
 @click.option("--until", metavar="DATE", help="Only events of this day or earlier.")
@@ -407,8 +406,7 @@ def recall_command(
 
 def _recalled_lines(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
     if is_bundle:
-        bundle = reply.get("bundle", "")
-        if bundle:
+        if bundle := reply.get("bundle"):
             yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else encoded(bundle)
     else:
         for number, item in enumerate(reply["results"], start=1):
@@ -427,33 +425,36 @@ def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
     """Yield the lines of an item: `mark`, citation, score and description, then its text, then its relations."""
     place = harmless_line(item.get("citation") or item.get("path") or "")
     score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
-    yield "  ".join(filter(None, (f"{mark} {styled(place, bold=True)}", score, _description(item))))
+    yield in_columns(f"{mark} {styled(place, bold=True)}", score, _description(item))
     for line in f"{marks(item.get('person'))}{item['content']}".rstrip("\n").split("\n"):
         yield with_gutter(line, is_marked=False)
     yield from _relation_lines(item)
 
 
 def _description(item: RecallItemReply) -> str:
-    parts = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
-    parts += [item["name"]] if "name" in item else []
-    if "confidence" in item:
-        parts.append(f"c={item['confidence']:.2f}")
-    parts += [item["id"][:SHORT_ID]] if "id" in item else []
-    parts += item.get("flags", [])
-    parts += ["superseded"] if item.get("supersededBy") else []
-    parts += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
-    parts += [item["state"]] if item.get("state", "verified") != "verified" else []
-    parts += ["(no answer)"] if item.get("verdict") == "none" else []
-    return styled(harmless_line(" · ".join(filter(None, parts))), dim=True)
+    text = dotted(
+        item.get("type", item["is"]),
+        item.get("timestamp"),
+        *item.get("entities", []),
+        item.get("name"),
+        f"c={item['confidence']:.2f}" if "confidence" in item else "",
+        item.get("id", "")[:SHORT_ID],
+        *item.get("flags", []),
+        "superseded" if item.get("supersededBy") else "",
+        f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}" if "doubtedBy" in item else "",
+        "" if item.get("state") == "verified" else item.get("state"),
+        "(no answer)" if item.get("verdict") == "none" else "",
+    )
+    return styled(harmless_line(text), dim=True)
 
 
 def _relation_lines(item: RecallItemReply) -> Iterator[str]:
     if older := item.get("supersedes"):
-        yield "   " + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
+        yield INDENT + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
     if evidence := item.get("evidence"):
         for word in ("for", "against"):
             sources = [source for line in evidence[word] for source in line["sources"]]
             if sources:
-                yield "   " + styled(f"{word}: {harmless_line(', '.join(sources))}", dim=True)
+                yield INDENT + styled(f"{word}: {harmless_line(', '.join(sources))}", dim=True)
     if (explained := item.get("explain")) and explained["because"]:
-        yield "   " + styled(harmless_line(explained["because"]), dim=True)
+        yield INDENT + styled(harmless_line(explained["because"]), dim=True)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import Invocation, flag, verb
-from memoryd.cli.terminal import ago, count, duration, encoded, harmless_line, percent, size
+from memoryd.cli.terminal import ago, count, dotted, duration, encoded, harmless_line, percent, size
 from memoryd.client import Client
 from memoryd.domain.documents import is_conflict_copy, original_of
 from memoryd.domain.text.sanitizing import Flag
@@ -83,12 +83,7 @@ class StatusRow(Struct, frozen=True):
 
 def row(level: Level, name: str, *parts: str | None, next_step: str = "") -> StatusRow:
     """Return a row whose text joins the parts that are not empty."""
-    return StatusRow(level, name, join(*parts), next_step)
-
-
-def join(*parts: str | None) -> str:
-    """Join the parts that are not empty."""
-    return " · ".join(filter(None, parts))
+    return StatusRow(level, name, dotted(*parts), next_step)
 
 
 def time_since(moment: str | None, now: datetime) -> str:
@@ -269,7 +264,7 @@ def _agent_rows(agent: AgentStatus, now: datetime) -> Iterator[StatusRow]:
 
 
 def _index(agent: AgentStatus) -> StatusRow:
-    indexed = join(count(agent["files"], "file"), count(agent["chunks"], "chunk"))
+    indexed = dotted(count(agent["files"], "file"), count(agent["chunks"], "chunk"))
     if agent["pendingFiles"]:
         pending = f"{count(agent['pendingFiles'], 'file')} to read{_time_left(agent.get('readingSecondsLeft'))}"
         return row(Level.BUSY, "index", pending, indexed)
@@ -417,7 +412,7 @@ def _memory(status: StatusReply) -> str:
     total = status["rssBytes"] + sum(helpers.values())
     if not more:
         return size(total)
-    return join(f"{size(total)} in all", f"daemon {size(status['rssBytes'])}", *more)
+    return dotted(f"{size(total)} in all", f"daemon {size(status['rssBytes'])}", *more)
 
 
 def _helpers(agent: AgentStatus) -> Iterator[tuple[tuple[str, int], int]]:
@@ -442,4 +437,4 @@ def _disk(agents: list[AgentStatus]) -> str:
         "ledger": sum(ledgers.values()),
         "conversations": sum(qa["bytes"] + qa["archiveBytes"] for agent in agents if (qa := agent.get("qa"))),
     }
-    return join(*(f"{name} {size(content)}" for name, content in files.items() if content)) or "nothing yet"
+    return dotted(*(f"{name} {size(content)}" for name, content in files.items() if content)) or "nothing yet"

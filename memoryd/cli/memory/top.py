@@ -20,7 +20,7 @@ from rich.text import Text
 
 from memoryd.cli.bars import console, print_view
 from memoryd.cli.invocation import Invocation, Number, flag, verb
-from memoryd.cli.terminal import count, duration, encoded, harmless_line, is_terminal, size
+from memoryd.cli.terminal import count, dotted, duration, encoded, harmless_line, is_terminal, size
 from memoryd.client import Client
 from memoryd.domain.counters import BOUNDS, quantile
 from memoryd.errors import DaemonNotRunning, DeadlineExceeded, MemorydError, NotNow
@@ -287,7 +287,7 @@ def top_view(figures: Figures) -> RenderableType:
 
 
 def _headline(figures: Figures) -> Text:
-    parts = [
+    text = dotted(
         f"up {duration(figures['uptimeSeconds'])}",
         f"{figures['requestsPerSecond']:g} requests a second",
         f"{figures['inFlight']} in flight",
@@ -295,9 +295,9 @@ def _headline(figures: Figures) -> Text:
         f"{figures['failedPerSecond']:g} failed a second" if figures["failedPerSecond"] else "",
         f"{count(figures['degraded'], 'part')} degraded: memoryctl status" if figures["degraded"] else "",
         "restarted" if figures["restarted"] else "",
-    ]
-    is_bad = bool(figures["failedPerSecond"] or figures["degraded"])
-    return Text("memoryd " + " · ".join(filter(None, parts)), style="yellow" if is_bad else "green")
+    )
+    is_bad = figures["failedPerSecond"] or figures["degraded"]
+    return Text(f"memoryd {text}", style="yellow" if is_bad else "green")
 
 
 def _table(head: Collection[str], rows: Iterable[Sequence[str]]) -> Table:
