@@ -1,4 +1,4 @@
-"""The first step of memoryctl: its version and its help need nothing of what commands import."""
+"""Entry point of memoryctl. It prints the version and the overview without importing the commands."""
 
 import gc
 import sys
@@ -7,22 +7,22 @@ from memoryd import __version__
 
 
 def main() -> None:
-    """Tell the version or the overview, or run the command line."""
+    """Print the version or the overview, or run the command line."""
     if sys.argv[1:] in (["--version"], ["--help"], ["-h"]) and sys.stdout is not None:
         try:
             if sys.argv[1] == "--version":
-                told = f"memoryctl {__version__}"
+                text = f"memoryctl {__version__}"
             else:
                 from memoryd.cli.overview import page
 
-                told = page()
-            print(told, flush=True)  # noqa: T201
+                text = page()
+            print(text, flush=True)  # noqa: T201
             return
         except OSError:
-            pass  # told below, as for every command
-    # what is imported stays; to look through it for garbage again and again takes as long as a question
+            pass  # reported below, as for every command
+    # imported modules stay in memory: collecting them again and again takes as long as a question
     gc.set_threshold(20_000)
-    # here: what it imports takes four times as long as Python itself
+    # imported here: it takes four times as long to start as Python itself
     from memoryd.cli.main import main as run
 
     run()

@@ -1,4 +1,4 @@
-"""Progress bars on stderr for long work, if it is a terminal. Imports rich, so import this only where one is drawn."""
+"""Progress bars on stderr for long work, if it is a terminal. Imports rich, so import this module only to draw one."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from memoryd.replies.status import AgentStatus
 from memoryd.wire import SyncGoal
 
 PIPE_WIDTH = 160
-"""Columns where no terminal says how many there are."""
+"""Columns of output that is not a terminal."""
 
 
 def console(*, to_stderr: bool = False) -> Console:
@@ -32,16 +32,16 @@ def console(*, to_stderr: bool = False) -> Console:
 
 
 def print_view(view: RenderableType) -> None:
-    """Print what rich draws, as text that can be pasted."""
+    """Print a view of rich without trailing blanks, so that it can be pasted."""
     screen = console()
     with screen.capture() as captured:
         screen.print(view)
-    # rich fills the last column with blanks
+    # rich pads the last column with blanks
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=is_coloured(sys.stdout))
 
 
 class Bars(Progress):
-    """Named bars, each with an amount in words; gone from the screen when left."""
+    """Named progress bars, each with an amount in words; they disappear when the context ends."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -55,26 +55,26 @@ class Bars(Progress):
         self._named: dict[str, TaskID] = {}
 
     def show(self, name: str, done: int, total: int | None, amount: str) -> None:
-        """Move the bar of that name; without a total it pulses."""
+        """Set the bar `name`, and create it at first; without a total it pulses."""
         if name not in self._named:
             self._named[name] = self.add_task(name, total=total, amount=amount)
         self.update(self._named[name], completed=done, total=total, amount=amount)
 
     def show_transfer(self, name: str, done_bytes: int, total_bytes: int | None) -> None:
-        """Move a bar of bytes, with their speed."""
+        """Set a bar of bytes, with their speed."""
         of_total = f" of {size(total_bytes)}" if total_bytes else ""
         speeds = [task.speed for task in self.tasks if task.id == self._named.get(name)]
         a_second = f", {size(speeds[0])}/s" if speeds and speeds[0] else ""
         self.show(name, done_bytes, total_bytes, f"{size(done_bytes)}{of_total}{a_second}")
 
     def hide(self, name: str) -> None:
-        """Take the bar of that name away, if there is one."""
+        """Remove the bar `name`, if there is one."""
         if name in self._named:
             self.remove_task(self._named.pop(name))
 
 
 class IndexBars(Bars):
-    """Shows files being indexed, passages being embedded and models on their way."""
+    """Progress of files being indexed, passages being embedded and models being downloaded."""
 
     def __init__(self, goal: SyncGoal) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class IndexBars(Bars):
         self._most_files = 0
 
     def show_agents(self, agents: Sequence[AgentStatus]) -> None:
-        """Move the bars to what `agents` have pending now."""
+        """Set the bars to the pending work of `agents`."""
         pending = sum(agent["pendingFiles"] for agent in agents)
         self._most_files = max(self._most_files, pending)
         done = self._most_files - pending
@@ -105,17 +105,17 @@ class IndexBars(Bars):
 
 @contextmanager
 def byte_progress(name: str, total: int | None) -> Iterator[Callable[[str, int], None]]:
-    """Yield a function that takes a name and how many bytes are done; without a total each file counts by itself."""
+    """Yield a function that takes a file name and the bytes done; without a total the bar pulses."""
     if not is_terminal(sys.stderr):
-        yield lambda _what, _done: None
+        yield lambda _file, _done: None
         return
     with Bars() as bars:
-        yield lambda _what, done: bars.show_transfer(name, done, total)
+        yield lambda _file, done: bars.show_transfer(name, done, total)
 
 
 @contextmanager
 def count_progress(name: str, noun: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yield a function that takes how many are done, and how many there are, None if that is unknown."""
+    """Yield a function that takes the number done and the total, None if that is unknown."""
     if not is_terminal(sys.stderr):
         yield lambda _done, _total: None
         return

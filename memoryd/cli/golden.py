@@ -1,4 +1,4 @@
-"""Golden questions put to a daemon: their file, where each answer stands now, and how each is answered."""
+"""Golden questions: read their file, locate the expected lines, ask the daemon, and score the answers."""
 
 import contextlib
 import fcntl
@@ -34,16 +34,16 @@ from memoryd.replies.search import SearchReply
 from memoryd.replies.status import AgentStatus
 
 GOLDEN_FILE = ".memory/eval.jsonl"
-"""Below the workspace; no folder that begins with a dot is indexed."""
+"""Path below the workspace; folders that begin with a dot are not indexed."""
 DEADLINE_MS = 60_000
 WARM_SECONDS = 60.0
-"""How long an arm that is not ready, such as a model that is being loaded, is waited for."""
+"""How long to wait for an arm that is not ready, such as a model that is being loaded."""
 NOTES = ("memory",)
-"""What is asked: conversations come and go."""
+"""Sources that are searched: only notes, because conversations come and go."""
 
 
 class LocatedQuestion(Struct, frozen=True):
-    """A golden question with the lines that answer it as the notes are now."""
+    """A golden question with the lines of the present notes that answer it."""
 
     text: str
     spans: tuple[LineSpan, ...]
@@ -51,12 +51,12 @@ class LocatedQuestion(Struct, frozen=True):
 
 
 class Evaluation(Struct, frozen=True):
-    """How all questions were answered, by their text; times are in milliseconds, `answer_ms` of each answer."""
+    """The results of all questions by their text; times are in milliseconds, `answer_ms` has one for each answer."""
 
     results: Mapping[str, QuestionResult]
     answer_ms: Sequence[float]
     arm_ms: Mapping[str, float]
-    """The mean of each arm; of a daemon that others ask, too, with their questions."""
+    """The mean of each arm; questions of other clients at the same time are included."""
 
     def scores_of(self, texts: Iterable[str]) -> RankingScores:
         """Return the scores of some of the questions."""
@@ -80,13 +80,16 @@ def wait_for_index(invocation: Invocation, seconds: float) -> None:
 
 
 def golden_file(agent: AgentStatus) -> Path:
-    """Return where the golden questions of an agent's workspace stand."""
+    """Return the path of the golden questions of an agent's workspace."""
     return Path(agent["workspace"]) / GOLDEN_FILE
 
 
 def golden_text(agent: AgentStatus) -> str:
-    """Return the text of the file, empty without one; raises InvalidRequest for a link, and what cannot be read."""
-    # it imports what writes files, which only what reads or writes this file needs
+    """Return the text of the golden questions, empty without a file.
+
+    Raises InvalidRequest for a symbolic link and for a file that cannot be read.
+    """
+    # imported here: it loads memoryd.files, which only few callers need
     from memoryd.cli.written_file import read_text
 
     return read_text(golden_file(agent))
@@ -98,7 +101,7 @@ def golden_set(agent: AgentStatus) -> GoldenSet:
 
 
 class DocumentTexts:
-    """Reads documents as the daemon shows them to one agent, so that what is private stays so; each once."""
+    """Documents as the daemon shows them to one agent, so that private text stays private; each is read once."""
 
     def __init__(self, client: Client, agent: str) -> None:
         self._client = client
@@ -106,7 +109,7 @@ class DocumentTexts:
         self._texts: dict[str, str | None] = {}
 
     def text(self, path: str) -> str | None:
-        """Return the text of a document; None for what is not indexed."""
+        """Return the text of a document, None if it is not indexed."""
         if path not in self._texts:
             try:
                 self._texts[path] = "".join(self._parts(path))
@@ -124,12 +127,12 @@ class DocumentTexts:
             start, column = part["nextFrom"], part["nextColumn"] or 1
 
     def spans(self, place: GoldenPlace) -> list[LineSpan]:
-        """Return the lines that a place means now; none if they are gone. A quote is looked for in other notes, too."""
+        """Return the present lines of a place, empty if they were deleted. A quote is also searched in other notes."""
         if place.memory:
             return self._of_memory(place.memory)
         text = self.text(place.path)
-        if text is not None and (found := located(place, text)) is not None:
-            return [found]
+        if text is not None and (span := located(place, text)) is not None:
+            return [span]
         return list(self._moved(place))[:1] if place.quote else []
 
     def _of_memory(self, name: str) -> list[LineSpan]:
@@ -138,25 +141,28 @@ class DocumentTexts:
         except (NotFound, InvalidRequest):
             return []
         cited = (parse(source) for source in sources)
-        return [LineSpan(one.path, one.start_line or 1, one.end_line or one.start_line or 1) for one in cited]
+        return [
+            LineSpan(citation.path, citation.start_line or 1, citation.end_line or citation.start_line or 1)
+            for citation in cited
+        ]
 
     def _moved(self, place: GoldenPlace) -> Iterator[LineSpan]:
-        """Yield the lines that a quote has in other notes."""
+        """Yield the lines of a quote in other notes."""
         phrase = place.quote.replace('"', " ")
         try:
             reply = self._client.search(f'"{phrase}"', max_results=DEPTH, sources=NOTES, agent=self._agent)
         except InvalidRequest:
-            # a quote may be longer than what can be asked
+            # a quote may be longer than the longest question
             return
         for path in dict.fromkeys(hit["path"] for hit in reply["results"]):
             text = self.text(path)
-            if text is not None and (found := located(GoldenPlace(path=path, quote=place.quote), text)) is not None:
-                yield found
+            if text is not None and (span := located(GoldenPlace(path=path, quote=place.quote), text)) is not None:
+                yield span
 
 
 def located_questions(lines: Iterable[GoldenLine], documents: DocumentTexts) -> tuple[list[LocatedQuestion], list[str]]:
-    """Return the questions whose answer stands somewhere, and in words what is wrong with the others."""
-    found, problems = [], []
+    """Return the questions whose answer is in the notes, and a problem in words for each of the others."""
+    questions, problems = [], []
     for line in lines:
         golden = line.golden
         spans = tuple(span for place in golden.places for span in documents.spans(place))
@@ -164,16 +170,16 @@ def located_questions(lines: Iterable[GoldenLine], documents: DocumentTexts) -> 
             names = " or ".join(map(str, golden.places))
             problems.append(f"line {line.number}: {names} is not in the index: edited, moved, deleted or private")
         else:
-            found.append(LocatedQuestion(golden.question, spans, golden.status == "accepted"))
-    return found, problems
+            questions.append(LocatedQuestion(golden.question, spans, golden.status == "accepted"))
+    return questions, problems
 
 
 def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: str) -> Evaluation:
-    """Ask all questions and return how they were answered, with a bar named `what` on a terminal.
+    """Ask all questions and return the results, with a progress bar named `what` on a terminal.
 
-    Raises NotNow where an arm takes no part for a minute.
+    Raises NotNow if an arm is not ready for a minute.
     """
-    # the parser of metrics, and rich: only who asks needs them
+    # imported here: the parser of metrics and rich are slow to load
     from memoryd.cli.bars import count_progress
     from memoryd.cli.memory.top import metrics_of
 
@@ -184,7 +190,7 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
         for number, question in enumerate(questions):
             reply = _answer(client, agent, question.text)
             if not number:
-                # the first one may have waited for a model
+                # the first question may have waited for a model: ask it again, and count arm times from here
                 reply, before = _answer(client, agent, question.text), metrics_of(client.metrics(), 0.0)
             spans = [LineSpan(hit["path"], hit["startLine"], hit["endLine"]) for hit in reply["results"]]
             rank = first_rank(spans, question.spans)
@@ -192,7 +198,8 @@ def ask(client: Client, agent: str, questions: Sequence[LocatedQuestion], what: 
             times.append(reply["tookMs"])
             show(number + 1, len(questions))
     after = metrics_of(client.metrics(), 0.0)
-    seconds, counts = (after.since(before, f"arm_duration_seconds_{what}") for what in ("sum", "count"))
+    seconds = after.since(before, "arm_duration_seconds_sum")
+    counts = after.since(before, "arm_duration_seconds_count")
     return Evaluation(results, times, {arm: 1000 * seconds[arm,] / count for (arm,), count in counts.items() if count})
 
 
@@ -206,59 +213,58 @@ def _answer(client: Client, agent: str, text: str) -> SearchReply:
             return reply
         if time.monotonic() > until:
             raise NotNow(
-                f"answers are not what they would be: {'; '.join(lacking)}", hint="memoryctl status says what to do"
+                f"an arm of the search is not ready: {'; '.join(lacking)}", hint="memoryctl status says what to do"
             )
         time.sleep(0.5)
 
 
 def agent_to_evaluate(invocation: Invocation) -> AgentStatus:
-    """Return the agent of `--agent`, else the first; removes what a killed comparison left beside its index.
+    """Return the agent of `--agent`, else the first; remove scratch folders of killed comparisons beside its index.
 
     Raises UnknownAgent, and NotNow while qmd answers.
     """
     agent = invocation.chosen_agents(invocation.memory.status())[0]
     remove_leftovers(Path(agent["database"]["path"]).parent)
     if agent["backend"] != "builtin":
-        raise NotNow("qmd answers, whose ranking is not memoryd's", hint="set memory.backend: builtin to evaluate it")
+        raise NotNow(
+            "qmd answers, with its own ranking", hint="set memory.backend: builtin to evaluate memoryd's ranking"
+        )
     return agent
 
 
 PREFIX = "memoryd-eval-"
-"""How the names of scratch folders begin: an index may be in a folder of its owner, who may have others there."""
+"""Prefix of scratch folders: the folder of an index may also contain folders of its owner."""
 ROOM = 3
-"""The free space that is needed, in sizes of the index: its copy, what the variant makes anew, and its log."""
+"""Free space needed, in sizes of the index: for its copy, for what the variant indexes anew, and for its log."""
 SPARE_BYTES = 64 * 1024 * 1024
 
 
 @contextlib.contextmanager
 def scratch_folder(index: Path) -> Iterator[Path]:
-    """Give an empty folder beside an index, for its owner alone (mode 0700), that is gone at the end.
+    """Yield an empty folder beside an index, readable by its owner only (mode 0700), and delete it at the end.
 
-    What a kill left there goes first. Raises StoreUnavailable where the disk has no room for a second index.
+    Removes leftovers of killed processes first. Raises StoreUnavailable if the disk has no room for a second index.
     """
     remove_leftovers(index.parent)
     needed, free = ROOM * index.stat().st_size + SPARE_BYTES, shutil.disk_usage(index.parent).free
     if free < needed:
         raise StoreUnavailable(f"{index.parent} has {size(free)} free; a second index takes up to {size(needed)}")
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _locked(Path(name)):
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=index.parent) as name, _lock_folder(Path(name)):
         yield Path(name)
 
 
 def remove_leftovers(parent: Path) -> None:
-    """Remove the scratch folders in a folder that a kill left there.
-
-    One that is in use stays, and one that cannot be removed.
-    """
-    for left in parent.glob(f"{PREFIX}*/"):
-        with contextlib.suppress(OSError), _locked(left):
-            shutil.rmtree(left)
+    """Remove scratch folders that killed processes left in `parent`; skip one in use, or that cannot be removed."""
+    for leftover in parent.glob(f"{PREFIX}*/"):
+        with contextlib.suppress(OSError), _lock_folder(leftover):
+            shutil.rmtree(leftover)
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which ends with this process; raises BlockingIOError if another one has it.
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which ends with this process; raise BlockingIOError if another process has it.
 
-    No file can be replaced in it meanwhile: who does that takes the same lock.
+    While it is held no file in the folder can be replaced, because replacing takes the same lock.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -1,6 +1,6 @@
-"""Options that every command takes, before or after its name, and what commands share through them.
+"""Shared parts of the commands: options that all of them take, kinds of arguments, the client, and output.
 
-Among it the wait until the index equals the disk, with a bar on a terminal.
+Also the wait until the index equals the disk, with a progress bar on a terminal.
 """
 
 import math
@@ -21,7 +21,7 @@ from memoryd.errors import MemorydError, UnknownAgent
 from memoryd.wire import LISTED_MAX, Exit, SyncGoal
 
 if TYPE_CHECKING:
-    # loaded by who asks: help and completion are told without it
+    # imported at run time only where needed: help and completion work without these
     from memoryd.client import Client
     from memoryd.replies.conversations import SessionSyncReply
     from memoryd.replies.search import ReindexReply, SyncReply
@@ -37,14 +37,14 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class Argument(click.Argument):
-    """An argument that says what it is; in click 8.2 only options do."""
+    """An argument with a help text; click 8.2 has this only for options."""
 
     def __init__(self, *names: Any, help: str, **attributes: Any) -> None:
         super().__init__(*names, **attributes)
         self.help = help
 
     def get_help_record(self, context: click.Context) -> tuple[str, str]:
-        """Return its name and what it is."""
+        """Return the name and the help text."""
         return self.make_metavar(context), self.help or ""
 
 
@@ -53,7 +53,7 @@ flag = partial(click.option, is_flag=True)
 
 
 class Number(click.FloatRange):
-    """A number within its range; nan compares with nothing, so that no range keeps it out."""
+    """A number within its range. NaN is rejected too: no comparison with a bound would reject it."""
 
     def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; raises BadParameter."""
@@ -63,7 +63,7 @@ class Number(click.FloatRange):
         return number
 
 
-def _folded(agent: str) -> str:
+def _fold_agent(agent: str) -> str:
     if not agent:
         return ""
     from memoryd.domain.access import folded_id
@@ -72,7 +72,7 @@ def _folded(agent: str) -> str:
 
 
 class Note(str):
-    """One of the lines of an answer that goes to stderr, behind the others."""
+    """A line of an answer that goes to stderr, after the other lines."""
 
 
 class Invocation:
@@ -81,24 +81,24 @@ class Invocation:
     def __init__(self) -> None:
         self.is_json = False
         self.socket: Path | None = None
-        self.agent = _folded(os.environ.get("MEMORYD_AGENT_ID", "")) or None
+        self.agent = _fold_agent(os.environ.get("MEMORYD_AGENT_ID", "")) or None
         self.session_key: str | None = None
 
     def client(self, timeout: float = 30) -> "Client":
-        """Return a client of the daemon that was asked for; `timeout` in seconds of silence."""
+        """Return a client of the daemon at `--socket`; `timeout` in seconds without a reply."""
         from memoryd.client import Client
 
         return Client(self.socket, timeout)
 
     @cached_property
     def memory(self) -> "Client":
-        """The daemon that was asked for, asked by the agent and in the session that were given."""
+        """A client of the daemon at `--socket` that asks as `--agent` and in the session of `--key`."""
         from memoryd.client import Client
 
         return Client(self.socket, agent=self.agent, session_key=self.session_key)
 
     def close(self) -> None:
-        """Let go of the daemon."""
+        """Close the connection to the daemon, if there is one."""
         if "memory" in vars(self):
             self.memory.close()
 
@@ -106,7 +106,10 @@ class Invocation:
         click.echo(terminal.encoded(value))
 
     def show(self, reply: object, lines: Iterable[str], notes: Iterable[str] = (), *, code: Exit = Exit.DONE) -> Exit:
-        """Print a reply: as JSON, or else its lines, with notes to stderr. What it holds of the owner is harmless."""
+        """Print a reply as JSON, or else its lines, then notes on stderr; return `code`.
+
+        The caller makes the user's text in `lines` harmless for the terminal.
+        """
         if self.is_json:
             self.print_json(reply)
             return code
@@ -116,8 +119,8 @@ class Invocation:
                 later.append(line)
             else:
                 click.echo(line)
-        for one in (*later, *notes):
-            terminal.note(one)
+        for text in (*later, *notes):
+            terminal.note(text)
         return code
 
     def chosen_agents(self, status: "StatusReply") -> "list[AgentStatus]":
@@ -130,42 +133,37 @@ class Invocation:
 
 
 def unknown_agent(agent: str | None, known: Iterable[str]) -> UnknownAgent:
-    """Return the error about an agent that is none of those that are known."""
+    """Return the error about an agent that is not configured, with the `known` agents as hint."""
     return UnknownAgent(f"no agent {agent!r} is configured", hint=f"there is: {', '.join(known)}")
 
 
 def found(what: object) -> Exit:
-    """Return the exit code of a question that something was found for, or nothing."""
+    """Return DONE if `what` is true or not empty, else NOTHING_FOUND."""
     return Exit.DONE if what else Exit.NOTHING_FOUND
 
 
-def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    """Keep an option in the invocation; where it is not given, what another place said holds. An empty one is given."""
+def _store(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    """Store the value of an option in the invocation; an option that is absent here may be given before the command.
+
+    An empty value is stored too.
+    """
     if value is not None and value is not False:
         setattr(context.ensure_object(Invocation), str(parameter.name), value)
 
 
-_kept_option = partial(click.option, expose_value=False, callback=_keep)
-json_option = _kept_option(
+_shared_option = partial(click.option, expose_value=False, callback=_store)
+json_option = _shared_option(
     "--json",
     "is_json",
     is_flag=True,
-    is_eager=True,  # known before another option is found wrong
+    is_eager=True,  # parsed first, so that errors in other options are printed as JSON
     help=OPTIONS["--json"],
 )
-socket_option = _kept_option(
-    "--socket",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help=OPTIONS["--socket PATH"],
+socket_option = _shared_option(
+    "--socket", type=click.Path(path_type=Path), metavar="PATH", help=OPTIONS["--socket PATH"]
 )
-agent_option = _kept_option(
-    "--agent",
-    type=_folded,
-    metavar="ID",
-    help=OPTIONS["--agent ID"],
-)
-key_option = _kept_option(
+agent_option = _shared_option("--agent", type=_fold_agent, metavar="ID", help=OPTIONS["--agent ID"])
+key_option = _shared_option(
     "--key",
     "--session-key",
     "session_key",
@@ -180,64 +178,63 @@ def shared(command: AnyCommand) -> AnyCommand:
 
 
 def verb(command: Callable[Concatenate[Invocation, Parameters], Result]) -> Callable[Parameters, Result]:
-    """Have a command take its invocation, and the options of every command."""
+    """Give a command the shared options, and pass it the invocation first."""
     return shared(click.pass_obj(command))
 
 
 def asks(
     call: "Callable[Concatenate[Client, ...], Reply]", *, found_at: str = ""
 ) -> Callable[[Callable[[Reply], Iterable[str]]], Callable[..., Exit]]:
-    """Make a command of a function that yields the lines of a reply: its options are what the call takes.
+    """Return a decorator that makes a command of a function from a reply to its lines.
 
-    It exits with 3 where nothing stands `found_at` this key of the reply.
+    The options of the command are the arguments of `call`. If `found_at` is given and the value at this key of the
+    reply is empty, the command exits with 3.
     """
 
     def command_of(lines: Callable[[Reply], Iterable[str]]) -> Callable[..., Exit]:
         def command(invocation: Invocation, **options: Any) -> Exit:
             reply = call(invocation.memory, **options)
-            code = found(reply[found_at]) if found_at else Exit.DONE
-            return invocation.show(reply, lines(reply), code=code)
+            return invocation.show(reply, lines(reply), code=found(reply[found_at]) if found_at else Exit.DONE)
 
         return verb(update_wrapper(command, lines))
 
     return command_of
 
 
-_BULLET = "- "
 _MARK = "\0"
-"""Precedes such a text while options are looked for; no argument of a program can hold it."""
+"""Prefix of a bullet while click parses options; no argument of a program can contain it."""
 
 
 class BulletCommand(click.Command):
     """A command that takes texts which may be bullets."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; what begins with a dash and a blank is none of the options."""
-        return super().parse_args(ctx, [_MARK + one if one.startswith(_BULLET) else one for one in args])
+        """Parse the arguments; an argument that begins with a dash and a blank is a text, not an option."""
+        return super().parse_args(ctx, [_MARK + text if text.startswith("- ") else text for text in args])
 
 
 class BulletText(click.types.StringParamType):
     """A text that may be a bullet."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text as it was given."""
+        """Return the text without the mark of `BulletCommand`."""
         return str(super().convert(value, param, ctx)).removeprefix(_MARK)
 
 
-def text_or_stdin(given: str) -> str:
-    """Return a text, for `-` that of standard input."""
-    return sys.stdin.read() if given == "-" else given
+def text_or_stdin(text: str) -> str:
+    """Return the text; for `-`, read standard input."""
+    return sys.stdin.read() if text == "-" else text
 
 
 bullet_argument = partial(argument, type=BulletText())
 text_argument = partial(bullet_argument, callback=lambda _context, _parameter, text: text_or_stdin(text))
 words_argument = partial(argument, nargs=-1, callback=lambda _context, _parameter, words: " ".join(words))
-said_argument = partial(words_argument, required=True, type=BulletText(), metavar="TEXT…")
-"""A text alone: nobody who types it thinks of quotation marks."""
+unquoted_argument = partial(words_argument, required=True, type=BulletText(), metavar="TEXT…")
+"""A text as the only argument, which may be typed without quotation marks."""
 
 
 SHORT_ID = 8
-"""Signs of an id that are shown; as many name it in a command."""
+"""Characters of an id that are shown; they are enough to name it in a command."""
 limit_option = click.option(
     "-k", "--k", "--limit", "limit", type=click.IntRange(1, LISTED_MAX), metavar="N", help="How many at most."
 )
@@ -248,7 +245,7 @@ scope_option = click.option(
 )
 
 
-def listed(
+def list_rows(
     rows: Sequence[Row],
     line: Callable[[Row], str],
     total: int,
@@ -258,7 +255,10 @@ def listed(
     option: str = "-k",
     most: int = LISTED_MAX,
 ) -> Iterator[str]:
-    """Yield the lines of a part of what there is, and the option that shows more, up to `most`; so many came before."""
+    """Yield a line for each row, and a note with the option that shows more if `total` is larger.
+
+    `before` rows were skipped; `option` can show at most `most` rows.
+    """
     yield from map(line, rows)
     if not total:
         yield Note(f"there is no {noun}")
@@ -267,13 +267,13 @@ def listed(
 
 
 def undo_notes(changes: Iterable[int | None], run: str | None = None) -> Iterator[str]:
-    """Yield the commands that take back what was written; None: that wrote nothing. A `run` takes back all of it."""
-    undo = [run] if run else [number for number in changes if number is not None]
-    yield from (Note(f"to take it back: {undo_hint(one)}") for one in undo)
+    """Yield a note with the undo command of each change, or one for the complete `run`; None is no change."""
+    targets = [run] if run else [number for number in changes if number is not None]
+    yield from (Note(f"to take it back: {undo_hint(target)}") for target in targets)
 
 
 def undo_hint(change: int | str) -> str:
-    """Return the command by which the agent of this invocation takes back a change, or all of a run."""
+    """Return the command that takes back a change, or all changes of a run, as the agent of this invocation."""
     from memoryd import client
 
     invocation = click.get_current_context().ensure_object(Invocation)
@@ -281,7 +281,7 @@ def undo_hint(change: int | str) -> str:
 
 
 SLICE_SECONDS = 10.0
-"""How long one call may wait, so that a daemon that hangs is noticed."""
+"""Seconds that one call may wait, so that a daemon that hangs is noticed."""
 TIMEOUT_SECONDS = 600.0
 REFRESH_SECONDS = 0.2
 
@@ -291,12 +291,12 @@ timeout_option = click.option(
     default=TIMEOUT_SECONDS,
     show_default=True,
     metavar="S",
-    help="Seconds to wait at most; then exit with 1. The work goes on.",
+    help="Seconds to wait at most; then exit with 1. The daemon continues its work.",
 )
 
 
 def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncReply":
-    """Wait for `goal` and return what is still pending then; show a bar if stderr is a terminal."""
+    """Wait up to `seconds` for `goal` and return what is still pending; show a bar if stderr is a terminal."""
     if not terminal.is_terminal(sys.stderr) or goal == "none":
         return _wait(invocation, goal, seconds)
     # rich takes 50 ms to import and is needed for a bar only
@@ -310,37 +310,37 @@ def wait_for(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncRep
         except MemorydError as exc:
             outcome.append(exc)
 
-    # in the background, so that the bar moves and Ctrl-C is answered at once
+    # in a thread, so that the bar moves and Ctrl-C takes effect at once
     waiting = threading.Thread(target=wait, daemon=True)
     with invocation.client() as client, IndexBars(goal) as bars:
         waiting.start()
         while waiting.is_alive():
             bars.show_agents(invocation.chosen_agents(client.status()))
             waiting.join(REFRESH_SECONDS)
-    found = outcome[0] if outcome else MemorydError("waiting for the index ended without a result")
-    if isinstance(found, MemorydError):
-        raise found
-    return found
+    result = outcome[0] if outcome else MemorydError("waiting for the index ended without a result")
+    if isinstance(result, MemorydError):
+        raise result
+    return result
 
 
 def report(invocation: Invocation, goal: SyncGoal, pending: "SyncReply") -> Exit:
-    """Print how far the index is; return exit code 1 if the goal was not reached."""
+    """Print the state of the index; return exit code 1 if the goal was not reached."""
     is_done = pending.get("complete", True)
-    tell(invocation, goal, pending, is_done=is_done)
+    show_pending(invocation, goal, pending, is_done=is_done)
     if reason := pending.get("reason"):
         terminal.note(reason)
     return Exit.DONE if is_done else Exit.ERROR
 
 
-def tell(invocation: Invocation, goal: SyncGoal, pending: "ReindexReply", *, is_done: bool) -> None:
-    """Print what is left to do on the way to `goal`."""
-    counted = (
+def show_pending(invocation: Invocation, goal: SyncGoal, pending: "ReindexReply", *, is_done: bool) -> None:
+    """Print whether `goal` is reached, and the pending work."""
+    counts = (
         (pending["pendingFiles"], "file", "to index"),
         (pending["pendingEmbeddings"], "passage", "to embed"),
     )
-    left = " and ".join(f"{terminal.count(number, noun)} {what}" for number, noun, what in counted if number)
-    verb = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
-    invocation.show(pending, ["; ".join(filter(None, [verb if is_done else "not finished", left]))])
+    work = " and ".join(f"{terminal.count(number, noun)} {what}" for number, noun, what in counts if number)
+    done = {"none": "asked for", "indexed": "indexed", "embedded": "indexed and embedded"}[goal]
+    invocation.show(pending, ["; ".join(filter(None, [done if is_done else "not finished", work]))])
 
 
 def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncReply":
@@ -349,11 +349,11 @@ def _wait(invocation: Invocation, goal: SyncGoal, seconds: float) -> "SyncReply"
 
 
 def in_slices(
-    seconds: float, ask: Callable[[int], AnySync], tell: Callable[[AnySync], None] = lambda _reply: None
+    seconds: float, ask: Callable[[int], AnySync], on_progress: Callable[[AnySync], None] = lambda _reply: None
 ) -> AnySync:
-    """Ask until it is complete, or so many seconds are over; `tell` takes each reply after which it is asked again.
+    """Call `ask` until its reply is complete, or `seconds` are over, and return the last reply.
 
-    Each time it is asked to wait for so many milliseconds.
+    `ask` takes the milliseconds that the daemon may wait. `on_progress` takes each reply that is not the last.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -361,8 +361,8 @@ def in_slices(
         slice_seconds = max(0.0, min(SLICE_SECONDS, deadline - began))
         reply = ask(max(1, int(slice_seconds * 1000)))
         took = time.monotonic() - began
-        # a daemon that gives up before its time has its reasons: asking again at once would only spin
+        # if the daemon returned early, it cannot finish now: asking again at once would only spin
         is_refused = bool(reply.get("reason")) or took < slice_seconds / 2
         if reply.get("complete", True) or is_refused or time.monotonic() >= deadline:
             return reply
-        tell(reply)
+        on_progress(reply)

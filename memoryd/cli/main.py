@@ -1,4 +1,4 @@
-"""memoryctl: finds the command, runs it, and turns what goes wrong into one sentence and an exit code."""
+"""memoryctl: find the command, run it, and turn an error into one sentence and an exit code."""
 
 import contextlib
 import gc
@@ -22,26 +22,26 @@ from memoryd.wire import Exit
 class Command(NamedTuple):
     """A command: its function `NAME_command` is in the module `place` below `memoryd.cli`.
 
-    Only modules in `local`, whose commands all do without a running daemon, import rooms of the daemon.
+    Only modules in `local`, whose commands all work without a running daemon, import packages of the daemon.
     """
 
     name: str
     place: str
     purpose: str
-    """What it is for, in the list of all commands: for that none is loaded."""
+    """The description in the list of all commands, which is shown without loading any of them."""
 
     @property
     def module(self) -> str:
-        """The module that holds it."""
+        """The module that defines the command."""
         return f"memoryd.cli.{self.place}"
 
     @property
     def needs_daemon(self) -> bool:
-        """Whether it can only ask."""
+        """Whether the command needs a running daemon."""
         return not self.place.startswith("local.")
 
     def load(self) -> click.Command:
-        """Import it."""
+        """Import the command."""
         command: click.Command = getattr(import_module(self.module), f"{self.name}_command")
         return command
 
@@ -52,7 +52,7 @@ INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
-    """Imports a command's module when the command is asked for: `search` must not pay for rich."""
+    """A group that imports the module of a command when it is used, so that `search` does not load rich."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -63,22 +63,22 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is asked for; raises UsageError, which names the one that is written nearly so."""
+        """Return the command that `args` name; raise UsageError, with the most similar name, if there is none."""
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
             import difflib
 
-            near = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], COMMANDS, n=1)]
-            ctx.fail("".join([f"No such command {args[0]!r}.", *near]))
+            similar = [f" Did you mean {name!r}?" for name in difflib.get_close_matches(args[0], COMMANDS, n=1)]
+            ctx.fail("".join([f"No such command {args[0]!r}.", *similar]))
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the options, or the commands with what each is for."""
-        begun = [command for command in COMMANDS.values() if command.name.startswith(incomplete)]
+        """Return the commands, with their purpose, and the options that begin with `incomplete`."""
+        commands = [command for command in COMMANDS.values() if command.name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(command.name, help=command.purpose) for command in begun), *options]
+        return [*(CompletionItem(command.name, help=command.purpose) for command in commands), *options]
 
     def get_help(self, ctx: click.Context) -> str:
-        """Return the overview: who asks for nothing else is told it before all this is loaded."""
+        """Return the overview, as `memoryd.cli.__main__` prints it when `--help` is the only argument."""
         return page()
 
 
@@ -86,7 +86,7 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="memoryctl", message="%(prog)s %(version)s", help=OPTIONS["--version"])
 @shared
 def memoryctl() -> None:
-    """Take the options that hold for all commands."""
+    """Take the options of all commands."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -97,7 +97,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return INTERRUPTED
     except click.UsageError as exc:
-        # an option that does not exist is found before any other option is read
+        # click rejects an unknown option before it reads --json
         words = sys.argv[1:] if arguments is None else arguments
         invocation.is_json |= "--json" in itertools.takewhile(lambda word: word != "--", words)
         return _report_usage(exc, invocation)
@@ -111,7 +111,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> NoReturn:
-    """Run the command as its entry point."""
+    """Run memoryctl with the arguments of the process, and exit."""
     for stream in (sys.stdout, sys.stderr):
         # a terminal in another encoding, or a note with half a surrogate pair, must not end in a traceback
         if hasattr(stream, "reconfigure"):
@@ -122,18 +122,13 @@ def main() -> NoReturn:
             sys.stdout.flush()
     except OSError as exc:
         if exc.filename is not None:
-            raise  # of a file that was opened, not of the stream
-        code = _report_unwritten(exc)
-    gc.freeze()  # the interpreter would look through all that is imported once more
+            raise  # about a file, not about standard output
+        with contextlib.suppress(OSError):
+            click.echo(f"memoryctl: the answer cannot be written to standard output: {exc.strerror or exc}", err=True)
+        terminal.let_go_of_output()
+        code = Exit.ERROR
+    gc.freeze()  # else the interpreter collects all imported modules once more at exit
     sys.exit(code)
-
-
-def _report_unwritten(error: OSError) -> int:
-    """Say on stderr that the answer is not whole, and let go of the rest, which would be tried again at the end."""
-    with contextlib.suppress(OSError):
-        click.echo(f"memoryctl: the answer cannot be written to standard output: {error.strerror or error}", err=True)
-    terminal.let_go_of_output()
-    return Exit.ERROR
 
 
 def _report(error: MemorydError, invocation: Invocation) -> int:

@@ -1,4 +1,4 @@
-"""What `memoryctl --help` says, and the table of all commands that it says it of: told without a parser of options."""
+"""The table of all commands, and the overview that `memoryctl --help` prints, made without click."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ OPTIONS = {
     "--version": "Show the version and exit.",
     "--json": "Print the answer, or the error, as JSON.",
     "--socket PATH": "Socket of the daemon (else $MEMORYD_SOCKET, else that of your user).",
-    "--agent ID": "Ask as this agent (else $MEMORYD_AGENT_ID, else the default or all, as the command has it).",
+    "--agent ID": "Ask as this agent (else $MEMORYD_AGENT_ID, else the default agent or all agents, by command).",
     "-h, --help": "Show this message and exit.",
 }
 GROUPS = {
@@ -40,9 +40,9 @@ GROUPS = {
         ("web", "memory.index", "Open the page that shows the memory, in a browser"),
         ("top", "memory.top", "Show requests, queues and caches as they change, until q"),
         ("changes", "memory.changes", "List what memoryd wrote into the workspace"),
-        ("undo", "memory.changes", "Take back a change where its lines still stand"),
+        ("undo", "memory.changes", "Take back a change whose lines are still there"),
         ("forget", "memory.changes", "Take a memory out of notes, indexes and turns for good"),
-        ("verify", "memory.changes", "Tell whether cited lines still stand, moved or are gone"),
+        ("verify", "memory.changes", "Tell whether cited lines are unchanged, moved or deleted"),
         ("reflect", "memory.knowledge", "Bring pages and opinions up to date, and make proposals"),
         ("proposals", "memory.knowledge", "Look at what reflect proposes, and accept or reject it"),
         ("disagreements", "memory.knowledge", "List memories that may contradict, and say which hold"),
@@ -74,13 +74,13 @@ GROUPS = {
         ("version", "local.completion", "Print the versions of memoryctl and of memoryd"),
     ),
 }
-"""The commands by purpose, in the order in which help lists them: name, module below `memoryd.cli`, what it is for."""
+"""The commands by purpose, in the order of the help: name, module below `memoryd.cli`, purpose."""
 
 
 def page() -> str:
-    """Return the help, as wide as the terminal, within the bounds that click has for the help of each command."""
+    """Return the help as wide as the terminal, but from 50 to 78 columns, as click formats the help of commands."""
     width = min(max(_columns(), 52), 80) - 2
-    blocks = ["Usage: memoryctl [OPTIONS] COMMAND [ARGS]...", *("  " + _wrapped(text, width, 2) for text in ABOUT)]
+    blocks = ["Usage: memoryctl [OPTIONS] COMMAND [ARGS]...", *("  " + _wrap(text, width, 2) for text in ABOUT)]
     blocks.append(_section("Options", OPTIONS, width))
     names = max(len(name) for group in GROUPS.values() for name, _, _ in group)
     for title, group in GROUPS.items():
@@ -90,12 +90,12 @@ def page() -> str:
 
 def _section(title: str, rows: dict[str, str], width: int) -> str:
     text_at = max(map(len, rows)) + 4
-    lines = [f"  {name.ljust(text_at - 4)}  {_wrapped(text, width, text_at)}" for name, text in rows.items()]
+    lines = [f"  {name.ljust(text_at - 4)}  {_wrap(text, width, text_at)}" for name, text in rows.items()]
     return "\n".join([f"{title}:", *lines])
 
 
-def _wrapped(text: str, width: int, indent: int) -> str:
-    """Return a text in lines of at most so many signs with their indentation, which the first one is to have."""
+def _wrap(text: str, width: int, indent: int) -> str:
+    """Return a text in lines of at most `width` characters, indentation included; the first line is not indented."""
     lines = [""]
     for word in text.split():
         if lines[-1] and indent + len(lines[-1]) + 1 + len(word) > width:
@@ -105,13 +105,13 @@ def _wrapped(text: str, width: int, indent: int) -> str:
 
 
 def _columns() -> int:
-    """Return what `shutil.get_terminal_size` does, which takes as long to load as to tell all of this."""
+    """Return the columns of the terminal as `shutil.get_terminal_size` does; importing shutil takes too long."""
     try:
-        given = int(os.environ.get("COLUMNS", ""))
+        columns = int(os.environ.get("COLUMNS", ""))
     except ValueError:
-        given = 0
-    if given > 0:
-        return given
+        columns = 0
+    if columns > 0:
+        return columns
     try:
         return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1).columns or 80
     except (ValueError, OSError):

@@ -1,4 +1,4 @@
-"""What a person sees: text made safe for a terminal, notes on stderr, sizes and times in words."""
+"""Output for people: text made safe for a terminal, notes on stderr, sizes and times in words."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _ESCAPES = expression(
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# what is left of C0 and C1 but tab and newline, and the marks that reorder a line (U+202A…, U+2066…)
+# the other C0 and C1 characters except tab and newline, and the marks that reorder a line (U+202A…, U+2066…)
 _CONTROLS = expression("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _C1 = expression("[\x7f-\x9f]")
 
@@ -29,12 +29,12 @@ def harmless(text: str) -> str:
 
 
 def harmless_line(text: str) -> str:
-    """Return harmless text of one line."""
+    """Return harmless text as one line; each run of white space becomes a blank."""
     return " ".join(harmless(text).split())
 
 
 def about(entities: Iterable[str], text: str) -> str:
-    """Return a text behind the entities that it is about: `@Peter: …`."""
+    """Return a text after the entities that it is about: `@Peter: …`."""
     names = " ".join(f"@{harmless_line(name)}" for name in entities)
     return f"{names}: {text}" if names else text
 
@@ -49,20 +49,30 @@ def is_coloured(stream: TextIO) -> bool:
 
 
 def styled(text: str, *, bold: bool = False, dim: bool = False, colour: str | None = None) -> str:
-    """Style text for stdout, or return it as it is where no colour is wanted."""
+    """Return text styled for stdout, or unchanged if stdout has no colours."""
     if not is_coloured(sys.stdout):
         return text
-    # None, not False: click would write "neither bold nor dim" behind the one that is wanted
+    # None, not False: for False click would write a code that turns bold or dim off
     return click.style(text, fg=colour, bold=bold or None, dim=dim or None)
 
 
 def bold(text: str) -> str:
-    """Return harmless text of one line in bold, where that is wanted."""
+    """Return harmless text as one line, in bold if stdout has colours."""
     return styled(harmless_line(text), bold=True)
 
 
-def behind_gutter(line: str, *, is_marked: bool) -> str:
-    """Return a line of a note made harmless behind a gutter of three characters; one that answers is marked and bold.
+def in_columns(*parts: str) -> str:
+    """Join the parts that are not empty with two blanks."""
+    return "  ".join(filter(None, parts))
+
+
+def dotted(*parts: str | None) -> str:
+    """Join the parts that are not empty with a centred dot."""
+    return " · ".join(filter(None, parts))
+
+
+def with_gutter(line: str, *, is_marked: bool) -> str:
+    """Return a harmless line after a gutter of three characters; a line that answers the question is marked and bold.
 
     So `grep '^ > '` finds the lines that answer.
     """
@@ -71,9 +81,9 @@ def behind_gutter(line: str, *, is_marked: bool) -> str:
 
 
 def let_go_of_output() -> None:
-    """Send the rest of standard output nowhere: Python would try to write it again at the end."""
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    """Redirect standard output to the null device, because Python would try to write the rest again at exit."""
+    with Path(os.devnull).open("wb") as null:
+        os.dup2(null.fileno(), sys.stdout.fileno())
 
 
 def note(text: str) -> None:
@@ -82,19 +92,19 @@ def note(text: str) -> None:
 
 
 def encoded(value: object, *, indent: int | None = 2) -> str:
-    """Return JSON for people and programs: readable letters, but no character that drives a terminal."""
+    """Return JSON with readable letters, as far as stdout can encode them, but without terminal control characters."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(value, ensure_ascii=not is_unicode, indent=indent)
     return _C1.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 file`, `1,203 files`, or `2 memories` by its own plural."""
+    """Return a number with its noun: `1 file`, `1,203 files`, or `2 memories` with the given plural."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(content: float) -> str:
-    """Write bytes in decimal units: `980 B`, `12.3 MB`."""
+    """Return bytes in decimal units: `980 B`, `12.3 MB`."""
     for unit in ("B", "kB", "MB", "GB"):
         if content < 1000:
             return f"{content:.0f} {unit}" if unit == "B" or content >= 100 else f"{content:.1f} {unit}"
@@ -102,24 +112,24 @@ def size(content: float) -> str:
     return f"{content:.1f} TB"
 
 
-def percent(part: int, whole: int) -> str:
-    """Write a share, rounded down, so that 100 % means all; of nothing all is done."""
-    return f"{100 * part // whole if whole else 100} %"
+def percent(part: int, total: int) -> str:
+    """Return a share rounded down, so that 100 % means all; for a total of 0 it is 100 %."""
+    return f"{100 * part // total if total else 100} %"
 
 
 def duration(seconds: float) -> str:
-    """Write seconds in the two largest units: `3 s`, `2 min 5 s`, `4 h 10 min`, `3 d 2 h`."""
-    left = max(0, int(seconds))
+    """Return seconds in the two largest units: `3 s`, `2 min 5 s`, `4 h 10 min`, `3 d 2 h`."""
+    rest = max(0, int(seconds))
     parts = []
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
-        amount, left = divmod(left, length)
+        amount, rest = divmod(rest, length)
         parts.append((amount, unit))
     first = next((index for index, (amount, _) in enumerate(parts) if amount), len(parts) - 1)
     return " ".join(f"{amount} {unit}" for amount, unit in parts[first : first + 2] if amount) or "0 s"
 
 
 def minute(moment: str) -> str:
-    """Write an ISO 8601 time as it is here, to the minute; the text itself if it is no such time."""
+    """Return an ISO 8601 time in local time, to the minute; return other text unchanged but harmless."""
     try:
         return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError):
@@ -127,7 +137,7 @@ def minute(moment: str) -> str:
 
 
 def ago(moment: str | None, now: datetime) -> str:
-    """Say how long ago an ISO 8601 time was; `never` for None, the text itself if it is no such time."""
+    """Return how long ago an ISO 8601 time was; `never` for None, other text unchanged."""
     if not moment:
         return "never"
     try:

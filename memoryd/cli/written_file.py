@@ -1,4 +1,4 @@
-"""Files that commands write for their user: whole or not at all, and what was there before kept on request."""
+"""Files that commands write for the user: each is written completely or not at all, with a backup on request."""
 
 import errno
 import os
@@ -19,21 +19,21 @@ _FOLDER_MODE = 0o700
 
 
 @contextmanager
-def _translated_errors(path: Path, happened: str = "has been made") -> Iterator[None]:
-    """Raise what keeps a file from being written as NotNow, where another program wrote it, or MemorydError."""
+def _translate_errors(path: Path, event: str = "has been made") -> Iterator[None]:
+    """Raise NotNow if another program wrote the file, MemorydError for other failures to write it."""
     try:
         yield
     except FileChangedError as exc:
-        raise NotNow(f"{path} {happened} meanwhile, and is left as it is", hint="try again") from exc
+        raise NotNow(f"{path} {event} meanwhile, and is left as it is", hint="try again") from exc
     except (OSError, NotReadableError, TornReadError) as exc:
-        what = exc.strerror if isinstance(exc, OSError) and exc.strerror else exc
-        raise MemorydError(f"{path} cannot be written: {what}") from exc
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else exc
+        raise MemorydError(f"{path} cannot be written: {reason}") from exc
 
 
 def read_text(path: Path) -> str:
     """Return the text of a file that `rewrite` may replace, empty if there is none.
 
-    Raises InvalidRequest for a link, for what is no regular file, over 4 MB or not UTF-8, and what cannot be read.
+    Raises InvalidRequest for a link, and for a file that is not regular, over 4 MB, not UTF-8 or not readable.
     """
     try:
         info, data = read_beginning(path, _MAX_BYTES + 1, os.O_NOFOLLOW)
@@ -54,28 +54,28 @@ def read_text(path: Path) -> str:
 
 
 def rewrite(path: Path, text: str, *, expected: Literal["absent"] | None = None) -> None:
-    """Write a file for its owner alone, over the one that is there, if any; raises MemorydError.
+    """Write a file, readable by its owner only, and replace an existing one. Raises MemorydError.
 
-    With `absent` raises NotNow if there is one.
+    With `expected="absent"`, raises NotNow if the file exists.
     """
-    with _translated_errors(path):
+    with _translate_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         replace_file(path, text.encode(), expected=expected, is_durable=True)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder for its owner alone, with those above it. Raises MemorydError."""
-    with _translated_errors(path):
+    """Make a folder and its parents, readable by their owner only. Raises MemorydError."""
+    with _translate_errors(path):
         path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
 
 
 def link(path: Path, target: Path, now: datetime | None) -> Path | None:
-    """Put a link to a file at the path; with a time, what is there is copied and removed first. Return the copy.
+    """Make a symbolic link at `path`. With `now`, copy and remove the existing file first. Return the copy, or None.
 
-    Raises NotNow, MemorydError.
+    Raises NotNow if `path` exists, MemorydError.
     """
     copy = None
-    with _translated_errors(path):
+    with _translate_errors(path):
         path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         if now is not None:
             copy = _copy_beside(path, path.read_bytes(), now)
@@ -88,11 +88,12 @@ def link(path: Path, target: Path, now: datetime | None) -> Path | None:
 
 
 def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
-    """Write a file in place of another, which is copied beside it first; return the copy. Raises NotNow, MemorydError.
+    """Copy a file beside itself, then replace it; return the copy. Raises NotNow if it changed, MemorydError.
 
-    Of a link the copy holds what it leads to, and the link itself gives way: what it leads to is somebody else's.
+    For a symbolic link the copy has the content of its target, and the link itself is replaced: the target may belong
+    to another program.
     """
-    with _translated_errors(path, "was changed"):
+    with _translate_errors(path, "was changed"):
         if path.is_symlink():
             copy = _copy_beside(path, path.read_bytes() if path.exists() else b"", now)
             replace_file(path, text.encode(), is_durable=True)
@@ -104,29 +105,29 @@ def replace_with_backup(path: Path, text: str, now: datetime) -> Path:
 
 
 def write_config(invocation: Invocation, path: Path, text: str) -> Path | None:
-    """Write the configuration, and have a running daemon take it; return the copy of the file before, if there was one.
+    """Write the configuration and make a running daemon reload it; return the backup of the old file, or None.
 
-    Raises NotNow where somebody else wrote it meanwhile, MemorydError.
+    Raises NotNow if another program wrote the file at the same time, MemorydError.
     """
-    kept = None
+    backup = None
     if path.exists():
-        kept = replace_with_backup(path, text, datetime.now().astimezone())
+        backup = replace_with_backup(path, text, datetime.now().astimezone())
     else:
         rewrite(path, text, expected="absent")
     try:
         reply = invocation.memory.reload()
     except DaemonNotRunning:
-        return kept
+        return backup
     if reply["problems"]:
         raise MemorydError(f"memoryd did not take the new configuration: {'; '.join(reply['problems'])}")
-    return kept
+    return backup
 
 
 @contextmanager
 def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
-    """Write a file part by part; it is there when all is written, and outlasts a loss of power.
+    """Yield a stream to a new file, which appears under its name when all is written, and is then durable.
 
-    Raises InvalidRequest for a place where no file may be written, StoreUnavailable.
+    Raises InvalidRequest if no file may be written at `path`, StoreUnavailable.
     """
     _require_place(path, replaces=replaces)
     try:
@@ -142,14 +143,14 @@ def streamed(path: Path, *, replaces: bool) -> Iterator[IO[bytes]]:
 
 
 def _require_place(path: Path, *, replaces: bool) -> None:
-    """Raise InvalidRequest for a place of another file, unless it `replaces` that, or of what is no file.
+    """Raise InvalidRequest if `path` exists, unless `replaces` is true and it is a regular file.
 
-    Other programs may use a device, a pipe or a link by that name.
+    Other programs may use a device, a pipe or a link of that name.
     """
     try:
         mode = path.lstat().st_mode
     except OSError:
-        # there is none, or who writes it says why it cannot be
+        # there is no file, or writing it reports the error
         return
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "no regular file"

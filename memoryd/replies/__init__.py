@@ -1,5 +1,5 @@
-"""The replies of the API, declared once: the daemon fills them, OpenAPI describes them, clients read them.
+"""The types of all replies of the API, for the daemon, the OpenAPI document and clients.
 
-They are plain dicts with camelCase keys; a later daemon may add keys. Times are RFC 3339. The docstring below a key is
+Replies are dicts with camelCase keys; later versions may add keys. Times are in RFC 3339. The docstring below a key is
 its description in OpenAPI and on the reference page.
 """

@@ -1,17 +1,17 @@
-"""Replies about what was written: changes and undo, the core file, forgetting, verified citations, and the team."""
+"""Replies about changes: undo, the core file, forgetting, conflicts, verified citations, and the team."""
 
 from typing import Literal, TypedDict
 
 
 class ChangedLinesReply(TypedDict):
-    """Lines that were put in the place of others."""
+    """Lines that replaced other lines."""
 
     line: int
-    """Where, from 1, in the file as it was after the change."""
+    """The line number, from 1, in the file after the change."""
     removed: list[str]
-    """The lines that went."""
+    """The removed lines."""
     added: list[str]
-    """The lines that came."""
+    """The added lines."""
 
 
 class ChangeReply(TypedDict):
@@ -25,41 +25,41 @@ class ChangeReply(TypedDict):
     """What made it: `retain`, `core`, `reflect`, `proposal`, `forget`, `entities`, `memories`, `capture`, `tiers`,
     `import` or `undo`."""
     agent: str | None
-    """The agent that asked for it; null: the owner, or a schedule."""
+    """The agent that caused it; null: the owner, or a schedule."""
     why: str
     """Why, in one sentence."""
     path: str
-    """The file; empty: none, but the touches and tiers that the ledger keeps."""
+    """The file; empty: the change is in the ledger only (usage and tiers of memories)."""
     run: str | None
-    """What names all changes of one act; null: it was the only one."""
+    """The id shared by all changes of one action; null: it was the only change."""
     state: str
-    """`done`, `undone`, or `unknown`: a kill came in between, and the file was edited since."""
+    """`done`, `undone`, or `unknown`: the process was killed while writing, and the file was edited since."""
     undoes: int | None
-    """The change that it took back; null: none."""
+    """The change that it undid; null: none."""
     undoable: bool
-    """Whether its lines are kept, so that it can be taken back where they still stand."""
+    """Whether its lines are stored, so that it can be undone while they are still in the file."""
     hashBefore: str | None
-    """The SHA-256 of the file before; null: there was none, empty: something of it is forgotten."""
+    """The SHA-256 of the file before the change; null: it did not exist, empty: some of its text was forgotten."""
     hashAfter: str | None
-    """The SHA-256 of the file after; null: there is none, empty: something of it is forgotten."""
+    """The SHA-256 of the file after the change; null: it does not exist, empty: some of its text was forgotten."""
     standing: bool | None
-    """Whether the file has these bytes now: if not, and no later change is listed, somebody else wrote it; null:
-    nobody looked."""
+    """Whether the file still has these bytes; if not, and no later change is listed, another program wrote it. Null:
+    not checked."""
     lines: list[ChangedLinesReply]
-    """What differs; empty where it is not kept or not asked for, and of what was forgotten."""
+    """The differing lines; empty if they are not stored, not requested, or forgotten."""
 
 
 class WrittenSessionReply(TypedDict):
-    """A session of questions and answers that was written."""
+    """A session of questions and answers in the list of changes."""
 
     session: str
-    """What names it: `session:ID`."""
+    """Its address: `session:ID`."""
     at: str
-    """When something was said in it last."""
+    """The time of its last turn."""
     turns: int
-    """How many turns it holds."""
+    """The number of its turns."""
     undo: str
-    """The command of `memoryctl` that takes it out of everything."""
+    """The `memoryctl` command that deletes it completely."""
 
 
 class ChangesReply(TypedDict):
@@ -70,138 +70,138 @@ class ChangesReply(TypedDict):
     sessions: list[WrittenSessionReply]
     """With `by=qa` the sessions of questions and answers, else none."""
     trouble: list[str]
-    """What should be looked at, one sentence each."""
+    """Problems that need attention, one sentence each."""
 
 
 class UndoneReply(TypedDict):
-    """A change that was taken back, or would be."""
+    """A change that was undone, or would be."""
 
     change: ChangeReply
-    """The change as it was."""
+    """The change before the undo."""
     undoneBy: int | None
-    """The change that took it back; null on a dry run, or where the ledger cannot be used."""
+    """The change that undid it; null on a dry run, or if the ledger cannot be used."""
 
 
 class UndoReply(TypedDict):
-    """What was taken back, the newest first."""
+    """The undone changes, the newest first."""
 
     undone: list[UndoneReply]
     """The changes."""
     run: str | None
-    """The run of what took several of them back, by which all of them are to be had again; null of one, or on a dry
+    """The run of an undo of several changes, which can itself be undone as a whole; null for one change, or on a dry
     run."""
     left: list[str]
-    """What of an import stays, as it was edited since: one sentence for each change."""
+    """Changes of an import that stay because their lines were edited since, one sentence each."""
     dryRun: bool
     """Whether nothing was written."""
     notes: list[str]
-    """What a team has of it, and when it is taken back there."""
+    """What a team has of it, and when it is removed there."""
 
 
 class CoreReply(TypedDict):
-    """The core file as it stands."""
+    """The core file."""
 
     path: str
-    """The file: `MEMORY.md`, or `memory.md` where only that is there."""
+    """The file: `MEMORY.md`, or `memory.md` if only that exists."""
     text: str
-    """What stands in it; empty where there is no such file yet."""
+    """Its content; empty if the file does not exist."""
     sha256: str
-    """The hash of its bytes, in hex, which edits take as `expected`; empty where there is no such file yet."""
+    """The hash of its bytes, in hex, which edits take as `expected`; empty if the file does not exist."""
     chars: int
     """How many characters it has."""
     maxChars: int
     """How many characters an edit may leave in it: `memory.core.maxChars`."""
     soul: str
-    """What stands in `SOUL.md`, which is never edited; empty where there is none."""
+    """The content of `SOUL.md`, which is never edited; empty if it does not exist."""
 
 
 class CoreEditReply(TypedDict):
-    """What came of an edit."""
+    """The result of an edit."""
 
     path: str
     """The file."""
     sha256: str
-    """The hash of its bytes now, in hex."""
+    """The hash of its new bytes, in hex."""
     chars: int
-    """How many characters it has now."""
+    """Its number of characters after the edit."""
     maxChars: int
-    """How many it may have."""
+    """The maximum number of characters."""
     changed: bool
-    """Whether anything was written; false: it read so already."""
+    """Whether anything was written; false: the text was the same already."""
     change: int | None
     """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
     notes: list[str]
-    """What is to be known of it."""
+    """Remarks about it, in sentences."""
 
 
 class LinesReplacedReply(TypedDict):
-    """What came of lines that were corrected."""
+    """The result of correcting lines of a note."""
 
     path: str
     """The note."""
     changed: bool
-    """Whether anything was written; false: it read so already."""
+    """Whether anything was written; false: the text was the same already."""
     change: int | None
     """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
     searchable: bool
-    """Whether it can be found by now."""
+    """Whether the index contains it already."""
     notes: list[str]
-    """What is to be known of it."""
+    """Remarks about it, in sentences."""
 
 
 class ForgottenMemoryReply(TypedDict):
-    """One memory that goes."""
+    """A memory that is forgotten."""
 
     id: str
     """Its id."""
     content: str | None
-    """What it says; null once it is forgotten."""
+    """Its text; null after it is forgotten."""
     scope: str | None
-    """Whom it is for, such as `agent:other`; null: every agent on the workspace."""
+    """Its scope, such as `agent:other`; null: every agent on the workspace."""
     citations: list[str]
     """The lines that state it."""
 
 
 class ForgetReply(TypedDict):
-    """What was forgotten, or would be: counts, and what nobody here can reach."""
+    """What was forgotten, or would be, and what cannot be removed from here."""
 
     forgotten: bool
-    """Whether it was; false with `dryRun`, and while anything is `unfinished`."""
+    """Whether it is forgotten; false with `dryRun`, and while anything is `unfinished`."""
     memories: list[ForgottenMemoryReply]
-    """The memories that went, or would."""
+    """The memories that were removed, or would be."""
     lines: list[str]
-    """All lines of notes that went, or would, as citations."""
+    """All lines of notes that were removed, or would be, as citations."""
     turns: list[str]
     """Turns of conversations in which the words were, or would be, replaced by `[forgotten]`."""
     files: int
     """Notes that were written."""
     changes: list[int]
-    """Changes that `undo` takes back within 24 hours; empty unless `undoable`."""
+    """Changes that can be undone within 24 hours; empty unless `undoable`."""
     purgedChanges: int
-    """Earlier changes that told it, and cannot be undone any more; of others only its lines went from the ledger."""
+    """Earlier changes of it that cannot be undone any more; of other changes, only its lines were deleted."""
     purgedProposals: int
-    """Proposals that went, for their text had it."""
+    """Proposals that were deleted because they contained the text."""
     purgedAnswers: int
-    """Answers that were held for a week and went, for their text had it."""
+    """Answers on hold for a week that were deleted because they contained the text."""
     purgedSteps: int
-    """Rows about it that went from the ledger, such as steps of opinions."""
+    """Rows about it that were deleted from the ledger, such as steps of opinions."""
     unfinished: list[str]
-    """What could not go yet and why, in sentences; it goes as soon as it can."""
+    """What could not be removed yet and why, in sentences; it is removed as soon as possible."""
     stays: list[str]
-    """What is out of reach, in sentences."""
+    """What cannot be removed from here, in sentences."""
 
 
 class ConflictReply(TypedDict):
-    """Two versions of a note at once."""
+    """A note with two versions."""
 
     path: str
-    """The copy, or the note between whose lines git left both versions."""
+    """The copy, or the note in which git left both versions between its marks."""
     original: str
-    """The note of which it is the copy; of git's marks, the same path."""
+    """The original of the copy; for a note with git's marks, the same path."""
     diff: str
     """How the copy differs from the original, as `diff -u` writes it; empty: it cannot be shown, or does not differ."""
     note: str | None
-    """What is to be known of it; null: nothing."""
+    """A remark about it; null: none."""
 
 
 class ConflictsReply(TypedDict):
@@ -214,10 +214,10 @@ class ConflictsReply(TypedDict):
 
 
 class ConflictSettledReply(TypedDict):
-    """What came of settling a conflict."""
+    """The result of settling a conflict."""
 
     path: str
-    """The copy, which is gone, or the note that had git's marks."""
+    """The copy, which was removed, or the note that had git's marks."""
     original: str
     """The note that stays."""
     keep: Literal["original", "copy", "both"]
@@ -225,41 +225,41 @@ class ConflictSettledReply(TypedDict):
     changes: list[int]
     """The numbers of the changes."""
     run: str
-    """What names them all, by which they can be undone."""
+    """The id of all these changes, by which they can be undone."""
     searchable: bool
-    """Whether it is found so by now."""
+    """Whether the index contains the result already."""
 
 
 class VerifyReply(TypedDict):
-    """What became of a citation."""
+    """The present state of a citation."""
 
     citation: str
-    """What was asked for."""
+    """The citation of the request."""
     state: Literal["verified", "moved", "edited", "gone"]
-    """Whether the lines say what they said, stand elsewhere, say something else, or are no more."""
+    """Whether the lines are unchanged, at another place, changed, or deleted."""
     now: str | None
-    """Where the memory stands, or what stands on the lines now, with its mark; null if nothing is known."""
+    """The present citation of the memory, or of the text now on these lines, with its mark; null if unknown."""
     id: str | None
     """The id of that memory; null if there is none."""
     content: str | None
-    """What it says; null if there is none."""
+    """Its text; null if there is none."""
     supersededBy: list[str]
     """Ids of newer versions of the memory."""
     note: str | None
-    """What the answer cannot know, in a sentence; null if there is nothing to say."""
+    """What cannot be verified, in a sentence; null if nothing."""
 
 
 class TeamPersonReply(TypedDict):
-    """Somebody in the team."""
+    """A person of the team."""
 
     name: str
-    """What they are called in citations, such as `ana`."""
+    """The name in citations, such as `ana`."""
     files: int
-    """How many files of theirs are shown here."""
+    """How many files of this person are shown here."""
 
 
 class TeamPublishedReply(TypedDict):
-    """What of one's own the others can have."""
+    """Own files that are published to the team."""
 
     pending: int
     """How many files wait to be sent."""
@@ -268,26 +268,26 @@ class TeamPublishedReply(TypedDict):
 
 
 class TeamReply(TypedDict):
-    """A team, as this machine sees it."""
+    """A team, as seen from this machine."""
 
     name: str
     """The name of the team; its memories have the scope `team:<name>`."""
     person: str
-    """Who you are in it."""
+    """Your name in the team."""
     remote: str
-    """Where its repository lies."""
+    """The address of its repository."""
     people: list[TeamPersonReply]
-    """Who is in it, as of the last exchange since the start."""
+    """The people of the team, as of the last exchange since the start of the daemon."""
     published: TeamPublishedReply
-    """What of yours the others can have."""
+    """Your files that are published to the team."""
     fetchedAt: str | None
-    """When it was last seen what others shared, ISO 8601; null before the first time since the start."""
+    """When files of others were last fetched, ISO 8601; null if not since the start of the daemon."""
     pushedAt: str | None
-    """When something of yours was last sent, ISO 8601; null before the first time since the start."""
+    """When your files were last sent, ISO 8601; null if not since the start of the daemon."""
     offline: str | None
-    """Why the repository could not be reached, the last time; null if it was."""
+    """Why the repository could not be reached at the last exchange; null if it was reached."""
     trouble: list[str]
-    """What you should look at, in sentences."""
+    """Problems that need your attention, in sentences."""
 
 
 class TeamPromoteReply(TypedDict):
@@ -298,29 +298,29 @@ class TeamPromoteReply(TypedDict):
     line: str
     """The line as the team reads it."""
     author: str
-    """Whose it is there."""
+    """Its author in the team."""
     readers: list[str]
-    """Who is in the team, and so may read it."""
+    """The people of the team, who may read it."""
     citation: str
-    """The file of the repository, and its line once it is there."""
+    """The file in the repository, with the line after it was written."""
     promoted: bool
-    """Whether it is shared now; false with `dryRun`, unless it was before."""
+    """Whether it is shared now; with `dryRun`, whether it was shared before."""
     changed: bool
-    """Whether it was not shared before."""
+    """Whether it was newly shared."""
     sent: bool
     """Whether everything of yours has been sent; else it is sent when the repository can be reached."""
     notes: list[str]
-    """What you should know, in sentences."""
+    """Remarks, in sentences."""
 
 
 class TeamRevokeReply(TypedDict):
-    """What was taken back from the team, and what nobody here can reach."""
+    """What was removed from the team's repository, and what cannot be removed from here."""
 
     revoked: list[str]
-    """The lines that are gone, or would be, by file and line of the repository."""
+    """The lines that were removed, or would be, by file and line of the repository."""
     changed: bool
-    """Whether they were taken out; false with `dryRun`."""
+    """Whether they were removed; false with `dryRun`."""
     sent: bool
-    """Whether that has been sent; else it is sent when the repository can be reached."""
+    """Whether the removal has been sent; else it is sent when the repository can be reached."""
     stays: list[str]
-    """What is out of reach, in sentences."""
+    """What cannot be removed from here, in sentences."""

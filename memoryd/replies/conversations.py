@@ -1,4 +1,4 @@
-"""Replies about conversations: a message answered, questions and answers, sessions and transcripts."""
+"""Replies about conversations: turns, captured messages, questions and answers, sessions and transcripts."""
 
 from typing import Any, Literal, TypedDict
 
@@ -6,71 +6,71 @@ from memoryd.replies.recall import ReceiptReply
 
 
 class CapturedReply(TypedDict):
-    """A memory that the message gives."""
+    """A memory captured from the message."""
 
     kind: str
     """Its kind."""
     text: str
-    """What it says: a sentence of the message, or what a text model made of it."""
+    """Its text: a sentence of the message, or one that a text model wrote."""
     form: str
-    """The form that the sentence has."""
+    """The form of sentence that matched."""
     pinned: bool
-    """Whether it stands in the core of every session."""
+    """Whether it is pinned, and so part of the core of every session."""
     importance: float
-    """0 to 1."""
+    """The importance, 0 to 1."""
     supersedes: list[str]
-    """The first eight signs of the ids of the memories that it takes the place of."""
+    """The first eight characters of the ids of the memories that it replaces."""
     contradicts: list[str]
-    """Those of memories that it may speak against, where nobody knows which one is meant, or a person stated them."""
+    """The same for memories that it may contradict, if the target is ambiguous or a person stated them."""
     note: str
-    """What is to be known of it, for a person; empty: nothing."""
+    """A remark for a person; may be empty."""
 
 
 class DroppedReply(TypedDict):
-    """What is not kept."""
+    """A sentence that is not captured."""
 
     text: str
     """The sentence, or the beginning of the message."""
     reason: str
     """Why not."""
     form: str
-    """The form that it has; empty if none."""
+    """The form of sentence that matched; empty if none."""
 
 
 class CaptureReply(TypedDict):
-    """What is kept of a message, and what is not."""
+    """What is captured of a message, and what is not."""
 
     dryRun: bool
     """Whether nothing was written."""
     gate: str
-    """The marker for which the message was looked at; empty: it has none."""
+    """The marker that caused the message to be examined; empty: it has none."""
     decidedBy: str
     """`rules`, or the text model that chose."""
     kept: list[CapturedReply]
-    """What is kept, six at most."""
+    """The captured memories, six at most."""
     dropped: list[DroppedReply]
-    """What looked like a memory and is none."""
+    """Sentences that looked like a memory but are none."""
     citations: list[str]
-    """Where the memories stand; empty if nothing was written."""
+    """The citations of the memories; empty if nothing was written."""
     change: int | None
     """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
 
 
 class QaAddReply(TypedDict):
-    """Where a turn went; nothing of it is stored where the session is marked "do not remember"."""
+    """The result of adding a turn; nothing is stored if the session is marked "do not remember"."""
 
     session: str | None
-    """The name of the session; null if nothing is known of it."""
+    """The name of the session; null if it is unknown."""
     seq: int | None
     """The number of the turn in its session, from 1; null if nothing was stored."""
     significance: float | None
     """How significant the answer is, 0 to 1; null if nothing was stored."""
     kept: bool
-    """Whether the answer is kept."""
+    """Whether the answer is stored."""
     remembered: bool
     """Whether the turn was stored."""
     topics: list[str]
-    """What the turn is about."""
+    """The topics of the turn."""
     citation: str | None
     """The address of the turn, such as `session:main-20261018#Q17`; null if nothing was stored."""
 
@@ -85,11 +85,11 @@ class QaTurnReply(TypedDict):
     q: str
     """The question."""
     a: str | None
-    """The answer; null if it is not kept, or does not fit into the budget."""
+    """The answer; null if it is not stored, or does not fit into the budget."""
     significance: float
-    """How significant the answer is, 0 to 1, also if it is not kept."""
+    """How significant the answer is, 0 to 1, even if it is not stored."""
     timestamp: str
-    """When it was said, ISO 8601."""
+    """The time of the turn, ISO 8601."""
     topics: list[str]
     """What it is about."""
     citation: str
@@ -102,21 +102,21 @@ class QaSessionReply(TypedDict):
     session: str
     """Its name."""
     key: str | None
-    """The session key that it was opened with; null without one."""
+    """The session key with which it was opened; null without one."""
     created: str
     """When it began, ISO 8601."""
     lastActivity: str
-    """When something was last said in it, ISO 8601."""
+    """The time of its last turn, ISO 8601."""
     turns: int
     """How many turns it has."""
     answers: int
-    """How many answers are kept."""
+    """How many answers are stored."""
     remembered: bool
     """Whether turns are stored; false where it is marked "do not remember"."""
 
 
 class QaSessionsReply(TypedDict):
-    """Sessions that are not in the archive, the newest first."""
+    """Sessions outside the archive, the newest first."""
 
     sessions: list[QaSessionReply]
     """The newest of them, `limit` at most."""
@@ -125,25 +125,25 @@ class QaSessionsReply(TypedDict):
 
 
 class QaSessionTurnsReply(QaSessionReply):
-    """Turns of a session, 100 and 400,000 characters at most."""
+    """Turns of a session, at most 100 turns and 400,000 characters."""
 
     matched: int
-    """How many turns there are of those that were asked for."""
+    """How many turns match the request."""
     sequence: list[QaTurnReply]
     """The first of them, in order."""
     nextSeq: int | None
-    """The number of the turn that goes on behind these; null if there is none."""
+    """The number of the next turn; null if there is none."""
 
 
 class QaContextReply(TypedDict):
-    """The sequence to put before an agent, and why it was chosen."""
+    """A sequence of turns to give to an agent, and why it was chosen."""
 
     session: str | None
-    """The session it was taken from; null if there is none."""
+    """The session of the turns; null if there is none."""
     sequence: list[QaTurnReply]
     """The turns, in order."""
     why: str
-    """Why these, in words."""
+    """Why these turns were chosen, in words."""
     tookMs: float
     """How long it took, in milliseconds."""
 
@@ -156,11 +156,11 @@ class QaTopicReply(TypedDict):
     turns: int
     """How many turns are about it."""
     citations: list[str]
-    """The addresses of the last of them, 20 at most."""
+    """The addresses of the last of these turns, 20 at most."""
 
 
 class QaTopicsReply(TypedDict):
-    """What was talked about, in sessions that are not in the archive."""
+    """The topics of sessions outside the archive."""
 
     topics: list[QaTopicReply]
     """The topics with the most turns, `limit` at most."""
@@ -169,224 +169,224 @@ class QaTopicsReply(TypedDict):
 
 
 class QaStatsReply(TypedDict):
-    """How much there is of questions and answers; what is on disk is that of the workspace, with all its agents."""
+    """Statistics of questions and answers; sizes on disk are of the workspace with all its agents."""
 
     sessions: int
-    """How many sessions there are that are not in the archive."""
+    """How many sessions are outside the archive."""
     turns: int
-    """How many turns these have."""
+    """How many turns these sessions have."""
     answers: int
-    """How many answers are kept of these."""
+    """How many answers of these turns are stored."""
     ratio: float
-    """The share of turns whose answer is kept, 0 to 1, to two digits."""
+    """The share of turns whose answer is stored, 0 to 1, to two digits."""
     archived: int
-    """How many sessions the archive has."""
+    """How many sessions are in the archive."""
     bytes: int
-    """The size of the files but for the archive, in bytes."""
+    """The size of the files without the archive, in bytes."""
     archiveBytes: int
     """The size of the archive, in bytes."""
     maxBytes: int
-    """How large all files together may be: `memory.qa.maxBytes`."""
+    """The maximum size of all files together, in bytes: `memory.qa.maxBytes`."""
     full: bool
-    """Whether they are larger, so that of what is said the question alone is kept."""
+    """Whether the files exceed this size, so that only questions are stored."""
     pruned: int
-    """How many answers in the archive gave way to that bound since the start."""
+    """How many answers in the archive were deleted because of this limit since the start of the daemon."""
     problems: list[str]
-    """Files that are not ours or damaged, and stay as they are, each with the reason."""
+    """Foreign or damaged files, which are left unchanged, each with the reason."""
 
 
 class SessionStartReply(TypedDict):
-    """What is known at the beginning; `context` and `sequence` are empty where nothing was said with this key."""
+    """The start of a session; `context` and `sequence` are empty if there are no earlier turns with this key."""
 
     bundle: str | dict[str, Any] | None
-    """The core file, the persona and what is pinned, as text for a prompt or, by `encode`, an object for a
-    request; null where there is none of it."""
+    """The core file, the persona and pinned memories, as text for a prompt or, by `encode`, an object for a
+    request; null if there are none."""
     context: str
-    """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
+    """The turns of `sequence` as a record for a prompt, 1,200 tokens (estimated) at most."""
     sequence: list[QaTurnReply]
     """The last turns of the newest session with this key, in order."""
     syncScheduled: bool
-    """Whether the index looks at the disk now, in the background."""
+    """Whether a scan of the disk was started in the background."""
 
 
 class SessionEntryReply(TypedDict):
     """A conversation: a session of questions and answers, or a transcript of another program."""
 
     id: str
-    """What other calls name it by: `session:<id>`, or `sessions/<agent>/<file>`."""
+    """Its name in other calls: `session:<id>`, or `sessions/<agent>/<file>`."""
     kind: Literal["qa", "transcript"]
-    """`qa`: kept by memoryd in the workspace; `transcript`: a file of another program, which is only read."""
+    """`qa`: stored by memoryd in the workspace; `transcript`: a file of another program, which is only read."""
     key: str | None
-    """The session key that it was opened with; null if nobody knows."""
+    """The session key with which it was opened; null if unknown."""
     turns: int | None
     """How many turns there are; null for a transcript."""
     answers: int | None
-    """How many of them have their answer kept; null for a transcript."""
+    """How many turns have a stored answer; null for a transcript."""
     lines: int | None
-    """How many lines of a transcript were read; null for what has turns, or if none was read."""
+    """How many lines of a transcript were read; null for a session of turns, or if none was read."""
     bytes: int | None
-    """The size of a transcript; null for what has turns, or if its file is gone."""
+    """The size of a transcript in bytes; null for a session of turns, or if the file is missing."""
     firstActivity: str | None
-    """When it began, ISO 8601; null if nobody knows."""
+    """When it began, ISO 8601; null if unknown."""
     lastActivity: str | None
-    """When something was said last, ISO 8601; null if nobody knows."""
+    """When it was last continued, ISO 8601; null if unknown."""
     archived: bool
-    """Whether nobody has said anything for so long that it lies in the archive."""
+    """Whether it was unused for so long that it is in the archive."""
     indexed: bool
     """Whether it can be searched."""
     reason: str | None
-    """Why it cannot; null if it can."""
+    """Why it cannot be searched; null if it can."""
     remembered: bool
-    """False: it is marked "do not remember", or was forgotten."""
+    """False if it is marked "do not remember", or was forgotten."""
 
 
 class SessionsReply(TypedDict):
-    """The conversations of an agent, that in which something was said last first."""
+    """The conversations of an agent, the most recently active first."""
 
     sessions: list[SessionEntryReply]
     """The first of them."""
     total: int
     """How many there are."""
     next: str | None
-    """The place in the list to ask behind for more; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last page."""
     withheldKeys: int
-    """How many session keys are marked "do not remember"; they stand nowhere in plain text."""
+    """How many session keys are marked "do not remember"; they are not stored in plain text."""
     agentsMarks: list[str]
-    """When the agent itself, and not its owner, marked session keys, the newest first; told to the owner alone."""
+    """When the agent itself marked session keys, the newest first; only for the owner."""
 
 
 class SessionLineReply(TypedDict):
     """A line of a conversation."""
 
     line: int
-    """Its number: in the file of a transcript; of a session 2n - 1 for the question of turn n, 2n for its answer."""
+    """Its number in the file of a transcript; in a session, 2n - 1 for the question of turn n and 2n for its answer."""
     text: str
-    """What was said, by whom, without secrets."""
+    """The speaker and the text, without secrets."""
     cited: bool
-    """Whether the citation means it; false for a neighbour."""
+    """Whether the line is part of the citation; false for a neighbouring line."""
 
 
 class SessionLinesReply(TypedDict):
-    """Lines of a conversation; those that say nothing are left out."""
+    """Lines of a conversation; lines without text are left out."""
 
     id: str
     """The conversation."""
     citation: str
-    """What was asked for, as it is cited."""
+    """The citation of the request, in its canonical form."""
     lines: list[SessionLineReply]
     """The lines, in order."""
     nextLine: int | None
-    """Where the conversation goes on behind them; null at its end."""
+    """The number of the next line; null at the end."""
 
 
 class SessionSyncReply(TypedDict):
-    """How far the conversations are read."""
+    """The progress of reading conversations."""
 
     conversations: int
-    """How many there are that may be read."""
+    """How many conversations may be read."""
     indexed: int
-    """How many of them can be searched, as they are now."""
+    """How many of them can be searched in their present state."""
     complete: bool
-    """Whether what was waited for is so; true if nothing was."""
+    """Whether the awaited state is reached; true if nothing was awaited."""
     reason: str | None
-    """Why it will not be as things are; null if it is, or is merely not done yet."""
+    """Why the state will not be reached; null if it is reached, or work is still going on."""
 
 
 class SessionForgetReply(TypedDict):
-    """What was forgotten, or would be: counts, and what nobody here can reach."""
+    """What was forgotten, or would be, and what cannot be removed from here."""
 
     id: str
     """The conversation."""
     kind: Literal["qa", "transcript"]
-    """As in the list."""
+    """The kind, as in the list of conversations."""
     conversations: list[str]
-    """All that went or would: of a transcript its copies, and the sessions that turns were taken into."""
+    """All removed conversations: for a transcript, its copies and the sessions made from its turns."""
     forgotten: bool
-    """Whether it was; false with `dryRun`, and while anything is `unfinished`."""
+    """Whether it is forgotten; false with `dryRun`, and while anything is `unfinished`."""
     files: int
-    """Files of ours in the workspace that held it, copies and remains of writing among them."""
+    """Files of memoryd in the workspace that contained it, including copies and unfinished files."""
     turns: int
-    """Turns in them."""
+    """Turns in these conversations."""
     answers: int
-    """Kept answers in them."""
+    """Stored answers in these conversations."""
     rows: int
-    """Parts of it in the index, each with its words and vectors."""
+    """Parts of it in the index, each with words and vectors."""
     heldAnswers: int
-    """Answers that were held for a while in the ledger."""
+    """Answers on hold in the ledger."""
     exports: int
-    """Files that were made of it for qmd."""
+    """Files that were exported from it for qmd."""
     remarks: list[str]
-    """What is to be said of what went, such as that a file was damaged, in sentences."""
+    """Remarks about removed data, such as that a file was damaged, in sentences."""
     unfinished: list[str]
-    """What could not go yet and why, in sentences; it goes as soon as it can, and nobody is told it until then."""
+    """What could not be removed yet and why, in sentences; it is removed as soon as possible, and hidden until then."""
     stays: list[str]
-    """What is out of reach, in sentences."""
+    """What cannot be removed from here, in sentences."""
 
 
 class SessionRememberReply(TypedDict):
-    """What holds from now on."""
+    """The state of a conversation after the call."""
 
     id: str | None
-    """The conversation; null if only a session key was named, and has none."""
+    """The conversation; null if only a session key without a conversation was named."""
     remembered: bool
     """Whether it is remembered."""
     rows: int
-    """Parts of it that left the index."""
+    """Parts of it that were removed from the index."""
     marks: int
-    """How many marks of session keys were taken back with `agentsMarks`."""
+    """How many marks of session keys were removed with `agentsMarks`."""
 
 
 class TurnCommandReply(TypedDict):
-    """What a command did."""
+    """The result of a command in a message."""
 
     name: Literal["remember", "recall", "compact"]
     """Which command it was."""
     text: str
-    """What is to be told to the user."""
+    """The text for the user."""
     memories: list[str]
     """The ids of the memories that it made or found."""
 
 
 class TurnPartReply(TypedDict):
-    """How a part of the turn went."""
+    """The state of a part of the turn."""
 
     state: Literal["ok", "off", "failed"]
-    """`off`: it was not wanted."""
+    """`off`: not requested."""
     reason: str | None
-    """Why, where it did not go as it does usually; null if it did."""
+    """The reason of an unusual result; null if there is none."""
 
 
 class TurnReply(TypedDict):
-    """What an agent is answered; what fails of it costs its part, and `health` says so."""
+    """The answer to a turn. If a part fails, only that part is missing, and `health` says so."""
 
     command: TurnCommandReply | None
-    """What the command in the message did; null: it was none."""
+    """The result of the command in the message; null: there was none."""
     session: str | None
-    """The name of the session in which the message is kept; null if it is not."""
+    """The name of the session that stores the message; null if it is not stored."""
     seq: int | None
-    """The number of its turn in the session, from 1; null if it is not kept."""
+    """The number of its turn in the session, from 1; null if it is not stored."""
     remembered: bool
-    """Whether the message is kept."""
+    """Whether the message is stored."""
     bundle: str | dict[str, Any] | None
-    """What is recalled for it, as text for a prompt, or an object for a request, by `encode`; null where nothing is
-    recalled by itself."""
+    """The recalled memories, as text for a prompt, or an object for a request, by `encode`; null if automatic recall
+    is off."""
     etag: str | None
-    """The name of the bytes of its stable block, with which the bundle begins; null likewise."""
+    """The hash of the stable block with which the bundle begins; null without a bundle."""
     notModified: bool
-    """Whether the stable block is left out, since `ifNoneMatch` names it."""
+    """Whether the stable block is left out because `ifNoneMatch` has its hash."""
     receipt: list[ReceiptReply]
-    """What each part of the bundle costs, and what was cut."""
+    """The tokens of each part of the bundle, and what was cut."""
     tokens: int
-    """What the bundle and its stable block cost, estimated."""
+    """The tokens of the bundle with its stable block, estimated."""
     context: str
-    """The turns of `sequence` as text for a prompt, told as a record and 1,200 tokens (estimated) at most."""
+    """The turns of `sequence` as a record for a prompt, 1,200 tokens (estimated) at most."""
     sequence: list[QaTurnReply]
-    """The turns that the message takes up again, in order, the message itself not among them."""
+    """The earlier turns that the message refers to, in order, without the message itself."""
     verdict: Literal["answerable", "weak", "none"] | None
-    """What the best of what is recalled is worth; null where nothing is recalled by itself."""
+    """The verdict of the best recalled item; null if automatic recall is off."""
     health: dict[str, TurnPartReply]
-    """How each part went: `log`, `context`, `recall`, and `end` where the session ends."""
+    """The state of each part: `log`, `context`, `recall`, and `end` if the session ends."""
     capture: Literal["queued", "off", "no"]
-    """Whether what the message says may become a memory; `no`: it does not count for that, or nobody has the time."""
+    """Whether the message is queued for capture; `no`: it is not a message to capture from, or the queue is full."""
     tookMs: float
     """How long it took, in milliseconds."""

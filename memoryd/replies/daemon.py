@@ -1,45 +1,45 @@
-"""What status says of the process: its configuration, port, heartbeats, log, and what it has in use."""
+"""Replies about the daemon's process: its configuration, page link, connections, port, heartbeats, log and load."""
 
 from typing import TypedDict
 
 
 class ConfigReply(TypedDict):
-    """Where the configuration came from and what its owner should know."""
+    """The source of the configuration, and remarks for its owner."""
 
     source: str | None
     """The file, absolute; null if there is none, and on an agent's socket."""
     notices: list[str]
-    """What to know of it, one sentence each; empty on an agent's socket."""
+    """Remarks about it, one sentence each; empty on an agent's socket."""
     loadedAt: str
-    """When the configuration that holds was loaded, ISO 8601 in UTC."""
+    """When the present configuration was loaded, ISO 8601 in UTC."""
     needsRestart: list[str]
-    """The keys that were changed and take effect when the daemon is started again; empty on an agent's socket."""
+    """The changed keys that take effect when the daemon is restarted; empty on an agent's socket."""
     problems: list[str]
-    """Why the last reload took nothing; empty since one succeeded, and on an agent's socket."""
+    """Why the last reload failed; empty after a successful one, and on an agent's socket."""
     failedAt: str | None
-    """When that reload was, ISO 8601 in UTC; null without problems."""
+    """The time of the failed reload, ISO 8601 in UTC; null without problems."""
 
 
 class PageReply(TypedDict):
-    """A link to the page."""
+    """A link to the web page."""
 
     url: str
-    """The address, with the token that lets in behind `#`: it is good once."""
+    """The URL, with a one-time token after `#`."""
     host: str
-    """The address of loopback that it is on."""
+    """The loopback address of the page."""
     port: int
-    """The port that it is on."""
+    """The port of the page."""
     expiresSeconds: float
-    """For how many seconds it lets in."""
+    """How many seconds the link is valid."""
 
 
 class ConnectionsReply(TypedDict):
-    """Open connections, and how many were turned away since the start, by reason."""
+    """Open connections, and refused connections since the start of the daemon."""
 
     open: int
-    """How many are open now."""
+    """How many connections are open now."""
     refused: dict[str, int]
-    """How many were turned away since the start of the daemon, by reason."""
+    """How many connections were refused since the start of the daemon, by reason."""
 
 
 class UnreachableReply(TypedDict):
@@ -55,13 +55,13 @@ class PortReply(TypedDict):
     """The loopback port."""
 
     address: str
-    """Where it is, or is to be."""
+    """The address of the port, even if it is not open."""
     open: bool
     """Whether it is open."""
     reason: str | None
-    """Why it is not open as it should be; null if it is."""
+    """Why it is not open; null if it is."""
     tokenFile: str
-    """The file that holds the token, absolute."""
+    """The path of the file with the token, absolute."""
     connections: int
     """How many connections are open now."""
     refused: dict[str, int]
@@ -69,58 +69,58 @@ class PortReply(TypedDict):
 
 
 class HeartbeatReply(TypedDict):
-    """A part that must never be stuck, and its last sign of life."""
+    """A part that must never hang, and its last sign of life."""
 
     name: str
     """The part: `event loop`, `watcher`, `indexer main`, `writer of index main` and others."""
     state: str
-    """`idle` while it has nothing to do, `working`, or `stalled`: at work, and silent for longer than it may be."""
+    """`idle`: no work; `working`; or `stalled`: at work, and silent for longer than its limit."""
     ageSeconds: float
-    """How long it has been silent while at work, in seconds of running time; 0 while it has nothing to do."""
+    """How long it has been silent while at work, in seconds of running time; 0 without work."""
     limitSeconds: float
-    """How long it may be silent while at work, in seconds; beyond that the daemon is restarted."""
+    """How long it may be silent while at work, in seconds; after that the daemon is restarted."""
 
 
 class LogReply(TypedDict):
-    """Where the log goes."""
+    """The destination of the log."""
 
     destination: str
-    """`journal`, `file` for a file of our own, or `stderr`; `memoryctl logs` reads the first two."""
+    """`journal`, `file` (memoryd's own log file), or `stderr`; `memoryctl logs` reads the first two."""
     path: str | None
-    """The file of our own, absolute; null if there is none."""
+    """The path of the log file, absolute; null if there is none."""
     bytes: int
-    """How long it is, with those that were rotated away, in bytes."""
+    """The size of the log file and its rotated files, in bytes."""
     maxBytes: int
-    """How long these may become together, in bytes; 0 without a file."""
+    """The maximum size of these files together, in bytes; 0 without a file."""
     leftOut: int
-    """How many events were counted and not logged since the start of the daemon, since they repeated."""
+    """How many repeated events were counted but not logged since the start of the daemon."""
     reason: str | None
     """Why the last event is not in the file; null if it is."""
 
 
 class LoadReply(TypedDict):
-    """What the process has in use of what it may."""
+    """The resources that the process uses, and their limits."""
 
     requests: int
-    """How many requests are at work, but for those that ask for health or status and event streams."""
+    """How many requests are being processed, without event streams and requests for health or status."""
     maxRequests: int
-    """How many may be: `limits.maxRequests`."""
+    """How many requests may be processed at once: `limits.maxRequests`."""
     refusedRequests: int
-    """How many were refused as `overloaded` since the start of the daemon."""
+    """How many requests were refused as `overloaded` since the start of the daemon."""
     openFiles: int
-    """How many files, sockets and the like are open."""
+    """How many file descriptors are open."""
     maxOpenFiles: int
-    """How many may be; connections are refused while three quarters of these are open."""
+    """How many file descriptors may be open; connections are refused from three quarters of this number."""
     threads: int
-    """How many threads of Python there are."""
+    """How many Python threads there are."""
 
 
 class ProcessReply(TypedDict):
-    """How the process of the daemon does."""
+    """The state of the daemon's process."""
 
     heartbeats: list[HeartbeatReply]
-    """The parts that must never be stuck; empty in the first second."""
+    """The parts that must never hang; empty in the first second."""
     load: LoadReply
-    """What it has in use of what it may."""
+    """The resources that it uses, and their limits."""
     log: LogReply
-    """Where the log goes."""
+    """The destination of the log."""

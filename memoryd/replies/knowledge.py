@@ -6,32 +6,32 @@ from memoryd.replies.search import FlagName
 
 
 class OpinionReply(TypedDict):
-    """An opinion, and how firmly it is held."""
+    """An opinion with its confidence."""
 
     id: str
-    """The id of the memory that states it; lines name it by its first eight signs."""
+    """The id of the memory that states it; lines name it by the first eight characters."""
     kind: str
     """`opinion` or `preference`."""
     statement: str
-    """What is thought."""
+    """The statement of the opinion."""
     entities: list[str]
-    """Whom or what it is about, as written."""
+    """The entities that it is about, as written."""
     confidence: float
-    """How firmly it is held, 0 to 1."""
+    """The confidence, 0 to 1."""
     base: float
-    """The confidence that its own lines give, from which evidence moved it; 0.5 where they give none."""
+    """The initial confidence from its own lines, before evidence; 0.5 if they give none."""
     lastUpdated: str | None
-    """The day of the evidence that moved it last, else of the line that states it; null where no line has a date."""
+    """The day of the last evidence that changed it, else of the line that states it; null if no line has a date."""
     supporting: int
-    """How many pieces of evidence speak for it."""
+    """How many pieces of evidence support it."""
     opposing: int
-    """How many speak against it."""
+    """How many pieces of evidence oppose it."""
     source: str
     """Its newest line, such as `memory/2025-11-27.md#L12`."""
 
 
 class OpinionsReply(TypedDict):
-    """The opinions that reach the caller, the firmest first."""
+    """The opinions that the caller may see, the most confident first."""
 
     opinions: list[OpinionReply]
     """The first of them."""
@@ -40,24 +40,24 @@ class OpinionsReply(TypedDict):
 
 
 class OpinionStepReply(TypedDict):
-    """What one piece of evidence made of a confidence."""
+    """The effect of one piece of evidence on a confidence."""
 
     evidence: str
-    """The id of the memory; that of the opinion itself where it was said again."""
+    """The id of the memory that is the evidence; the id of the opinion itself if it was restated."""
     label: Literal["reinforce", "weaken", "contradict", "neutral"]
-    """What it means for the opinion."""
+    """The effect on the opinion."""
     labelledBy: str
-    """Who says so: `supports` or `contradicts` in its line, `restated`, or `model:` and the identity of the model."""
+    """The source of the label: `supports` or `contradicts` in its line, `restated`, or `model:` and the model."""
     day: str
-    """The day on which it was said."""
+    """The day on which the evidence was said."""
     citations: list[str]
-    """Where its lines stand; empty where they are gone."""
+    """The citations of its lines; empty if they were deleted."""
     content: str
-    """What it says; empty where its line is gone."""
+    """Its text; empty if its line was deleted."""
     before: float
-    """The confidence before it, 0 to 1."""
+    """The confidence before the step, 0 to 1."""
     after: float
-    """The confidence after it; the same where its day had counted, or the cap of the run was reached."""
+    """The confidence after the step; unchanged if its day had counted already, or the cap of the run was reached."""
     run: str
     """The run of reflect that counted it."""
 
@@ -66,52 +66,52 @@ class OpinionWhyReply(OpinionReply):
     """An opinion, and each step that led to its confidence."""
 
     steps: list[OpinionStepReply]
-    """In the order in which they were counted."""
+    """The steps in the order in which they were counted."""
     setAside: list[OpinionStepReply]
-    """Steps from before its lines gave another confidence: they count no more."""
+    """Steps that no longer count, because its lines have given another confidence since."""
 
 
 class OpinionDifferenceReply(TypedDict):
-    """An opinion with a step that is not as it is computed anew: the first such step."""
+    """An opinion whose recomputed confidence differs: the first differing step."""
 
     id: str
     """The id of the opinion."""
     statement: str
-    """What is thought."""
+    """The statement of the opinion."""
     evidence: str
     """The id of the evidence that the step counted."""
     before: float
-    """The confidence before it, as recorded."""
+    """The recorded confidence before the step."""
     after: float
-    """The confidence after it, as recorded."""
+    """The recorded confidence after the step."""
     computedBefore: float
-    """The confidence before it, as computed anew."""
+    """The recomputed confidence before the step."""
     computedAfter: float
-    """The confidence after it, as computed anew."""
+    """The recomputed confidence after the step."""
 
 
 class OpinionReplayReply(TypedDict):
-    """Whether every confidence comes out again, to the bit."""
+    """Whether every recomputed confidence equals the recorded one exactly."""
 
     equal: bool
-    """Whether all do."""
+    """Whether all are equal."""
     opinions: int
-    """How many opinions were computed anew."""
+    """How many opinions were recomputed."""
     steps: int
     """How many steps they have."""
     differing: list[OpinionDifferenceReply]
-    """Those that do not."""
+    """The opinions that differ."""
 
 
 class EntityReply(TypedDict):
-    """An entity, as far as the caller may know it."""
+    """An entity, as far as the caller may see it."""
 
     name: str
-    """Its name: the heading of its page, else as most lines write it."""
+    """Its name: the heading of its page, else the most frequent form in lines."""
     slug: str
-    """By which names compare; its page is `bank/entities/<slug>.md`."""
+    """The normalised name, by which names are compared; its page is `bank/entities/<slug>.md`."""
     aliases: list[str]
-    """Other names of it, that lines write or its page gives."""
+    """Its other names, from lines and from its page."""
     page: str | None
     """The path of its page; null if there is none."""
     memoryCount: int
@@ -119,27 +119,27 @@ class EntityReply(TypedDict):
     opinionCount: int
     """How many of them are opinions."""
     firstSeen: str | None
-    """The day on which a note of a day first named it; null if none does."""
+    """The day of the first daily note that names it; null if none does."""
     lastSeen: str | None
-    """The day on which one named it last."""
+    """The day of the last daily note that names it; null if none does."""
 
 
 class EntitiesReply(TypedDict):
-    """The entities that reach the caller, those with most memories first."""
+    """The entities that the caller may see, those with most memories first."""
 
     entities: list[EntityReply]
     """The first of them."""
     total: int
-    """How many there are of those that were asked for."""
+    """How many entities match the request."""
     next: str | None
-    """The slug to ask behind for more; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last page."""
 
 
 class EntityMemoryReply(TypedDict):
     """A memory about an entity."""
 
     id: str
-    """Its id; lines name it by the first eight signs."""
+    """Its id; lines name it by the first eight characters."""
     kind: Literal[
         "world",
         "experience",
@@ -157,107 +157,107 @@ class EntityMemoryReply(TypedDict):
         "summary",
         "session",
     ]
-    """What it says it is."""
+    """Its kind."""
     content: str
-    """What it says."""
+    """Its text."""
     day: str
     """The day of its newest line."""
     source: str
     """Its newest line, such as `memory/2025-11-27.md#L12`."""
     flags: list[FlagName]
-    """What a reader of it is told of the note with that line, as of a hit of a search."""
+    """Flags of the note with that line, as for a hit of a search."""
 
 
 class EntityShowReply(EntityReply):
-    """An entity with what is known of it."""
+    """An entity with its memories and opinions."""
 
     memories: list[EntityMemoryReply]
-    """The newest first, as many as were asked for; opinions too. Those that no note of a day states come last."""
+    """The newest first, up to the requested number, opinions included. Memories that are in no daily note come last."""
     opinions: list[OpinionReply]
-    """The firmest first, as many as were asked for."""
+    """The most confident first, up to the requested number."""
 
 
 class EntityLinkReply(TypedDict):
-    """Two entities that memories name together."""
+    """Two entities that are named together in memories."""
 
     one: str
-    """The slug of the one."""
+    """The slug of the first entity."""
     other: str
-    """The slug of the other."""
+    """The slug of the second entity."""
     memories: int
     """How many memories name both."""
 
 
 class EntityLinksReply(TypedDict):
-    """An entity with those that it is named with, and the links between all of them."""
+    """An entity, the entities that are named with it, and the links between all of them."""
 
     entities: list[EntityReply]
-    """The entity itself, then those that most memories name with it."""
+    """The entity itself, then the entities most often named with it."""
     links: list[EntityLinkReply]
-    """Of each pair among them that memories name together, most memories first."""
+    """A link for each pair of these entities that memories name together, most memories first."""
     total: int
-    """How many entities it is named with."""
+    """How many entities are named with it."""
     next: str | None
-    """The slug behind which there are more; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last page."""
 
 
 class EntityChangeReply(TypedDict):
     """What was, or would be, written into the page of an entity."""
 
     alias: str
-    """The name that is, or was, an alias."""
+    """The alias that was added or removed."""
     entity: str
-    """The entity that it is another name of."""
+    """The entity of the alias."""
     path: str
     """The page."""
     diff: str
-    """The change of the page as a unified diff; empty where nothing was to be done."""
+    """The change of the page as a unified diff; empty if there was nothing to do."""
     written: bool
     """Whether it was written."""
     change: int | None
-    """The number by which it can be undone; null if there is none."""
+    """The number of the change, by which it can be undone; null if there is none."""
     note: str
     """Why it cannot be undone; may be empty."""
 
 
 class PageRefusalReply(TypedDict):
-    """A page that was left as it is."""
+    """A page that was left unchanged."""
 
     path: str
     """Its path in the workspace."""
     why: str
-    """What is in the way, and what to do."""
+    """The reason, and what to do."""
 
 
 class ProposalSummaryReply(TypedDict):
     """A proposal, without its diff."""
 
     id: str
-    """Its id; the first four signs or more name it, too."""
+    """Its id; the first four characters are enough to name it."""
     kind: Literal["core-in", "core-out", "retain", "observation", "contradiction", "markers"]
-    """What it is for."""
+    """The purpose of the proposal."""
     path: str
-    """The one file that it changes."""
+    """The file that it changes."""
     why: str
     """Why, in one sentence."""
 
 
 class NearCopiesReply(TypedDict):
-    """Two memories that say nearly the same; nothing is folded."""
+    """Two memories that say nearly the same; they are not merged."""
 
     newer: str
-    """The id of the one that was recorded last."""
+    """The id of the memory that was recorded last."""
     older: str
-    """The id of the other."""
+    """The id of the other memory."""
 
 
 class ReflectReply(TypedDict):
-    """What a run did, or would do."""
+    """The result of a run of reflect, or of a dry run."""
 
     run: str
-    """The id of the run, which its changes have."""
+    """The id of the run, which is also the run of its changes."""
     since: str
-    """The first day that it looked at, as `2026-01-31`."""
+    """The first day of the memories that it examined, such as `2026-01-31`."""
     dryRun: bool
     """Whether nothing was written."""
     memories: int
@@ -267,11 +267,11 @@ class ReflectReply(TypedDict):
     pages: list[str]
     """The pages that were written, or would be."""
     unchanged: int
-    """How many pages said it all already."""
+    """How many pages were up to date already."""
     refusals: list[PageRefusalReply]
-    """The pages that were left as they are, and why."""
+    """The pages that were left unchanged, and why."""
     proposals: list[ProposalSummaryReply]
-    """What was put into the queue, or would be."""
+    """The proposals that were queued, or would be."""
     copies: list[NearCopiesReply]
     """Memories that say nearly the same, 50 pairs at most."""
     acrossScopes: list[NearCopiesReply]
@@ -279,7 +279,7 @@ class ReflectReply(TypedDict):
     disagreements: int
     """How many pairs of memories may contradict each other: `/v1/disagreements` lists them."""
     coreLeftOut: int
-    """How many durable facts were not proposed, since the core file has no room for them."""
+    """How many durable facts were not proposed because the core file has no room for them."""
     tookMs: float
     """How long it took, in milliseconds."""
 
@@ -290,33 +290,33 @@ class ProposalReply(ProposalSummaryReply):
     diff: str
     """What it changes, as a unified diff."""
     memories: list[str]
-    """The ids of the memories that it rests on."""
+    """The ids of the memories on which it is based."""
     state: Literal["open", "accepted", "rejected", "outdated"]
-    """`open`, or what became of it."""
+    """`open`, or the decision."""
     madeAt: str
-    """When it was made, ISO 8601, by the owner's clock."""
+    """When it was made, ISO 8601, in the owner's time zone."""
     decidedAt: str | None
-    """When it was decided, ISO 8601, by the owner's clock; null while it is open."""
+    """When it was decided, ISO 8601, in the owner's time zone; null while it is open."""
 
 
 class ProposalsReply(TypedDict):
     """Proposals, the oldest first."""
 
     proposals: list[ProposalReply]
-    """The first of those in the state that was asked for."""
+    """The first proposals in the requested state."""
     total: int
-    """How many there are in that state."""
+    """How many proposals are in that state."""
     next: str | None
-    """The id to ask behind for more; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last page."""
 
 
 class DecidedProposalReply(ProposalReply):
     """A proposal after it was decided."""
 
     change: int
-    """The number by which `memoryctl undo` takes it back; 0: there is none."""
+    """The number of the change for `memoryctl undo`; 0: there is none."""
     note: str
-    """Why it cannot be undone; empty if it can, or nothing was written."""
+    """Why it cannot be undone; empty if it can, or if nothing was written."""
 
 
 class DisagreeingMemoryReply(TypedDict):
@@ -325,33 +325,34 @@ class DisagreeingMemoryReply(TypedDict):
     id: str
     """Its id."""
     text: str
-    """What it states."""
+    """Its text."""
     name: str
-    """What it is called where one is kept: `newer` or `older`; of two people of a team on one day, who said it."""
+    """Its name for the choice: `newer` or `older`; for two people of a team on the same day, the person."""
     saidBy: Literal["user", "agent", "tool", "import", "team"] | None
-    """Who said it; `team`: somebody else of the team; null: a person wrote it."""
+    """Who said it; `team`: another person of the team; null: a person wrote the line."""
     pinned: bool
     """Whether it is pinned."""
     recorded: str
-    """The day of its newest line, as `2026-01-31`."""
+    """The day of its newest line, such as `2026-01-31`."""
     source: str
-    """Where that line stands, as a citation."""
+    """The citation of that line."""
 
 
 class DisagreementReply(TypedDict):
-    """Two memories that both stand, and may contradict each other."""
+    """Two current memories that may contradict each other."""
 
     id: str
-    """Its name: the first eight signs of both ids; that of one memory names it, too, where it is in no other pair."""
+    """Its name: the first eight characters of both ids; also that of one memory if it is in no other pair."""
     doubt: Literal["authority", "people", "copy", "unsure", "stated"]
-    """Why nobody but a person can tell: by who said it, since `older` stands in the copy of a conflict alone, since it
-    is not sure that both speak of one thing or who said it, or since a line says that it contradicts the other."""
+    """Why a person has to decide. `authority`, `people`: because of who said them; `copy`: `older` is only in a
+    conflict copy; `unsure`: it is unclear whether both are about the same thing, or who said one; `stated`: a line of
+    one says that it contradicts the other."""
     leads: str
-    """The id of the one that recall tells first."""
+    """The id of the memory that recall returns first."""
     newer: DisagreeingMemoryReply
-    """What was said last."""
+    """The memory that was said last."""
     older: DisagreeingMemoryReply
-    """What was said before it."""
+    """The memory that was said before it."""
 
 
 class DisagreementsReply(TypedDict):
@@ -362,13 +363,13 @@ class DisagreementsReply(TypedDict):
     total: int
     """How many there are."""
     next: str | None
-    """The name of the pair to ask behind for more; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last page."""
 
 
 class SettledReply(DisagreementReply):
     """A disagreement that was settled."""
 
     keep: str
-    """What was kept: the `name` of one, or `both`."""
+    """What holds: the `name` of a memory, or `both`."""
     changes: list[int]
-    """The numbers by which `memoryctl undo` takes it back."""
+    """The numbers of the changes for `memoryctl undo`."""

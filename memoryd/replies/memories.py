@@ -1,4 +1,4 @@
-"""Replies about memories: one by one, retained, changed, and transferred; names are in snake case, but for `saidBy`."""
+"""Replies about memories: single, retained, changed and transferred ones."""
 
 from typing import Literal, TypedDict
 
@@ -7,91 +7,91 @@ from memoryd.replies.search import FlagName, SearchHealth
 
 
 class MemoryDocumentReply(TypedDict):
-    """A memory: what one or several lines state."""
+    """A memory, which one or several lines state."""
 
     id: str
-    """Its id; the first eight signs of it are enough to name it."""
+    """Its id; the first eight characters are enough to name it."""
     scope: str
-    """Whom it is for: `workspace`, `team:NAME`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
+    """Its scope: `workspace`, `team:NAME`, `agent:ID`, `agent:ID:CHANNEL` or `global`."""
     kind: str
     """Its kind, such as `fact`, `preference` or `lesson`."""
     network: str
     """The network of its kind: `world`, `experience`, `opinion` or `observation`."""
     text: str
-    """What it says."""
+    """Its text."""
     tier: str
     """`core`, `working` or `peripheral`."""
     importance: float
-    """How important it is, 0 to 1: as its line says, else as its kind has it."""
+    """Its importance, 0 to 1: from its line, else the default of its kind."""
     pinned: bool
-    """Whether it is pinned: it never decays."""
+    """Whether it is pinned, so that it never decays."""
     tags: list[str]
     """Its tags."""
     entities: list[str]
-    """Whom or what it is about, as written."""
+    """The entities that it is about, as written."""
     author: str
     """Who said it: `user`, `agent`, `tool` or `import`."""
     access_count: int
     """How often it was used."""
     created_at: float
-    """When it was written first, in Unix seconds; the beginning of that day."""
+    """When it was first written, in Unix seconds: the beginning of that day."""
     created_day: str
-    """That day, as the owner's calendar has it."""
+    """The day of `created_at`, in the owner's time zone."""
     accessed_at: float
-    """When it was used last, in Unix seconds; as `created_at` if it never was."""
+    """When it was last used, in Unix seconds; equal to `created_at` if it never was."""
     accessed_day: str
-    """The day of `accessed_at`, as the owner's calendar has it."""
+    """The day of `accessed_at`, in the owner's time zone."""
     abstract_text: str
-    """One sentence of it."""
+    """A summary of one sentence."""
     overview_text: str
-    """Two or three sentences of it, each on a line."""
+    """A summary of two or three sentences, each on a line."""
     citation: str
-    """Where its newest line stands, with its mark."""
+    """The citation of its newest line, with its mark."""
     sources: list[str]
     """All lines that state it, the newest first."""
     relevance: float
-    """How near at hand it is kept, 0.1 to 1; `why` tells what it is made of."""
+    """Its relevance, 0.1 to 1; `why` has its terms."""
     superseded_by: list[str]
-    """The ids of memories that took its place."""
+    """The ids of memories that replaced it."""
     flags: list[FlagName]
-    """What a reader is told of the note that states it: the same flags as of a search hit."""
+    """Flags of the note that states it, as for a search hit."""
     score: float | None
-    """How well it answers; null where nothing was asked."""
+    """How well it answers the question; null without a question."""
 
 
 class MemoryReply(TypedDict):
     """One memory."""
 
     memory: MemoryDocumentReply
-    """The memory."""
+    """The id of the memory."""
 
 
 class MemoryListReply(TypedDict):
     """Memories, the newest first."""
 
     memories: list[MemoryDocumentReply]
-    """Some of them: `limit` from `offset` on."""
+    """The memories of this page: `limit` of them, from `offset` on."""
     total: int
     """How many there are."""
     next: str | None
-    """What to send as `after` for those that follow; null: these are the last."""
+    """The value of `after` for the next page; null: this is the last page."""
 
 
 class MemoryStatsReply(TypedDict):
-    """How many memories there are within reach."""
+    """Counts of the memories that the caller may see."""
 
     total: int
-    """All of them."""
+    """The number of memories."""
     by_tier: dict[str, int]
     """By tier."""
     by_kind: dict[str, int]
     """By kind."""
     by_scope: dict[str, int]
-    """By scope, as memories tell theirs."""
+    """By scope, named as in `scope` of a memory."""
     pinned: int
     """How many are pinned."""
     near_copies: list[NearCopiesReply]
-    """Pairs that say nearly the same, at most 50: nothing is folded."""
+    """Pairs that say nearly the same, at most 50; they are not merged."""
     across_scopes: list[NearCopiesReply]
     """Pairs that say the same in several scopes, at most 50."""
 
@@ -102,19 +102,19 @@ class RelevanceTermsReply(TypedDict):
     tier: str
     """Its tier."""
     reason: str
-    """Why it is there, in words."""
+    """Why it is in this tier, in words."""
     pinned: bool
     """Whether it is pinned."""
     importance: float
-    """0 to 1."""
+    """The importance, 0 to 1."""
     access_count: int
-    """How often it was used: told as what answers, or taken up by an agent's answer; once in a session."""
+    """How often it was used: returned as an answer, or taken up in an agent's answer; counted once in a session."""
     age_days: float
-    """Days since it was used, else since it was written."""
+    """Days since it was last used, else since it was written."""
     half_life_days: float
-    """After how many days half of the recency is left, where `beta` is 1."""
+    """After how many days the recency is one half, if `beta` is 1."""
     beta: float
-    """How the tier bends the curve: less than 1 is slower later on, more is faster."""
+    """The exponent of the tier: below 1 the decay slows down with age, above 1 it speeds up."""
     recency: float
     """`exp(-ln 2 / half_life_days * age_days ** beta)`, 0 to 1."""
     frequency: float
@@ -122,51 +122,51 @@ class RelevanceTermsReply(TypedDict):
     composite: float
     """`0.4 * recency + 0.3 * frequency + 0.3 * importance`, 0 to 1."""
     floor: float
-    """The least that the tier grants."""
+    """The minimum relevance of the tier."""
     relevance: float
     """The composite, but at least `floor`."""
     leaves_core_in_days: float | None
-    """In how many days it leaves the core if nothing uses it; null: it is not core, or stays it."""
+    """In how many days it leaves the core if it is not used; null: it is not core, or stays core."""
 
 
 class MemoryAheadReply(TypedDict):
-    """What becomes of a memory if nobody touches it."""
+    """The future of a memory that is not used."""
 
     relevance: list[float]
-    """Its relevance today, and on every fifth day of a year to come."""
+    """Its relevance today and on every fifth day of the next year."""
     leaves_in_days: int | None
-    """In how many days it leaves its tier; null: not within that year."""
+    """In how many days it leaves its tier; null: not within a year."""
     goes_to: str | None
-    """The tier that it goes to then; null likewise."""
+    """The tier to which it then moves; null: it stays in its tier."""
 
 
 class MemoryWhyReply(MemoryReply):
-    """Why a memory stands where it does."""
+    """The relevance of a memory, explained."""
 
     terms: RelevanceTermsReply
-    """What its relevance is made of."""
+    """The terms of its relevance."""
     ahead: MemoryAheadReply
-    """What becomes of it."""
+    """Its future without use."""
 
 
 class DecayedMemoryReply(MemoryReply):
-    """A memory and how it will stand."""
+    """A memory with its future relevance."""
 
     terms: RelevanceTermsReply
-    """What its relevance will be made of."""
+    """The terms of its future relevance."""
 
 
 class MemoryDecayReply(TypedDict):
-    """How memories will stand if nobody touches them."""
+    """The future of all memories without use."""
 
     days: float
-    """In how many days."""
+    """The number of days from now."""
     memories: list[DecayedMemoryReply]
-    """Those that go to another tier first, then those that lose most; what stays as it is is left out."""
+    """First the memories that change tier, then those that lose most relevance; unchanged ones are left out."""
     changing: int
-    """How many do not stay as they are, those that are not in `memories` included."""
+    """How many memories change, including those that are not in `memories`."""
     moving: int
-    """How many of these go to another tier."""
+    """How many of these change tier."""
     total: int
     """How many there are."""
 
@@ -175,13 +175,13 @@ class MemoryAddReply(MemoryReply):
     """A memory that was stated."""
 
     created: bool
-    """Whether it was written; false: today's log stated it already."""
+    """Whether it was written; false: it was in today's log already."""
     change: int | None
-    """The change by which it can be undone; null: nothing was written, or it cannot be."""
+    """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
     searchable: bool
-    """Whether the index has followed already."""
+    """Whether the index is up to date with the change."""
     notes: list[str]
-    """What is to be known of it, such as that a secret was masked."""
+    """Remarks about it, such as that a secret was masked."""
 
 
 class MemorySearchReply(TypedDict):
@@ -192,9 +192,9 @@ class MemorySearchReply(TypedDict):
     verdict: str
     """`answerable`, `weak` or `none`."""
     reason: str | None
-    """Why there is no better answer; null if there is one."""
+    """Why there is no better answer; null if the verdict is `answerable`."""
     health: SearchHealth
-    """Which parts took part."""
+    """Which parts contributed to the answer."""
     took_ms: float
     """How long it took, in milliseconds."""
 
@@ -203,118 +203,118 @@ class MemoryEditReply(MemoryReply):
     """A memory after an edit."""
 
     changed: bool
-    """Whether a line was written; false: it was so already."""
+    """Whether a line was written; false: nothing had to change."""
     changes: list[int]
-    """The changes by which it can be undone, one for each note."""
+    """The numbers of the changes, by which it can be undone, one for each note."""
     searchable: bool
-    """Whether the index has followed already."""
+    """Whether the index is up to date with the change."""
 
 
 class MemoryReplaceReply(MemoryReply):
-    """A memory in the place of another."""
+    """A memory that replaced another one."""
 
     replaced: str
-    """The id of the memory whose place it took: the one that was named, or the newest version of it."""
+    """The id of the replaced memory: the named one, or its newest version."""
     changed: bool
-    """Whether anything was written; false: it says so already."""
+    """Whether anything was written; false: the text was the same already."""
     changes: list[int]
-    """The changes by which it can be undone, one for each note."""
+    """The numbers of the changes, by which it can be undone, one for each note."""
     run: str | None
-    """What takes back several changes at once; null where there is one."""
+    """The run that undoes several changes together; null for a single change."""
     searchable: bool
-    """Whether the index has followed already."""
+    """Whether the index is up to date with the change."""
     notes: list[str]
-    """What is to be known of it, such as that a newer version was replaced."""
+    """Remarks about it, such as that a newer version was replaced."""
 
 
 class MemoryDeleteReply(TypedDict):
-    """A memory whose lines were taken out."""
+    """A memory whose lines were deleted, or would be."""
 
     id: str
     """Its id."""
     deleted: bool
-    """Whether it was; false with `dryRun`."""
+    """Whether it was deleted; false with `dryRun`."""
     lines: list[str]
     """The lines that stated it, as citations."""
     changes: list[int]
-    """The changes by which it can be undone, one for each note."""
+    """The numbers of the changes, by which it can be undone, one for each note."""
     run: str | None
-    """What takes back several changes at once; null where there is one."""
+    """The run that undoes several changes together; null for a single change."""
     searchable: bool
-    """Whether the index has followed already."""
+    """Whether the index is up to date with the change."""
     notes: list[str]
-    """What a team that they are shared with loses, or would."""
+    """What a team with which the lines are shared loses, or would lose."""
 
 
 class RetainedReply(TypedDict):
-    """A memory and where it stands."""
+    """A memory and its place."""
 
     id: str
     """The id of the memory."""
     citation: str
-    """Where it stands, with its mark, by which it can be verified later: `memory/2026-11-18.md#L12@1a2b3c4d`."""
+    """Its citation, with a mark by which it can be verified later: `memory/2026-11-18.md#L12@1a2b3c4d`."""
     created: bool
-    """Whether it was written; false: today's log stated it already."""
+    """Whether it was written; false: it was in today's log already."""
     path: str
-    """The log."""
+    """The log that states it."""
     line: int
     """Its first line, from 1."""
 
 
 class RetainReply(RetainedReply):
-    """What was retained; of several memories the first one, and all of them in `memories`."""
+    """The result of retaining: the fields of the first memory, and all memories in `memories`."""
 
     memories: list[RetainedReply]
-    """All of them, in order."""
+    """All memories, in order."""
     change: int | None
     """The number of the change, by which it can be undone; null: nothing was written, or it cannot be."""
     changes: list[int]
-    """All changes; with `replaces` there is one for each note."""
+    """The numbers of all changes; with `replaces` there is one for each note."""
     run: str | None
-    """What takes back several changes at once; null where there is one."""
+    """The run that undoes several changes together; null for a single change."""
     replaced: str | None
-    """The id of the memory whose place it took; null: none was to be replaced."""
+    """The id of the replaced memory; null without `replaces`."""
     searchable: bool
-    """Whether the index has followed already."""
+    """Whether the index is up to date with the change."""
     notes: list[str]
-    """What is to be known of it, such as that a secret was masked."""
+    """Remarks about it, such as that a secret was masked."""
 
 
 class TransferredMemoryReply(TypedDict):
-    """A memory as a file has it: what its line says by itself, and nothing of how it was used."""
+    """An exported memory: the content of its line, without usage."""
 
     id: str
-    """Its id, which follows from what it says."""
+    """Its id, which is derived from its content."""
     text: str
-    """What it says."""
+    """Its text."""
     kind: str
     """Its kind."""
     entities: list[str]
-    """Whom or what it is about, as written."""
+    """The entities that it is about, as written."""
     importance: float | None
-    """How important its line says it is; null: as its kind has it."""
+    """The importance in its line; null: the default of its kind."""
     confidence: float | None
-    """How sure its line says it is; null: it does not."""
+    """The confidence in its line; null: none."""
     pinned: bool
     """Whether it is pinned."""
     scope: str | None
-    """Whom it is for; null: every agent of its workspace."""
+    """Its scope; null: every agent of its workspace."""
     at: str | None
-    """When it was so, as its line has it; null: as the text says."""
+    """When it was true, as given in its line; null: only the text may say so."""
     saidBy: str | None
-    """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote it."""
+    """Who said it: `user`, `agent`, `tool` or `import`; null: a person wrote the line."""
     tags: list[str]
     """Its tags."""
     supports: list[str]
-    """The ids of opinions that it speaks for, eight signs of each."""
+    """The ids of opinions that it supports, eight characters of each."""
     contradicts: list[str]
-    """Those that it speaks against."""
+    """The ids of opinions that it contradicts."""
     supersedes: list[str]
-    """Those that it takes the place of."""
+    """The ids of memories that it replaces."""
     superseded: list[str]
-    """Those that took its place, as its line says."""
+    """The ids of memories that replaced it, as given in its line."""
     beside: list[str]
-    """Memories that hold beside it, though they look alike."""
+    """The ids of similar memories that hold as well."""
     days: list[str]
     """The days on which it was said, the earliest first: `2026-11-18`."""
     sources: list[str]
@@ -322,33 +322,33 @@ class TransferredMemoryReply(TypedDict):
 
 
 class ExportReply(TypedDict):
-    """Some memories, by the day on which they were said first."""
+    """Memories, in the order of the day on which they were first said."""
 
     memories: list[TransferredMemoryReply]
     """The memories."""
     next: str | None
-    """What to give as `after` to have those behind them; null: there are none."""
+    """The value of `after` for the next page; null: this is the last page."""
     total: int
-    """How many there are in all."""
+    """How many memories there are."""
 
 
 class TakenMemoryReply(TypedDict):
-    """What became of a memory."""
+    """The outcome for a memory or a note."""
 
     outcome: Literal["added", "known", "refused"]
-    """`added`: it was written, or would be; `known`: it stood there; `refused`: it was not taken."""
+    """`added`: it was written, or would be; `known`: it existed already; `refused`: it was not imported."""
     id: str
-    """Its id, of a note its path; empty where it could not be read."""
+    """Its id, for a note its path; empty if it could not be read."""
     reason: str
-    """Why it was not taken, or what of it was not; may be empty."""
+    """Why it, or a part of it, was not imported; may be empty."""
 
 
 class ImportReply(TypedDict):
-    """What became of each memory and of each note, in order."""
+    """The outcome of each memory and each note, in order."""
 
     memories: list[TakenMemoryReply]
-    """One for each that was sent."""
+    """One for each memory of the request."""
     notes: list[TakenMemoryReply]
-    """One for each that was sent; the path stands for the id."""
+    """One for each note of the request, with the path as `id`."""
     changes: list[int]
-    """The changes that were made; all of them are undone by the run."""
+    """The numbers of the changes; undoing the run undoes all of them."""

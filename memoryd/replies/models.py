@@ -1,45 +1,45 @@
-"""What status says of models: who embeds, writes and reads, and how that goes."""
+"""Replies about models: embedder, text model and reranker, their workers and downloads."""
 
 from typing import TypedDict
 
 
 class ProgressReply(TypedDict):
-    """How far a download is."""
+    """The progress of a download."""
 
     doneBytes: int
     """How many bytes of the step are done."""
     totalBytes: int | None
-    """How many bytes the step has; null if nobody knows."""
+    """How many bytes the step has; null if unknown."""
     step: str
-    """What is being done: `waiting`, `connecting`, `downloading`, `checking`, `converting` or `ready`."""
+    """The step: `waiting`, `connecting`, `downloading`, `checking`, `converting` or `ready`."""
 
 
 class WorkerReply(TypedDict):
     """The child process that runs a model."""
 
     phase: str
-    """What it is doing: `stopped`, `starting`, `ready` or `waiting` for another try."""
+    """The phase: `stopped`, `starting`, `ready`, or `waiting` before another try."""
     pid: int | None
     """Its process id; null while it does not run."""
     rssBytes: int
-    """The memory it takes, in bytes; 0 while it does not run."""
+    """Its resident memory, in bytes; 0 while it does not run."""
     restarts: int
-    """How often it was started again since the start of the daemon."""
+    """How often it was restarted since the start of the daemon."""
     lastError: str | None
     """Why it failed last; null if it never did."""
     gpuLayers: int | None
-    """How many layers of the model a graphics card was asked to compute; null: as many as fit."""
+    """How many layers of the model were requested to run on a graphics card; null: as many as fit."""
     offloads: bool | None
     """Whether llama-cpp-python is built to use a graphics card; null before a model was loaded."""
 
 
 class OutstandingReply(TypedDict):
-    """What is still to be sent; `tokens` are estimated, `media` counts the passages that are pictures and sounds."""
+    """What is still to be sent to a provider."""
 
     files: int
-    """How many files have passages that are to be sent."""
+    """How many files have passages to send."""
     passages: int
-    """How many distinct passages are to be sent, pictures and sounds among them."""
+    """How many distinct passages are to be sent, pictures and sounds included."""
     tokens: int
     """How many tokens they have, estimated."""
     media: int
@@ -49,87 +49,87 @@ class OutstandingReply(TypedDict):
 
 
 class RemoteReply(TypedDict):
-    """A provider that text is sent to. `outstanding` is null while it only stands by."""
+    """A provider to which text is sent. `outstanding` is null while it is only the fallback."""
 
     provider: str
     """The provider: `openai`, `gemini`, `voyage`, `mistral` or `ollama`."""
     model: str
-    """The model that is asked for."""
+    """The requested model."""
     destination: str
-    """The host that text is sent to, with the port if it is not the usual one."""
+    """The host to which text is sent, with the port if it is not the default one."""
     outstanding: OutstandingReply | None
-    """What is still to be sent; null while the provider only stands by."""
+    """What is still to be sent; null while the provider is only the fallback."""
     sentToday: int
-    """How many tokens were sent there today (UTC), about."""
+    """How many tokens were sent there today (UTC), approximately."""
     tokensPerDay: int | None
-    """How many tokens a day may be sent before notes wait; null: no budget."""
+    """How many tokens may be sent in a day before notes have to wait; null: no limit."""
 
 
 class EmbeddingReply(TypedDict):
-    """The chosen provider, why, and who may stand in; `remote` is null if no text leaves the machine."""
+    """The chosen provider of embeddings, the reason, and the fallback."""
 
     provider: str
     """The provider that was chosen; `none`: words only."""
     rule: str
-    """Why it was chosen, in words."""
+    """The reason of the choice, in words."""
     fallback: str | None
-    """The provider that stands in when it fails; null: nobody."""
+    """The fallback if the provider fails; null: none."""
     paused: bool
-    """Whether notes get vectors only when somebody asks (`sync.paused`)."""
+    """Whether notes get vectors only on request (`sync.paused`)."""
     remote: RemoteReply | None
-    """The provider that text is sent to; null if no text leaves the machine."""
+    """The provider to which text is sent; null if no text leaves the machine."""
 
 
 class EmbedderReply(TypedDict):
-    """The embedding model's state."""
+    """The state of the embedding model."""
 
     state: str
-    """What stands between notes and vectors: `off`, `downloading`, `warming`, `ready` or `failed`."""
+    """Its state: `off`, `downloading`, `warming`, `ready` or `failed`."""
     reason: str | None
-    """Why it is so; null if there is nothing to say."""
+    """The reason of the state; null if there is none."""
     since: str
     """When this state began, ISO 8601."""
     progress: ProgressReply | None
-    """How far a download is; null if there is none."""
+    """The progress of a download; null if there is none."""
     worker: WorkerReply | None
     """The child process that computes vectors; null if there is none."""
 
 
 class TextModelReply(TypedDict):
-    """Who labels memories and writes prose about them."""
+    """The model that labels memories and writes prose about them."""
 
     provider: str
-    """Who answers: `local` or `openai`."""
+    """The provider: `local` or `openai`."""
     model: str
-    """The model's name, or how the configuration names it before its file was read."""
+    """The name of the model; before its file is read, the name in the configuration."""
     state: str
-    """Whether it can be asked: `warming`, `downloading`, `ready` or `failed`."""
+    """Its state: `warming`, `downloading`, `ready` or `failed`."""
     reason: str | None
-    """Why it is so; null if there is nothing to say."""
+    """The reason of the state; null if there is none."""
     since: str
     """When this state began, ISO 8601."""
     destination: str | None
-    """The host that memory text is sent to, with the port if it is not the usual one; null: none leaves the machine."""
+    """The host to which memory text is sent, with a port that is not the default; null: none leaves the machine."""
     callsToday: int | None
-    """How many questions were sent there today (UTC); null where none leaves the machine."""
+    """How many calls were sent there today (UTC); null if no text leaves the machine."""
     callsPerDay: int | None
-    """How many may be sent in a day; null: no bound, or none leaves the machine."""
+    """How many calls may be sent in a day; null: no limit, or no text leaves the machine."""
     worker: WorkerReply | None
     """The child process that runs a local model; null if there is none."""
 
 
 class RerankerReply(TypedDict):
-    """The model that puts the best candidates in order."""
+    """The model that orders the best candidates."""
 
     state: str
-    """What stands between a question and its reranking: `warming`, `downloading`, `ready` or `failed`."""
+    """Its state: `warming`, `downloading`, `ready` or `failed`."""
     reason: str | None
-    """Why it is so; null if there is nothing to say."""
+    """The reason of the state; null if there is none."""
     since: str
     """When this state began, ISO 8601."""
     model: str
-    """The model's name, or how the configuration names it before its file was read."""
+    """The name of the model; before its file is read, the name in the configuration."""
     family: str | None
-    """What kind it is: `bge-reranker`, `jina-reranker`, `qwen3-reranker` or `plain`; null before its file was read."""
+    """Its family: `bge-reranker`, `jina-reranker`, `qwen3-reranker` or `plain`; null before its file is read."""
     worker: WorkerReply | None
-    """The child process that reads candidates; null if there is none."""
+    """The child process that runs the model; null if there is none."""

@@ -1,4 +1,4 @@
-"""Replies about recall: items, why each stands where it does, and bundles with what their parts cost."""
+"""Replies about recall: items with explanations, bundles with the tokens of their parts, and what agents got."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -8,78 +8,78 @@ State = Literal["verified", "moved", "edited", "gone"]
 
 
 class EventTimeReply(TypedDict):
-    """Days, both included."""
+    """A range of days, both included."""
 
     start: str | None
-    """The first day, ISO 8601; null: open."""
+    """The first day, ISO 8601; null: no limit."""
     end: str | None
-    """The last day, ISO 8601; null: open."""
+    """The last day, ISO 8601; null: no limit."""
 
 
 class MemorySourceReply(TypedDict):
     """A line that states a memory."""
 
     source: str
-    """Where it stands now: `memory/2025-11-27.md#L12`."""
+    """Its present place: `memory/2025-11-27.md#L12`."""
     timestamp: str | None
     """The day on which it was written, ISO 8601; null on a page without a date."""
     eventTime: EventTimeReply | None
-    """When what it says was so; null if it does not say."""
+    """When its statement was true; null if it does not say."""
     state: State
-    """Whether the line stands: as it was read, on other lines, edited, or gone."""
+    """The state of the line: unchanged, at another place, edited, or deleted."""
 
 
 class EvidenceReply(TypedDict):
-    """A memory that speaks for an opinion or against it."""
+    """A memory that supports or opposes an opinion."""
 
     id: str
-    """The memory."""
+    """The id of the memory."""
     sources: list[str]
-    """The citations of its lines; empty where they are gone."""
+    """The citations of its lines; empty if they were deleted."""
     timestamp: str
-    """The day of which it counted, ISO 8601."""
+    """The day for which it counted, ISO 8601."""
     label: str
-    """What it did: `reinforce`, `weaken` or `contradict`."""
+    """The effect: `reinforce`, `weaken` or `contradict`."""
 
 
 _For = TypedDict("_For", {"for": list[EvidenceReply]})
-"""What speaks for it."""
+"""The evidence for the opinion."""
 
 
 class OpinionEvidenceReply(_For, TypedDict):
-    """What an opinion rests on."""
+    """The evidence for and against an opinion."""
 
     against: list[EvidenceReply]
-    """What speaks against it."""
+    """The evidence against the opinion."""
 
 
 class RecallItemExplanation(TypedDict):
-    """Why an item stands where it stands."""
+    """Why an item has its rank."""
 
     baseScore: float
-    """What words and meaning say together, 0 to 1."""
+    """The merged score of words and meaning, 0 to 1."""
     lifts: dict[str, float]
-    """What the other arms add, by arm."""
+    """The scores that the other arms add, by arm."""
     relevance: float
-    """What age and use leave of it; 1 where nothing is known."""
+    """The factor for age and use; 1 if unknown."""
     wordsRank: int | None
-    """The place among what words found, from 1; null where they did not find it."""
+    """The rank in the search by words, from 1; null if it was not found there."""
     vectorRank: int | None
-    """The place among what vectors found, from 1; null where they did not find it."""
+    """The rank in the search by vectors, from 1; null if it was not found there."""
     cosine: float | None
-    """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
+    """The cosine of its best passage with the question, −1 to 1; null if vectors did not find it."""
     terms: list[str]
-    """The words of the question that stand in it."""
+    """The words of the question that it contains."""
     because: str
-    """Why it stands there, or was cut, in words."""
+    """Why it has this rank, or was cut, in words."""
 
 
 _Is = TypedDict("_Is", {"is": Literal["memory", "passage", "entity"]})
-"""What it is."""
+"""The type of the item."""
 
 
 class RecallItemReply(_Is, TypedDict):
-    """A memory, a passage of a document, or the page of an entity; fields that it does not have are absent."""
+    """A memory, a passage of a document, or the page of an entity; fields that do not apply are absent."""
 
     id: NotRequired[str]
     """The id of a memory."""
@@ -90,7 +90,7 @@ class RecallItemReply(_Is, TypedDict):
     timestamp: NotRequired[str]
     """The day on which the cited line was written, ISO 8601; absent on a page without a date."""
     eventTime: NotRequired[EventTimeReply]
-    """When what it says was so; absent if it does not say."""
+    """When its statement was true; absent if it does not say."""
     entities: NotRequired[list[str]]
     """The entities of a memory, as written."""
     name: NotRequired[str]
@@ -104,66 +104,66 @@ class RecallItemReply(_Is, TypedDict):
     focus: NotRequired[LinesReply]
     """The lines of a passage that answer best."""
     heading: NotRequired[str]
-    """The headings that a passage stands under."""
+    """The headings above a passage."""
     content: str
-    """What a memory says, the part of a passage that shows why, or the first lines of a page."""
+    """The text of a memory, the relevant part of a passage, or the first lines of a page."""
     source: NotRequired[str]
-    """Where it stands: `memory/2025-11-27.md#L12`."""
+    """Its place: `memory/2025-11-27.md#L12`."""
     citation: NotRequired[str]
     """The same with the mark of a memory, `memory/2025-11-27.md#L12@1a2b3c4d`, by which it can be verified later."""
     sources: NotRequired[list[MemorySourceReply]]
-    """All lines that state a memory, that which is cited first."""
+    """All lines that state a memory, the cited line first."""
     memories: NotRequired[list[str]]
-    """The ids of the memories that the lines of a page rest on."""
+    """The ids of the memories from which the lines of a page were made."""
     scope: NotRequired[str]
-    """The scope of a memory that has one; `team`: of what others of the team share."""
+    """The scope of a memory that has one; `team`: other people of the team share it."""
     pinned: NotRequired[bool]
     """True for a memory that is pinned."""
     person: NotRequired[str]
-    """Who of the team said it; absent for what is said here."""
+    """The person of the team who said it; absent for own memories."""
     flags: NotRequired[list[FlagName]]
-    """What a reader of it cannot see, or could take for ours, as of a hit of a search; absent: nothing."""
+    """Flags of its text and its note, as for a hit of a search; absent: none."""
     confidence: NotRequired[float]
-    """How sure an opinion is now, 0 to 1."""
+    """The present confidence of an opinion, 0 to 1."""
     evidence: NotRequired[OpinionEvidenceReply]
-    """What an opinion rests on."""
+    """The evidence for and against an opinion."""
     supersedes: NotRequired[list[str]]
-    """The ids of the older versions that it took the place of."""
+    """The ids of the older versions that it replaced."""
     supersededBy: NotRequired[list[str]]
-    """The ids of the newer versions that took its place."""
+    """The ids of the newer versions that replaced it."""
     doubtedBy: NotRequired[list[str]]
-    """The ids of others that stand, too, and may contradict it: `/v1/disagreements` has them for the owner."""
+    """The ids of current memories that may contradict it: `/v1/disagreements` lists them for the owner."""
     copies: NotRequired[list[str]]
-    """The ids of memories that say the same and were folded into it."""
+    """The ids of memories that say the same and were merged into it."""
     tier: NotRequired[Literal["core", "working", "peripheral"]]
-    """How near at hand a memory is kept."""
+    """The tier of a memory."""
     score: NotRequired[float]
     """How well it answers, 0 to 1."""
     verdict: NotRequired[Literal["answerable", "weak", "none"]]
-    """What it is worth: it holds what was asked, it may, or it is only the nearest there is."""
+    """The verdict: it contains the answer, it may, or it is only the nearest result."""
     arms: NotRequired[list[str]]
-    """The arms that found or lifted it: `lexical`, `vector`, `entity`, `temporal`, `opinion`."""
+    """The arms that found or boosted it: `lexical`, `vector`, `entity`, `temporal`, `opinion`."""
     state: NotRequired[State]
-    """Whether the cited line stands in its file now."""
+    """The state of the cited line in its file."""
     explain: NotRequired[RecallItemExplanation]
-    """Why it stands there; absent unless asked for by `explain`."""
+    """Why it has this rank; absent unless requested by `explain`."""
 
 
 class ReceiptReply(TypedDict):
-    """What a part of a bundle costs."""
+    """The tokens of a part of a bundle."""
 
     name: str
     """The document, or the short id of a memory."""
     tokens: int
-    """What it costs, estimated."""
+    """The number of tokens, estimated."""
     told: bool
     """Whether it is in the bundle, in whole or in part."""
     cut: str | None
-    """Why it, or its end, is left out; null if it is not."""
+    """Why it, or its end, is left out; null if it is complete."""
 
 
 class BundleReply(TypedDict):
-    """What a bundle fills of a reply."""
+    """The fields of a reply that describe a bundle."""
 
     bundle: str | dict[str, Any]
     etag: str
@@ -173,116 +173,116 @@ class BundleReply(TypedDict):
 
 
 class ToldPartReply(TypedDict):
-    """A part of what was put before an agent."""
+    """A part of a bundle that an agent got."""
 
     name: str
     """The document or passage, or the short id of a memory."""
     id: str | None
-    """The id of that memory; null: it is none, or is gone."""
+    """The id of the memory; null: it is not a memory, or was deleted."""
     content: str | None
-    """What the memory says now; null likewise."""
+    """The present text of the memory; null: it is not a memory, or was deleted."""
     stable: bool
-    """Whether it stands in the stable block."""
+    """Whether it is in the stable block."""
     tokens: int
-    """What it costs, estimated."""
+    """The number of tokens, estimated."""
     told: bool
-    """Whether it was told, in whole or in part."""
+    """Whether it was in the bundle, in whole or in part."""
     cut: str | None
-    """Why it, or its end, was left out; null: it was not."""
+    """Why it, or its end, was left out; null: it was complete."""
     verdict: Literal["answerable", "weak", "none"] | None
-    """What it was worth for this question; null: nobody judged it."""
+    """The verdict for this question; null: it was not judged."""
     judgement: Literal["noise", "wrong"] | None
-    """What the owner thinks of it for this question; null: nothing."""
+    """The judgement of the owner for this question; null: none."""
 
 
 class ToldTurnReply(TypedDict):
-    """What was put before an agent for one question."""
+    """The bundle that an agent got for one question."""
 
     number: int
-    """What names it: `before` goes on behind it, and a judgement is of it."""
+    """Its number, for `before` in the next request and for a judgement."""
     session: str
-    """The session in which the question is kept."""
+    """The session that stores the question."""
     seq: int
     """The number of its turn."""
     citation: str
     """Its address, such as `session:main-20261018#Q17`."""
     q: str | None
-    """The question; null: it is kept no more."""
+    """The question; null: it is not stored any more."""
     at: str
     """When it was answered, ISO 8601."""
     verdict: Literal["answerable", "weak", "none"]
-    """What the best of what was recalled was worth."""
+    """The verdict of the best recalled item."""
     stableTokens: int
-    """What the stable block cost, estimated."""
+    """The tokens of the stable block, estimated."""
     recalledTokens: int
-    """What was recalled cost, estimated."""
+    """The tokens of the recalled items, estimated."""
     sequenceTokens: int
-    """What the turns cost that were put before it, estimated."""
+    """The tokens of the earlier turns in the bundle, estimated."""
     stableSince: int
-    """The turn since which the stable block is the same; its own number where the block is new."""
+    """The number of the turn that introduced the stable block; its own number if the block is new."""
     parts: list[ToldPartReply]
-    """What the bundle held and what was cut; those of the stable block stand with the turn in which it was new."""
+    """The parts of the bundle, and those cut. Parts of the stable block are with the turn that introduced it."""
 
 
 class ToldReply(TypedDict):
-    """What an agent was told, the latest first; of questions whose session is not remembered nothing is known."""
+    """The bundles that an agent got, the latest first, without questions of sessions that are not remembered."""
 
     turns: list[ToldTurnReply]
     """The turns."""
     before: int | None
-    """What to ask for next; null: these are the last."""
+    """The value of `before` for the next page; null: this is the last page."""
 
 
 class ToldJudgedReply(TypedDict):
-    """A judgement that is kept."""
+    """A stored judgement."""
 
     number: int
-    """The turn."""
+    """The number of the turn."""
     name: str
-    """The part."""
+    """The name of the part."""
     judgement: Literal["noise", "wrong"] | None
-    """What the owner thinks of it now."""
+    """The present judgement of the owner."""
 
 
 class RecallExplanation(TypedDict):
     """How the question was understood."""
 
     terms: list[str]
-    """The words that were looked for, any of which may match."""
+    """The words of the search; any of them may match."""
     floors: FloorsExplanation | None
-    """What the evidence was held against; null where nobody judges it."""
+    """The thresholds for the evidence; null if the engine does not judge it."""
 
 
 class RecallReply(TypedDict):
-    """What is recalled, best first, and what to think of it."""
+    """The recalled items, best first, with a verdict."""
 
     results: list[RecallItemReply]
-    """Pages of entities that are named, then memories and passages, best first."""
+    """Pages of named entities, then memories and passages, best first."""
     leftOut: NotRequired[list[RecallItemReply]]
-    """What came near and was cut, each with why; absent unless asked for by `explain`."""
+    """Near results that were cut, each with the reason; absent unless requested by `explain`."""
     bundle: NotRequired[str | dict[str, Any]]
-    """Text for a prompt, or an object for a request, by `encode`; absent unless asked for by `format`."""
+    """Text for a prompt, or an object for a request, by `encode`; absent unless requested by `format`."""
     etag: NotRequired[str]
-    """The name of the bytes of its stable block, with which the bundle begins; absent likewise."""
+    """The hash of the stable block with which the bundle begins; absent without a bundle."""
     notModified: NotRequired[bool]
-    """Whether the stable block is left out, since `ifNoneMatch` names it; absent likewise."""
+    """Whether the stable block is left out because `ifNoneMatch` has its hash; absent without a bundle."""
     receipt: NotRequired[list[ReceiptReply]]
-    """What each part of the bundle costs, and what was cut; absent likewise."""
+    """The tokens of each part of the bundle, and what was cut; absent without a bundle."""
     tokens: NotRequired[int]
-    """What the bundle and its stable block cost, estimated; absent likewise."""
+    """The tokens of the bundle with its stable block, estimated; absent without a bundle."""
     verdict: Literal["answerable", "weak", "none"]
-    """What the best item is worth."""
+    """The verdict of the best item."""
     reason: str | None
-    """Why the verdict is no better, or nothing was found; null if there is nothing to say."""
+    """Why the verdict is not better, or why nothing was found; null if there is no reason."""
     citations: Literal["on", "off"]
-    """Whether sources are to be cited in this session."""
+    """Whether sources should be cited in this session."""
     backend: Literal["builtin", "qmd"]
     """The engine that found the passages."""
     fallback: FallbackReply | None
-    """Who should have answered and is out; null if nobody is."""
+    """The engine or provider that failed and was replaced; null if none was."""
     health: SearchHealth
-    """How complete the answer is."""
+    """The completeness of the answer."""
     tookMs: float
     """How long the recall took, in milliseconds."""
     explain: NotRequired[RecallExplanation]
-    """How the question was understood; absent unless asked for by `explain`."""
+    """How the question was understood; absent unless requested by `explain`."""

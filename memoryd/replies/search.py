@@ -1,4 +1,4 @@
-"""Replies that find: hits and why they rank as they do, recalled items and bundles, lines; and the daemon's own."""
+"""Replies about search: hits with explanations, and lines of documents; also health, sync, reload and events."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -13,70 +13,70 @@ FlagName = Literal[
     "draft",
     "stale",
 ]
-"""What a reader of a text cannot see, or could take for ours; and what its note says of whether it holds."""
+"""Flags of a text: what a reader cannot see or could mistake for memoryd's, and the status that its note declares."""
 
 
 class HealthReply(TypedDict):
-    """`ready` says that the first scan of every workspace is done."""
+    """The health of the daemon."""
 
     ok: bool
-    """Always true: what answers, is up."""
+    """Always true: a daemon that answers is up."""
     ready: bool
     """Whether the first scan of every workspace is done."""
 
 
-# `from` is a Python keyword, and so cannot stand in a class
+# `from` is a Python keyword, and cannot be a name in a class
 _Left = TypedDict("_Left", {"from": str})
 """The engine or provider that should have answered."""
 
 
 class FallbackReply(_Left, TypedDict):
-    """Which engine was left, why and since when."""
+    """An engine or provider that failed and was replaced by its fallback."""
 
     reason: str
-    """Why it does not."""
+    """Why it does not answer."""
     since: str
-    """When it was left, ISO 8601."""
+    """When it was replaced, ISO 8601."""
 
 
 class ReindexReply(TypedDict):
-    """The work goes on in the background; follow it in status or events."""
+    """The pending work of the index, which continues in the background; status and events show its progress."""
 
     pendingFiles: int
     """How many files are still to be read, renamed or removed."""
     pendingEmbeddings: int
-    """How many passages are still to get a vector."""
+    """How many passages still need a vector."""
     generation: int
-    """How many changes were committed to the index since the start of the daemon."""
+    """How many commits the index had since the start of the daemon."""
 
 
 class SyncReply(ReindexReply):
-    """`complete` is false when the time ran out before the wait was over, or when, for a `reason`, it never will be."""
+    """The result of waiting. `complete` is false after a timeout, or, with a `reason`, if waiting is useless."""
 
     complete: bool
-    """Whether what was waited for is so; true if nothing was."""
+    """Whether the awaited state is reached; true if nothing was awaited."""
     reason: str | None
-    """Why it will not be as things are; null if it is, or is merely not done yet."""
+    """Why the state will not be reached; null if it is reached, or work is still going on."""
 
 
 class ReloadReply(TypedDict):
-    """What came of a reload; a file that cannot be taken is no failure of the call, and leaves all as it was."""
+    """The result of a reload. An invalid file is not an error of the call, and changes nothing."""
 
     reloaded: bool
-    """Whether the file, the environment and the flags are what holds now; false leaves the configuration of before, as
-    with `dryRun`."""
+    """Whether the configuration from file, environment and flags is now in use; false, as with `dryRun`: the previous
+    one stays in use."""
     changed: list[str]
-    """The keys that differ from before, such as `memory.citations` or `agents.list[work].workspace`."""
+    """The keys that changed, such as `memory.citations` or `agents.list[work].workspace`."""
     needsRestart: list[str]
-    """The keys that differ from those at the start of the daemon, and take effect when it is started again."""
+    """The keys that differ from those at the start of the daemon, and take effect when it is restarted."""
     problems: list[str]
-    """Why the configuration was not taken, one sentence each; `status` has them until a reload succeeds."""
+    """Why the configuration was refused, one sentence each; `status` has them until a reload succeeds."""
     notices: list[str]
-    """What to know of the configuration that holds, one sentence each."""
+    """Remarks about the present configuration, one sentence each."""
 
 
 class ServerEvent(TypedDict):
-    """`event` is one of wire.Event, or a later daemon's addition."""
+    """A server-sent event. `event` is a value of wire.Event; later versions may add others."""
 
     event: str
     data: dict[str, object]
@@ -92,55 +92,55 @@ class LinesReply(TypedDict):
 
 
 class FocusExplanation(TypedDict):
-    """Why these lines of a hit are its focus."""
+    """Why these lines are the focus of a hit."""
 
     terms: list[str]
-    """The words of the question that stand in them."""
+    """The words of the question that the lines contain."""
     passage: LinesReply | None
-    """Where the passage stands whose meaning had them chosen; null if words alone did, or nothing."""
+    """The passage whose meaning led to the choice; null if only words did, or nothing."""
 
 
 class HitExplanation(TypedDict):
-    """Why a hit stands where it stands, or why a miss is none.
+    """Why a hit has its rank, or why a miss is not a hit.
 
-    `score` of the hit is `baseScore` × `decay`, or what the reranker put in place of `baseScore` × `decay`; ranks count
-    from 1 and are null where an arm did not find it.
+    `score` of the hit is `baseScore` × `decay`, unless the reranker replaced it. Ranks count from 1, and are null if an
+    arm did not find the hit.
     """
 
     baseScore: float
-    """What words and meaning say together before `decay` counts, 0 to 1."""
+    """The merged score of words and meaning before `decay`, 0 to 1."""
     mergedRank: int | None
-    """The place by `baseScore`, from 1; null where there is none."""
+    """The rank by `baseScore`, from 1; null if there is none."""
     rerankRank: int | None
-    """The place among what the reranker read, from 1; null where it did not read it."""
+    """The rank by the reranker, from 1; null if the reranker did not read it."""
     rerankScore: float | None
-    """How well it answers by the reranker, 0 to 1; null where it did not read it."""
+    """The score of the reranker, 0 to 1; null if the reranker did not read it."""
     wordsRank: int | None
-    """The place among what words found, from 1; null where they did not find it."""
+    """The rank in the search by words, from 1; null if it was not found there."""
     bm25: float | None
-    """How well its words match, 0 and up; null where words did not find it."""
+    """The BM25 score of its words, 0 and up; null if words did not find it."""
     vectorRank: int | None
-    """The place among what vectors found, from 1; null where they did not find it."""
+    """The rank in the search by vectors, from 1; null if it was not found there."""
     cosine: float | None
-    """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
+    """The cosine of its best passage with the question, −1 to 1; null if vectors did not find it."""
     standout: float | None
-    """How far the cosine rises above the noise, 0 to 1; null where vectors did not find it, or nobody judged it."""
+    """How far the cosine is above the noise, 0 to 1; null if vectors did not find it, or it was not judged."""
     terms: list[str]
-    """The words of the question that stand in it."""
+    """The words of the question that it contains."""
     decay: float
-    """What its age leaves of the score, 0 to 1; of a conversation less where it only asks what nobody answered."""
+    """The factor for age, 0 to 1; for a conversation lower if it only repeats the question without an answer."""
     ageDays: int | None
-    """Its age in whole days; null for what does not age, or while decay is off."""
+    """Its age in whole days; null if it does not age, or decay is off."""
     copies: list[str]
-    """The citations of what says the same and was folded into it."""
+    """The citations of copies that were merged into it."""
     focus: FocusExplanation | None
-    """Why these lines of it are its focus; null where it has none."""
+    """Why these lines are its focus; null if it has none."""
     because: str
-    """Why it stands where it stands, or is no hit, in words; of noise, how near it comes."""
+    """Why it has its rank, or is not a hit, in words; for noise, how near it is."""
 
 
 class HitReply(TypedDict):
-    """A cited chunk; `snippet` is the part of it that shows why, with its own lines."""
+    """A cited chunk; `snippet` is the relevant part of it."""
 
     path: str
     """The document: relative to the workspace, or `qmd/<collection>/<path>`."""
@@ -151,95 +151,96 @@ class HitReply(TypedDict):
     score: float
     """How well it answers, after decay, 0 to 1."""
     vectorScore: float | None
-    """The cosine of its best passage with the question, −1 to 1; null where vectors did not find it."""
+    """The cosine of its best passage with the question, −1 to 1; null if vectors did not find it."""
     textScore: float | None
-    """BM25 as r/(1+r), 0 to 1; null where words did not find it, or qmd did."""
+    """BM25 as r/(1+r), 0 to 1; null if words did not find it, or qmd answered."""
     verdict: Literal["answerable", "weak", "none"]
-    """What it is worth by its own evidence: it holds what was asked, it may, or it is only the nearest there is."""
+    """The verdict by its own evidence: it contains the answer, it may, or it is only the nearest result."""
     snippet: str
-    """The part of the chunk that shows why, with `Source: …` under it while citations are on."""
+    """The relevant part of the chunk, followed by `Source: …` while citations are on."""
     snippetStartLine: int
     """The first line of the document in the snippet, from 1."""
     snippetEndLine: int
     """The last line of the document in the snippet, included."""
     snippetLines: NotRequired[list[int]]
-    """The lines that the snippet has, where lines of a conversation that say nothing are left out between them."""
+    """The line numbers of the snippet, if lines without text of a conversation are left out between them."""
     focus: LinesReply | None
     """The lines of the snippet that answer best, six at most; null for a picture or sound."""
     heading: str
-    """The headings that the chunk stands under; empty if there are none."""
+    """The headings above the chunk; empty if there are none."""
     source: str
-    """What kind of document it is: a note (`memory`), or a conversation (`sessions`)."""
+    """The source of the document: notes (`memory`) or conversations (`sessions`)."""
     person: NotRequired[str]
-    """Who of the team shares it; absent for one's own."""
+    """The person of the team who shares it; absent for own documents."""
     citation: NotRequired[str]
-    """The way to point at its focus, `path#L7-L11` or `session:ID#Q17`; absent while citations are off."""
+    """The citation of its focus, `path#L7-L11` or `session:ID#Q17`; absent while citations are off."""
     flags: list[FlagName]
-    """What a reader of the snippet cannot see, or could take for ours."""
+    """Flags of the snippet and its note."""
     duplicates: int
-    """How many copies were folded into it."""
+    """How many copies were merged into it."""
     explain: NotRequired[HitExplanation]
-    """How its score came about; absent unless asked for by `explain`."""
+    """How its score was computed; absent unless requested by `explain`."""
 
 
 class ArmReply(TypedDict):
-    """How an arm took part."""
+    """The state of an arm of the search."""
 
     state: Literal["ok", "partial", "off", "waiting", "failed", "timeout"]
-    """`off`: by its owner; `waiting`: for its model; `partial`: with what it has; `timeout`: too slow."""
+    """`off`: by configuration; `waiting`: for its model; `partial`: with part of the data; `timeout`: too slow."""
     reason: str | None
-    """Why it is less than `ok`; null if it is not."""
+    """Why it is not `ok`; null if it is."""
 
 
 class SearchHealth(TypedDict):
-    """Whether the answer rests on everything it could."""
+    """The completeness of an answer."""
 
     complete: bool
-    """Whether every arm that is switched on took part in full and no file was pending."""
+    """Whether every enabled arm took part in full and no file was pending."""
     arms: dict[str, ArmReply]
-    """How each arm took part, by name: `lexical` (words), `vector` (meaning), `rerank` where there is a reranker,
-    `conversations` where these were asked, and `team` while that is out of reach."""
+    """The state of each arm, by name: `lexical` (words), `vector` (meaning), `rerank` if there is a reranker,
+    `conversations` if they were searched, and `team` while it cannot be reached."""
     pendingFiles: int
-    """How many files are otherwise on disk than in the answer, as far as is known; what is gone does not count."""
+    """How many known files differ on disk from the answer; deleted files do not count."""
     pendingEmbeddings: int
-    """How many passages are still to get a vector."""
+    """How many passages still need a vector."""
 
 
 class QuestionExplanation(TypedDict):
     """How the question was understood."""
 
     terms: list[str]
-    """The words that were looked for, any of which may match."""
+    """The words of the search; any of them may match."""
     phrases: list[str]
-    """What must stand there word for word."""
+    """The phrases that must occur literally."""
     excluded: list[str]
-    """What must not stand there."""
+    """The words and phrases that must not occur."""
     paths: list[str]
-    """The documents that may answer, as globs, files or folders; empty: all."""
+    """The documents that are searched, as globs, files or folders; empty: all."""
     sources: list[str]
-    """The sources that were asked; empty: none, since the request and the question name different ones."""
+    """The sources that were searched; empty: none, because request and question name different ones."""
     since: str | None
-    """The earliest time of a note that may answer, included, ISO 8601; null: any."""
+    """The earliest time of searched notes, included, ISO 8601; null: any."""
     until: str | None
-    """The latest time of a note that may answer, included, ISO 8601; null: any."""
+    """The latest time of searched notes, included, ISO 8601; null: any."""
 
 
 class FloorsExplanation(TypedDict):
-    """What the evidence was held against: see "How answers are ranked".
+    """The thresholds for the evidence: see "How answers are ranked".
 
-    `share` is of the question's weight in the best hit; the others are deviations above the noise of its cosines.
+    `share` is the part of the question's weight that the best hit contains; the floors are standard deviations above
+    the mean of the cosines.
     """
 
     share: float
-    """How much of the question's weight stands in the best chunk, 0 to 1; half of it answers."""
+    """The share of the question's weight that the best chunk contains, 0 to 1; from one half it answers."""
     weights: dict[str, float]
-    """How telling each word of the question is in these notes, 0 and up."""
+    """The weight of each word of the question in these notes, 0 and up."""
     deviations: float | None
-    """How many deviations the best cosine stands above the noise; null without vectors."""
+    """How many deviations the best cosine is above the noise; null without vectors."""
     vectorFloor: float | None
-    """The deviations below which a hit without a word of the question is noise; null without vectors."""
+    """The deviations below which a hit without any word of the question is noise; null without vectors."""
     clearFloor: float | None
-    """The deviations from which a hit answers by its meaning alone; null without vectors."""
+    """The deviations from which a hit answers by meaning alone; null without vectors."""
     noiseMean: float | None
     """The mean cosine of the question with all passages, −1 to 1; null without vectors."""
     noiseDeviation: float | None
@@ -249,45 +250,45 @@ class FloorsExplanation(TypedDict):
 
 
 class SearchExplanation(TypedDict):
-    """How the whole answer came about."""
+    """How the complete answer was computed."""
 
     question: QuestionExplanation
     """The question as it was understood."""
     floors: FloorsExplanation | None
-    """What the evidence of notes was held against; null where the engine does not judge it, or notes were not asked."""
+    """The thresholds for evidence from notes; null if the engine does not judge it, or notes were not searched."""
     conversationFloors: FloorsExplanation | None
-    """What the evidence of conversations was held against; null where they were not asked, or nobody judged it."""
+    """The thresholds for evidence from conversations; null if they were not searched or not judged."""
 
 
 class SearchReply(TypedDict):
-    """Hits, best first, and what to think of them."""
+    """Hits, best first, with a verdict."""
 
     results: list[HitReply]
     """The hits, best first."""
     misses: list[HitReply] | None
-    """What lies beyond `maxResults` or below `minScore`, best first; null unless asked for by `explain`."""
+    """Hits over `maxResults` or below `minScore`, best first; null unless requested by `explain`."""
     backend: Literal["builtin", "qmd"]
     """The engine that answered."""
     provider: str
-    """Who embeds questions for the engine that answered; `none`: nobody."""
+    """The provider that embeds questions for the engine that answered; `none`: there is none."""
     model: str | None
     """The model that embeds them; null if there is none."""
     mode: Literal["hybrid", "lexical", "vector", "none"]
     """Which arms took part: both, words alone, meaning alone, or none."""
     fallback: FallbackReply | None
-    """Who should have answered or embedded and is out; null if nobody is."""
+    """The engine or provider of embeddings that failed and was replaced; null if none was."""
     verdict: Literal["answerable", "weak", "none"]
-    """What the best hit is worth: it holds what was asked, it may, or no hit does, if there is one."""
+    """The verdict of the best hit: it contains the answer, it may, or no hit does."""
     reason: str | None
-    """Why the verdict is no better, or what is held back; null if there is nothing to say."""
+    """Why the verdict is not better, or what is withheld; null if there is no reason."""
     citations: Literal["on", "off"]
     """Whether hits carry citations in this session."""
     health: SearchHealth
-    """How complete the answer is."""
+    """The completeness of the answer."""
     tookMs: float
     """How long the search took, in milliseconds."""
     explain: NotRequired[SearchExplanation]
-    """How the whole answer came about; absent unless asked for by `explain`."""
+    """How the complete answer was computed; absent unless requested by `explain`."""
 
 
 _From = TypedDict("_From", {"from": int})
@@ -295,7 +296,7 @@ _From = TypedDict("_From", {"from": int})
 
 
 class FileReply(_From, TypedDict):
-    """Lines of a document, or of a conversation, without secrets; `nextFrom` continues it behind them.
+    """Lines of a document, or of a conversation, without secrets; `nextFrom` is where the next lines begin.
 
     A line too long for one reply is cut: `nextColumn` is where the rest of line `from` begins.
     """
@@ -303,20 +304,20 @@ class FileReply(_From, TypedDict):
     path: str
     """The document as search names it: relative to the workspace, `qmd/<collection>/<path>`, or a conversation."""
     text: str
-    """The lines with their ends, 12,000 characters at most."""
+    """The lines with their line ends, 12,000 characters at most."""
     lines: int
-    """How many lines `text` touches; 0 beyond the end of the document."""
+    """How many lines `text` contains, in whole or in part; 0 after the end of the document."""
     column: int
     """The number of the first character of `text` in line `from`, from 1."""
     totalLines: int
-    """How many lines the whole document has; of a conversation, as far as it was looked at."""
+    """How many lines the document has; for a conversation, as far as it was read."""
     sha256: str
-    """SHA-256 of all bytes of the document, 64 hexadecimal digits; of a conversation, of `text`."""
+    """SHA-256 of all bytes of the document, 64 hexadecimal digits; for a conversation, of `text`."""
     truncated: bool
-    """Whether the document goes on behind `text`."""
+    """Whether the document continues after `text`."""
     nextFrom: int | None
-    """The number of the line that goes on behind `text`; null if there is none."""
+    """The number of the line that continues after `text`; null if there is none."""
     nextColumn: int | None
     """The number of the character where the rest of line `from` begins; null unless the line was cut."""
     flags: list[FlagName]
-    """What a reader of `text` cannot see, or could take for ours."""
+    """Flags of `text` and its note."""

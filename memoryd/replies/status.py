@@ -1,4 +1,4 @@
-"""The status: the daemon, its agents with their indexes and conversations, models, and what is sent where."""
+"""The status reply: the daemon, and its agents with indexes, conversations, models and providers."""
 
 from typing import TypedDict
 
@@ -10,26 +10,26 @@ from memoryd.replies.search import FallbackReply
 
 
 class WatcherReply(TypedDict):
-    """`events` when file events flow, `scan` when only the timer looks, `off` when watching is switched off."""
+    """How changes on disk are noticed."""
 
     mode: str
-    """What tells of changes: `events`, `scan` or `off`."""
+    """`events`: by file events; `scan`: by regular scans only; `off`: watching is turned off."""
     ok: bool
     """Whether it works as configured."""
     reason: str | None
-    """Why only the timer looks; null if events flow, or are not wanted."""
+    """Why changes are found by scans only; null if events work, or are turned off."""
 
 
 class VectorReply(TypedDict):
-    """What answers vector questions."""
+    """The search by vectors."""
 
     enabled: bool
     """Whether searching by meaning is configured (`query.hybrid.enabled`)."""
     available: bool
     """Whether there is an embedder now."""
     engine: str
-    """How vectors are compared: `resident`, all of them in memory; `signs`, by their signs in memory, and exactly the
-    likeliest of them."""
+    """How vectors are compared: `resident`: all vectors in memory; `signs`: their signs in memory, then the exact
+    vectors of the best candidates."""
     dimensions: int | None
     """How many numbers a vector has; null while there is no embedder."""
 
@@ -38,82 +38,82 @@ class FtsReply(TypedDict):
     """Keyword search."""
 
     available: bool
-    """Always true: words need nothing but the index."""
+    """Always true: searching by words needs only the index."""
 
 
 class CacheReply(TypedDict):
-    """Vectors in the store, and how many unused ones may stay."""
+    """The vectors in the index."""
 
     entries: int
-    """How many vectors the index holds, used or not."""
+    """How many vectors the index contains, used or not."""
     maxEntries: int
-    """How many vectors that no passage uses may stay."""
+    """How many unused vectors are kept at most."""
 
 
 class DatabaseReply(TypedDict):
     """The index file."""
 
     path: str
-    """Where it lies, absolute."""
+    """Its path, absolute."""
     bytes: int
-    """How many bytes it has."""
+    """Its size in bytes."""
 
 
 class HistoryReply(TypedDict):
-    """What the ledger keeps of the history of a workspace; beyond a bound the oldest goes, and nothing of the notes."""
+    """The history of a workspace in the ledger. Over a limit the oldest entries are deleted, but never notes."""
 
     changes: int
-    """How many changes of notes it lists."""
+    """How many changes of notes are stored."""
     maxChanges: int
-    """How many it may list."""
+    """The maximum number."""
     changeBytes: int
-    """How many bytes the lines have that undoing these takes."""
+    """The size of the lines stored to undo these changes, in bytes."""
     maxChangeBytes: int
-    """How many these may have; the oldest changes are listed without theirs then, and cannot be undone."""
+    """The maximum size; over it, the oldest changes lose their lines and cannot be undone."""
     proposals: int
-    """How many proposals it has, open and decided."""
+    """How many proposals are stored, open and decided."""
     maxProposals: int
-    """How many it may have; the oldest that were decided go."""
+    """The maximum number; over it, the oldest decided proposals are deleted."""
     reflectRuns: int
-    """How many runs of reflect it lists."""
+    """How many runs of reflect are stored."""
     maxReflectRuns: int
-    """How many it may list."""
+    """The maximum number."""
 
 
 class LedgerReply(TypedDict):
-    """The file of what is held for a while, and how much of it is this agent's."""
+    """The ledger file, and this agent's data in it."""
 
     path: str
-    """Where it lies, absolute, or will lie: it is made when there is something to hold."""
+    """Its path, absolute; the file is made when it is first needed."""
     bytes: int
-    """How many bytes it has; 0 while there is none. Agents whose indexes share a folder share it."""
+    """Its size in bytes; 0 while it does not exist. Agents whose indexes share a folder share it."""
     heldAnswers: int
-    """How many answers that were not kept with their turns are held for this agent."""
+    """How many answers that were not stored with their turns are on hold for this agent."""
     heldBytes: int
-    """How many bytes these have."""
+    """Their size in bytes."""
     maxHeldAnswers: int
-    """How many may be held for it; the oldest go first."""
+    """The maximum number of answers on hold; the oldest are deleted first."""
     maxHeldBytes: int
-    """How many bytes these may have."""
+    """Their maximum size in bytes."""
     refusedAnswers: int
-    """How many answers, of any agent, were not held since the start of the daemon: too long, or it took none."""
+    """How many answers, of any agent, were refused since the start of the daemon: too long, or not writable."""
     history: HistoryReply
-    """What it keeps of the history of the agent's workspace."""
+    """The history of the agent's workspace in the ledger."""
 
 
 class MemoryCountsReply(TypedDict):
-    """What the retained lines of a workspace state."""
+    """Counts of the retained lines of a workspace."""
 
     memories: int
-    """How many memories; what several lines state counts once."""
+    """How many memories there are; a memory that several lines state counts once."""
     lines: int
     """How many retained lines state them."""
     pages: int
-    """How many entities have a page of their own below `bank/entities`."""
+    """How many entities have a page below `bank/entities`."""
 
 
 class RootReply(TypedDict):
-    """A configured place to look."""
+    """A configured folder or file with notes."""
 
     path: str
     """The folder or file, absolute."""
@@ -131,85 +131,85 @@ class SkippedReply(TypedDict):
     path: str
     """The document, relative to the workspace."""
     reason: str
-    """Why it is left out, or found by less than it should be."""
+    """Why it is not indexed, or only in part."""
 
 
 class OutsideReply(TypedDict):
-    """Markdown files of the workspace where nobody looks; `more`: there are more than were counted."""
+    """Markdown files of the workspace in places that are not indexed."""
 
     files: int
     """How many were counted, 1000 at most."""
     more: bool
     """Whether there are, or may be, more than were counted."""
     hint: str
-    """What to do to have them indexed."""
+    """How to get them indexed."""
 
 
 class FlaggedReply(TypedDict):
-    """A document that was not read quite as it is, has another name, or is the copy of a conflict."""
+    """A document that was changed for reading, has another name, or is a conflict copy."""
 
     path: str
     """The document, relative to the workspace."""
     flags: str
-    """What is odd about it, joined by commas."""
+    """Its flags, joined by commas."""
 
 
 class MassRemovalReply(TypedDict):
-    """More than half of the notes went at once; `left` stayed."""
+    """The removal of more than half of the notes at once."""
 
     at: str
     """When it was noticed, ISO 8601."""
     files: int
-    """How many notes went."""
+    """How many notes were removed."""
     left: int
     """How many notes stayed."""
 
 
 class TranscriptFolderReply(TypedDict):
-    """A folder of transcripts that is read for the agent."""
+    """A folder of transcripts that are read for the agent."""
 
     path: str
     """The folder, absolute."""
     files: int
     """How many transcripts it holds."""
     reason: str | None
-    """Why it could not be looked at whole; null if it was."""
+    """Why it could not be read completely; null if it was."""
 
 
 class TranscriptsReply(TypedDict):
     """The transcripts that are read for the agent."""
 
     folders: list[TranscriptFolderReply]
-    """The folders that were given to the agent."""
+    """The folders that are configured for the agent."""
     files: int
-    """How many transcripts they hold, without those that are withheld."""
+    """How many transcripts they contain, without withheld ones."""
     bytes: int
-    """How large these are together."""
+    """The size of these transcripts together, in bytes."""
     maxBytes: int
-    """How large they may be, `memory.sessions.maxBytes`; those that were written longest ago are not indexed."""
+    """The maximum size, `memory.sessions.maxBytes`; over it, the least recently written ones are not indexed."""
     unknown: int
-    """How many of them are of a format that nobody knows, so that nothing of them is read."""
+    """How many of them have an unknown format and are not read."""
     withheld: int
-    """How many more are not to be remembered."""
+    """How many more are marked "do not remember"."""
 
 
 class ConversationsReply(TypedDict):
     """The index of the agent's conversations."""
 
     path: str
-    """The file of the index, absolute; no other agent has a part in it."""
+    """The path of the index file, absolute; it belongs to this agent only."""
     bytes: int
-    """The size of the file."""
+    """The size of the file in bytes."""
     conversations: int
     """How many conversations it holds."""
     parts: int
-    """In how many parts, for a long one is stored in several."""
+    """How many parts they have: a long conversation is stored in several parts."""
     chunks: int
     """How many chunks they are cut into."""
     passages: int
     """How many passages these are cut into."""
     pendingEmbeddings: int
-    """How many passages are still to get a vector; 0 while nobody wants them."""
+    """How many passages still need a vector; 0 without a provider of embeddings."""
     reading: bool
     """Whether conversations are being read now."""
     lastReadAt: str | None
@@ -217,20 +217,20 @@ class ConversationsReply(TypedDict):
     unreadable: int
     """How many conversations could not be read at the last try."""
     skipped: list[SkippedReply]
-    """Conversations and files that are not indexed, or not as they are now, 50 at most."""
+    """Conversations and files that are not indexed, or not in their present state, 50 at most."""
     reason: str | None
-    """Why the index does not follow the conversations; null if it does."""
+    """Why the index is not updated; null if it is."""
     outstanding: OutstandingReply | None
-    """What of it is still to be sent to the provider in `embedding.remote`; null if no text leaves the machine."""
+    """What is still to be sent to the provider in `embedding.remote`; null if no text leaves the machine."""
     transcripts: TranscriptsReply | None
-    """What is read of transcripts; null unless `experimental.sessionMemory` and `sources` ask for them."""
+    """The transcripts; null unless `experimental.sessionMemory` and `sources` turn them on."""
 
 
 class DegradedReply(TypedDict):
-    """A part that does less than it should."""
+    """A part that does not work as configured."""
 
     part: str
-    """What does less: `index`, `privacy`, `embedder`, `reranker`, `text model`, `watcher`, `qmd` and others."""
+    """The part: `index`, `privacy`, `embedder`, `reranker`, `text model`, `watcher`, `qmd` and others."""
     reason: str
     """Why, in words."""
     since: str
@@ -249,18 +249,18 @@ class QmdCollectionReply(TypedDict):
 
 
 class QmdReply(TypedDict):
-    """The sidecar; `command` and `version` are null until it has been found."""
+    """The qmd sidecar."""
 
     command: list[str] | None
     """The program and its first arguments; null until it has been found."""
     version: str | None
     """The version of the program; null until it has been found."""
     searchMode: str
-    """How questions are put to it: `search`, `vsearch` or `query`."""
+    """The command of qmd that answers questions: `search`, `vsearch` or `query`."""
     home: str
     """The folder of its configuration and index, absolute."""
     server: str
-    """Where its warm server is: `idle`, `starting`, `ready` or `waiting` for another try."""
+    """The state of its server: `idle`, `starting`, `ready`, or `waiting` before another try."""
     pid: int | None
     """The process id of the server; null while it does not run."""
     rssBytes: int
@@ -272,15 +272,15 @@ class QmdReply(TypedDict):
     hint: str | None
     """What to do about it; null if there is nothing to do."""
     lastUpdateAt: str | None
-    """When its last update began that succeeded, ISO 8601; null if none has."""
+    """When its last successful update began, ISO 8601; null if there was none."""
     lastEmbedAt: str | None
-    """When it last made its vectors, ISO 8601; null if it has not."""
+    """When it last made its vectors, ISO 8601; null if it never did."""
     vectors: int | None
-    """How many vectors its index has; null until that is known."""
+    """How many vectors its index has; null if not known yet."""
     vectorReason: str | None
     """Why it has no vectors; null if it has, or needs none."""
     exportedSessions: int | None
-    """How many session transcripts are exported for it; null where none are to be."""
+    """How many session transcripts are exported for it; null if exporting is off."""
     exportReason: str | None
     """What is not exported, and why; null if everything is."""
     collections: list[QmdCollectionReply]
@@ -288,7 +288,7 @@ class QmdReply(TypedDict):
 
 
 class AgentStatus(TypedDict):
-    """One agent."""
+    """The status of one agent."""
 
     id: str
     """The agent's id."""
@@ -297,83 +297,83 @@ class AgentStatus(TypedDict):
     backend: str
     """The engine that answers now: `builtin` or `qmd`."""
     provider: str
-    """Who embeds now; `none` while nobody does."""
+    """The provider that embeds now; `none` if there is none."""
     model: str | None
     """The model that embeds now; null while there is none."""
     files: int
     """How many files the index holds."""
     chunks: int
-    """How many chunks they are cut into: what is cited."""
+    """How many chunks they have; chunks are what is cited."""
     passages: int
-    """How many passages these are cut into: what is embedded."""
+    """How many passages the chunks have; passages are what is embedded."""
     memories: MemoryCountsReply
-    """The retained lines among the chunks, and what they state."""
+    """The memories, and the retained lines that state them."""
     embedded: int
     """How many passages have a vector of the embedder in use; 0 while there is none."""
     pendingFiles: int
     """How many files are still to be read, renamed or removed."""
     pendingEmbeddings: int
-    """How many passages are still to get a vector; 0 while nobody wants them."""
+    """How many passages still need a vector; 0 without a provider of embeddings."""
     readingSecondsLeft: float | None
-    """How long until all files are read, at the pace of the last minute; null while that is not known."""
+    """Seconds until all files are read, at the rate of the last minute; null while unknown."""
     embeddingSecondsLeft: float | None
-    """How long until all passages have a vector, at the pace of the last minute; null while that is not known."""
+    """Seconds until all passages have a vector, at the rate of the last minute; null while unknown."""
     pendingCaptures: int
-    """How many messages to the agents of its workspace are still to be looked at for memories."""
+    """How many messages to agents of its workspace still wait for capture."""
     dirty: bool
     """Whether the index may differ from the disk."""
     lastScanAt: str | None
-    """When the disk was last looked at, ISO 8601; null before the first time."""
+    """When the disk was last scanned, ISO 8601; null before the first scan."""
     lastSyncAt: str | None
-    """When the index last followed such a look, ISO 8601; null before the first time."""
+    """When the index was last updated after a scan, ISO 8601; null before the first time."""
     watcher: WatcherReply
-    """What tells of changes on disk."""
+    """How changes on disk are noticed."""
     vector: VectorReply
-    """What answers by meaning."""
+    """The search by meaning."""
     fts: FtsReply
-    """What answers by words."""
+    """The search by words."""
     cache: CacheReply
     """The vectors in the index."""
     embedding: EmbeddingReply
-    """Who embeds, why, and what is sent where."""
+    """The provider of embeddings, why it was chosen, and what is sent to it."""
     embedder: EmbedderReply
-    """How the embedding model does."""
+    """The state of the embedding model."""
     reranker: RerankerReply | None
-    """How the reranker does; null unless `query.rerank.modelPath` names one."""
+    """The state of the reranker; null unless `query.rerank.modelPath` names one."""
     llm: TextModelReply | None
-    """Who labels memories, writes prose about them and finds them in messages; null unless `memory.llm` names one."""
+    """The model that labels memories, describes them and finds them in messages; null unless `memory.llm` names one."""
     database: DatabaseReply
-    """The file of the index."""
+    """The index file."""
     ledger: LedgerReply
-    """The file of what is held for a while."""
+    """The ledger file."""
     qmd: QmdReply | None
-    """The sidecar; null unless `memory.backend` is `qmd`."""
+    """The qmd sidecar; null unless `memory.backend` is `qmd`."""
     qa: QaStatsReply | None
     """The questions and answers of conversations; null if `memory.qa.enabled` is false."""
     sessions: ConversationsReply | None
-    """The index of conversations: what was said, kept as turns or in transcripts; null where none is kept."""
+    """The index of conversations, which are stored as turns or in transcripts; null if there is none."""
     team: TeamReply | None
-    """The exchange with a team; null for an agent that is in none."""
+    """The exchange with a team; null for an agent without a team."""
     fallback: FallbackReply | None
-    """Who is out, qmd or the provider of embeddings; null if nobody is."""
+    """The failed engine or provider, qmd or that of embeddings, that was replaced; null if there is none."""
     degraded: list[DegradedReply]
-    """The parts that do less than they should."""
+    """The parts that do not work as configured."""
     roots: list[RootReply]
-    """The places that are looked at; usual ones that are not there are left out."""
+    """The folders and files that are scanned; default ones that do not exist are left out."""
     skipped: list[SkippedReply]
-    """Documents that are not indexed, or by less than they should be, 50 at most."""
+    """Documents that are not indexed, or only in part, 50 at most."""
     skippedCount: int
     """How many such documents there are."""
     outside: OutsideReply | None
-    """Markdown files where nobody looks; null if there are none."""
+    """Markdown files in places that are not indexed; null if there are none."""
     flagged: list[FlaggedReply]
-    """Documents that are odd, 50 at most."""
+    """Documents with flags, 50 at most."""
     massRemoval: MassRemovalReply | None
-    """The last time that most notes went at once since the start of the daemon; null if they never did."""
+    """The last removal of most notes at once since the start of the daemon; null if there was none."""
 
 
 class StatusReply(TypedDict):
-    """The daemon and its agents; what is told of connections and sockets is the owner's."""
+    """The daemon and its agents; connections and sockets are shown to the owner only."""
 
     version: str
     """The version of the daemon."""
@@ -382,18 +382,18 @@ class StatusReply(TypedDict):
     uptimeSeconds: float
     """How long the daemon has run, in seconds."""
     socket: str
-    """The path of the owner's socket; on an agent's socket the name of that one."""
+    """The path of the owner's socket; on an agent's socket, the name of that socket."""
     rssBytes: int
-    """The memory that the daemon takes, in bytes."""
+    """The resident memory of the daemon, in bytes."""
     config: ConfigReply
-    """Where the configuration came from."""
+    """The source of the configuration."""
     connections: ConnectionsReply | None
-    """The connections now; null on an agent's socket."""
+    """The present connections; null on an agent's socket."""
     unreachable: list[UnreachableReply]
-    """Sockets whose paths do not lead here; empty on an agent's socket."""
+    """Sockets whose paths do not lead to this daemon; empty on an agent's socket."""
     daemon: ProcessReply | None
-    """How the process does; null on an agent's socket."""
+    """The state of the process; null on an agent's socket."""
     http: PortReply | None
-    """The loopback port; null where it is off, and on an agent's socket."""
+    """The loopback port; null if it is off, and on an agent's socket."""
     agents: list[AgentStatus]
-    """The agents; on an agent's socket that one alone."""
+    """The agents; on an agent's socket, only that agent."""

@@ -1,8 +1,8 @@
-"""The page at which a person looks at the memory, served on the loopback port to who came by a one-time link.
+"""The web page that shows the memory to its owner, served on the loopback port to a browser with a one-time link.
 
-`pages.py` says what a page is, and `site.py` has the table of all: routes and navigation are made of it. A page's
-module (`memories.py`, `entities.py`, …) has its handlers and ends with its rows; a handler asks the calls of the API,
-whose reply is the page's JSON twin, and returns a `View` of a template in `templates/`. `door.py` lets in,
-`session.py` knows who is in, and `rendering.py` has templates and the text of notes, and is imported when the first
-page is asked for.
+`pages.py` defines a page, and `site.py` has the table of all pages, from which routes and navigation are made. The
+module of a page (`memories.py`, `entities.py`, …) has its handlers, and at the end its rows of the table. A handler
+uses the calls of the API and returns a `View`: the values of a template in `templates/`. `door.py` checks each request,
+`session.py` has the sessions, and `rendering.py` has the templates and renders notes; it is imported at the first
+request for a page.
 """

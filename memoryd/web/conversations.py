@@ -1,5 +1,8 @@
-"""The pages What the agent was told and Conversations: the parts of each bundle, what they cost, and what was cut; and
-sessions as sequences of turns, with what they were about; private ones; forgetting."""
+"""The pages "Told to the agent" and "Conversations".
+
+The first shows the parts of each bundle that an agent got, their cost in tokens, and what was cut. The second shows
+sessions as sequences of turns with their topics; they can be made private and forgotten.
+"""
 
 from memoryd.api.call import FORGETTING
 from memoryd.api.calls import conversations as calls
@@ -14,24 +17,24 @@ from memoryd.web.session import Notice
 from memoryd.wire import TOLD_MAX
 
 LINES = 100
-"""Of a transcript on one page."""
+"""Lines of a transcript on one page."""
 LAST_LINE = 999_999_999
-"""That a citation may name."""
+"""The largest line number that a citation may have."""
 TURNS = 6
-"""Of one page: each has a bundle of some ten parts, of 2 kB each where they are long and Chinese."""
-_SAID = {
-    "noise": "Noted as noise for this question: a note for you, by which nothing is ranked otherwise.",
-    "wrong": "Noted as wrong. It is told as it stands until you say what holds now, or forget it.",
+"""Turns on one page: each has a bundle of about ten parts, up to 2 kB each in long Chinese texts."""
+_CONFIRMATIONS = {
+    "noise": "Noted as noise for this question: a note for you, which does not change the ranking.",
+    "wrong": "Noted as wrong. Agents still get it until you say what holds now, or forget it.",
     "": "The judgement is taken back.",
 }
-_WRONG_PLACE = "Noted as wrong. It is told as it stands until you mend it: this is where it is written."
+_WRONG_PLACE = "Noted as wrong. Agents still get it until you correct it: this is where it is written."
 
 
-async def told(visit: Visit) -> View:
-    """Show what was told, the latest first; of one `session`, where it is named, from a `question` of it back."""
+async def bundles(visit: Visit) -> View:
+    """Show what agents got, the latest first; with `session` only of that session, from its turn `question` back."""
     session, before = visit.text("session"), visit.number("before")
     if question := visit.number("question"):
-        before = await _behind(visit, session, question)
+        before = await _number_after(visit, session, question)
     reply = await recall.told(visit.admitted, visit.memories, session, before, TURNS)
     return {
         "turns": reply["turns"],
@@ -43,8 +46,8 @@ async def told(visit: Visit) -> View:
     }
 
 
-async def _behind(visit: Visit, session: str, question: int) -> int:
-    """Return the number before which a question of a session comes first; 0 where nothing is kept of it."""
+async def _number_after(visit: Visit, session: str, question: int) -> int:
+    """Return the number after that of a question in a session, for `before`; 0 if there is no record of it."""
     before: int | None = 0
     while before is not None:
         reply = await recall.told(visit.admitted, visit.memories, session, before, TOLD_MAX)
@@ -56,37 +59,43 @@ async def _behind(visit: Visit, session: str, question: int) -> int:
 
 
 def place_of(name: str) -> str:
-    """Return the page of a document, passage or conversation that was told."""
+    """Return the page of a document, passage or conversation that is part of a bundle."""
     path = name.partition("#")[0]
     return url_of("conversation", id=path) if is_conversation(path) else url_of("open", at=name)
 
 
 async def judge(visit: Visit) -> Redirect:
-    """Keep what the owner thinks of a part; what is wrong is then to be corrected."""
+    """Store the owner's judgement of a part; for `wrong`, redirect to the page where it can be corrected."""
     judgement, name, memory = visit.text("judgement"), visit.text("name"), visit.text("id")
     request = visit.request(ToldJudgement, number=visit.number("number"), name=name, judgement=judgement or None)
     await recall.judge(request, visit.admitted, visit.memories)
-    to, said = visit.back("told"), _SAID.get(judgement, "")
-    if judgement == "wrong":
-        # a browser opens what is folded around the field that is named
-        to, said = (f"{url_of('memory', id=memory)}#now-{memory}", said) if memory else (place_of(name), _WRONG_PLACE)
-    return Redirect(to, Notice(said))
+    to, text = visit.back("told"), _CONFIRMATIONS.get(judgement, "")
+    if judgement == "wrong" and memory:
+        # the fragment names a field in a folded section, which a browser unfolds
+        to = f"{url_of('memory', id=memory)}#now-{memory}"
+    elif judgement == "wrong":
+        to, text = place_of(name), _WRONG_PLACE
+    return Redirect(to, Notice(text))
 
 
 async def conversations(visit: Visit) -> View:
-    """Show the conversations, that in which something was said last first."""
+    """Show the conversations, the most recently active first."""
     after = visit.text("after")
     reply = await calls.listing(visit.admitted, visit.caller, visit.memories, ROWS, after)
-    shown = {"reply": reply, "next": reply["next"], "back": url_of("conversations", after=after)}
-    return {**shown, "problems": await _problems(visit)}
+    return {
+        "reply": reply,
+        "next": reply["next"],
+        "back": url_of("conversations", after=after),
+        "problems": await _problems(visit),
+    }
 
 
 async def _problems(visit: Visit) -> list[str]:
-    """Return which files of conversations cannot be read, and are not in the list for that, and why."""
+    """Return the problems of conversation files that cannot be read, and are therefore missing in the list."""
     try:
         return (await calls.stats(visit.admitted, visit.caller, visit.memories))["problems"]
     except MemorydError:
-        # none are kept, or the list itself says what is wrong
+        # conversations are not stored, or the list itself reports the error
         return []
 
 
@@ -97,8 +106,8 @@ async def conversation(visit: Visit) -> View:
     path = RelativePath(name)
     if not holds_turns(path):
         read = await calls.lines(f"{name}#L{start}-L{LAST_LINE}", visit.admitted, visit.memories)
-        lines, beyond = read["lines"][:LINES], read["lines"][LINES:]
-        following = beyond[0]["line"] if beyond else read["nextLine"]
+        lines, rest = read["lines"][:LINES], read["lines"][LINES:]
+        following = rest[0]["line"] if rest else read["nextLine"]
         return {**values, "session": None, "lines": lines, "next": _next(name, following)}
     session = await calls.session(session_of(path), visit.admitted, visit.memories, f"{start}-")
     turns = session["sequence"][:ROWS]
@@ -111,31 +120,33 @@ def _next(name: str, following: int | None) -> dict[str, object] | None:
 
 
 async def private(visit: Visit) -> Redirect:
-    """Mark a conversation as private, or take that back."""
+    """Mark a conversation as private, or remove the mark."""
     is_remembered = visit.text("remember") == "yes"
     request = visit.request(SessionRememberRequest, session=visit.text("id"), remember=is_remembered)
     await calls.remember(request, visit.admitted, visit.caller, visit.memories)
-    said = "It is remembered again." if is_remembered else "It is private: nothing of it is kept from now on, or found."
-    return Redirect(visit.back("conversations"), Notice(said))
+    text = (
+        "It is remembered again." if is_remembered else "It is private: nothing of it is stored or found from now on."
+    )
+    return Redirect(visit.back("conversations"), Notice(text))
 
 
 async def forget(visit: Visit) -> View:
-    """Show what forgetting a conversation would reach, or the receipt of one that was forgotten."""
-    if (kept := visit.kept_receipt()) is not None:
-        return kept
+    """Show what forgetting a conversation would remove, or the receipt after it was forgotten."""
+    if (receipt := visit.stored_receipt()) is not None:
+        return receipt
     request = visit.request(SessionForgetRequest, session=visit.text("id"), dryRun=True)
     return {"receipt": await calls.forget(request, visit.admitted, visit.memories), "is_plan": True}
 
 
 async def forget_now(visit: Visit) -> Redirect:
-    """Forget a conversation, and lead to the receipt."""
+    """Forget a conversation, and redirect to the receipt."""
     request = visit.request(SessionForgetRequest, session=visit.text("id"))
     receipt = await calls.forget(request, visit.admitted, visit.memories)
-    return visit.keep_receipt("forget-conversation", {"title": "Forgotten", "receipt": receipt, "is_plan": False})
+    return visit.store_receipt("forget-conversation", {"title": "Forgotten", "receipt": receipt, "is_plan": False})
 
 
 PAGES = (
-    Page("told", told, title="Told to the agent", who=Who.OWNER),
+    Page("told", bundles, title="Told to the agent", who=Who.OWNER),
     Page("judge", judge, method="POST", who=Who.OWNER),
     Page("conversations", conversations, title="Conversations", who=Who.OWNER),
     Page("conversation", conversation, title="Conversation", who=Who.OWNER, under="conversations"),

@@ -1,7 +1,7 @@
-"""The layer before every page: host, origin and cookie, and the headers that keep a browser to what we sent.
+"""The layer before every page: checks of host, origin and cookie, and headers that restrict the browser.
 
-Other ports of this host are the same site to a browser, but another origin: what they make it ask is refused, and the
-cookie does not reach them (`PageSession`). Where the loopback port is off, it is opened for the page alone.
+Other ports of this host are the same site for a browser, but another origin: their requests are refused, and the cookie
+is not sent to them (`PageSession`). If the loopback port is not configured, it is opened for the page only.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from memoryd.web.session import IDLE, LINK_SECONDS, PageSessions
 
 COOKIE = "memoryd"
 SESSION = "memoryd.page_session"
-"""The key of the ASGI scope for the session of a request that passed the door; None of one for a way in."""
+"""The key of the ASGI scope for the session of a request that passed the door; None for login and static files."""
 REFUSED = "memoryd.page_refused"
-"""The key of the ASGI scope for why there is no session."""
+"""The key of the ASGI scope for the error that explains why there is no session."""
 AGENT = "memoryd.page_agent"
-"""The key of the ASGI scope for the agent that the path names, so that each tab keeps its own; empty: none is named."""
+"""The key of the ASGI scope for the agent in the path, which differs between tabs; empty if the path has none."""
 LOGIN = f"{ROOT}/login"
 STATIC = f"{ROOT}/static/"
 _OPEN = (LOGIN, STATIC)
@@ -45,9 +45,9 @@ HEADERS = {
 
 
 class PageDoor:
-    """Lets requests for pages through to `app`, with session and agent in the scope in the place of those in the path.
+    """Passes requests for pages to `app`, with session and agent moved from the path to the scope.
 
-    Raises Denied for what comes from elsewhere. A request that nobody is in by goes on as one for the login.
+    Requests from another host or origin are denied. A request without a valid session continues as one for the login.
     """
 
     def __init__(self, app: ASGIApp, *, rules: DoorRules, sessions: PageSessions) -> None:
@@ -58,16 +58,16 @@ class PageDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_write = scope["method"] not in ("GET", "HEAD")
         try:
-            entered = self._entered(scope, is_write=is_write)
+            entered = self._enter(scope, is_write=is_write)
         except (Denied, NotFound) as exc:
             if is_write:
-                # its body is still to be read, which the layer around does
+                # the outer layer answers, because it also has to read the body
                 raise
             await _refusal(exc)(scope, receive, send)
             return
         await self._app(entered, receive, send)
 
-    def _entered(self, scope: Scope, *, is_write: bool) -> Scope:
+    def _enter(self, scope: Scope, *, is_write: bool) -> Scope:
         path: str = scope["path"]
         headers = scope["headers"]
         if why := self._rules.why_not_host(headers):
@@ -92,10 +92,10 @@ class PageDoor:
 
 
 def _refusal(problem: MemorydError) -> Response:
-    """Return a page that says why nothing is shown, for a person who looks at it."""
+    """Return a page that explains a refusal."""
+    # imported here: most daemons never show a page
     from memoryd.web.rendering import render
 
-    # here: most daemons are never asked for a page
     return Response(
         render("login.html", {"problem": sentences(str(problem)), "typed": ""}),
         problem.http_status,
@@ -104,13 +104,13 @@ def _refusal(problem: MemorydError) -> Response:
 
 
 def _cookies(scope: Scope) -> list[str]:
-    """Return all values of our cookie: other ports of the host may set one of the same name, or some of any form."""
-    pairs = (one.strip().partition("=") for one in header_of(scope, b"cookie").decode("latin-1").split(";"))
+    """Return all values of our cookie: other ports of the host may set more with its name, or malformed cookies."""
+    pairs = (pair.strip().partition("=") for pair in header_of(scope, b"cookie").decode("latin-1").split(";"))
     return [value for name, _, value in pairs if name == COOKIE]
 
 
 def with_headers(app: ASGIApp) -> ASGIApp:
-    """Give each answer of `app`, also an error, the headers that let a browser load and send to nothing else."""
+    """Add `HEADERS` to each answer of `app`, errors included, so that a browser contacts no other place."""
     ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
     names = {name for name, _ in ours}
 
@@ -127,7 +127,10 @@ def with_headers(app: ASGIApp) -> ASGIApp:
 
 
 def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Return an app that answers what passed the door by `site`, and all else, also pages on a socket, by `others`."""
+    """Return an app that sends requests that passed the door to `site`, and all others to `others`.
+
+    Requests for pages on a Unix socket also go to `others`.
+    """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await (site if SESSION in scope else others)(scope, receive, send)
@@ -136,7 +139,7 @@ def behind_door(site: ASGIApp, others: ASGIApp) -> ASGIApp:
 
 
 def at_pages(pages: ASGIApp, others: ASGIApp) -> ASGIApp:
-    """Return an app that answers the paths of pages, also the root, by `pages`, and all others by `others`."""
+    """Return an app that sends requests for pages and the root to `pages`, and all others to `others`."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         is_page = scope["path"] in ("/", ROOT) or scope["path"].startswith(f"{ROOT}/")
@@ -149,9 +152,10 @@ log = structlog.get_logger(__name__)
 
 
 class PagePort:
-    """Opens the port for `app`, and gives out links; where `configured` serves the port it only gives out links.
+    """The port on which `app` serves the page, opened on demand, and the links to it.
 
-    `idle` is how long the port stays open without a request.
+    If `configured` returns a loopback port, that port serves the page, and this class only issues links. `idle` is how
+    long the port stays open without a request.
     """
 
     def __init__(
@@ -172,22 +176,22 @@ class PagePort:
         self._sessions = sessions
         self._idle = idle.total_seconds()
         self._listener: LoopbackListener | None = None
-        self._is_wanted = asyncio.Event()
+        self._has_opened = asyncio.Event()
         self._has_closed = asyncio.Event()
         self._clock: asyncio.Timeout | None = None
 
     async def link(self, agent: str | None = None, *, is_kept: bool) -> PageReply:
-        """Return a new link, with the port open; raises NotNow where it cannot be."""
-        # first: from where the port is opened until the link is made, nothing is waited for, or it might close again
+        """Open the port and return a new link; raise NotNow if the configured port is not open."""
+        # first: after the port is opened nothing may be awaited until the link is issued, or the port might close again
         await asyncio.to_thread(_prepare)
         configured = self._configured()
         if configured is None:
             if self._clock is not None and self._clock.expired():
-                # it closes within the next turns of the loop: a link to it would lead nowhere
+                # the port is about to close: a link to it would be useless
                 await self._has_closed.wait()
             if self._listener is None:
                 self._listener = bind_loopback(*self._where)
-                self._is_wanted.set()
+                self._has_opened.set()
         elif not (state := configured.state())["open"]:
             raise NotNow(f"the loopback port is not open: {state['reason'] or 'the daemon is starting'}")
         token = self._sessions.issue(agent, is_kept=is_kept)
@@ -197,10 +201,10 @@ class PagePort:
         return PageReply(url=url, host=host, port=port, expiresSeconds=LINK_SECONDS)
 
     async def run(self) -> None:
-        """Serve the port whenever it was opened, until nobody asked for as long as `idle`; until cancelled."""
+        """Serve the port each time it is opened, until no request came for `idle`; repeat until cancelled."""
         while True:
-            await self._is_wanted.wait()
-            self._is_wanted.clear()
+            await self._has_opened.wait()
+            self._has_opened.clear()
             if self._listener is not None:
                 await self._serve(self._listener)
 
@@ -211,7 +215,7 @@ class PagePort:
             async with asyncio.timeout(None) as self._clock:
                 self._note_request()
                 server = Server(
-                    app=self._noting, listeners=[listener], limits=self._limits, on_stopping=self._note_closing
+                    app=self._serve_page, listeners=[listener], limits=self._limits, on_stopping=self._note_closing
                 )
                 await server.run()
         except TimeoutError:
@@ -220,11 +224,11 @@ class PagePort:
             self._clock = None
 
     def _note_closing(self) -> None:
-        # a link that is asked for while the last answers are on their way opens it anew
+        # a link that is requested while the last answers are being sent opens the port again
         self._listener = None
         self._has_closed.set()
 
-    async def _noting(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         finally:
@@ -234,12 +238,12 @@ class PagePort:
         clock = self._clock
         if clock is None or clock.expired():
             return
-        # the same clock as the sessions'; who is refused does not keep it open
+        # the sessions use the same clock; refused requests do not change `used_at`, and do not keep the port open
         clock.reschedule(None if self._sessions.is_kept else self._sessions.used_at + self._idle)
 
 
 def _prepare() -> None:
-    """Import what pages need, so that the browser that comes by a link waits for no import."""
+    """Import the modules of pages, so that the first request does not wait for them."""
     from memoryd.web.rendering import prepare
 
     prepare()

@@ -1,9 +1,9 @@
-"""The pages Ask, Memories and To decide: what answers a question; all memories, and one with why it is kept and what
-becomes of it; and what waits for a person, which is decided one by one or all at once.
+"""The pages Ask, Memories and To decide.
 
-Ask is search and recall by one question, answered at once by what is found soon, and then by all there is. Why an
-answer stands where it stands, or does not, is told in words for people who never read how answers are ranked; exact
-figures and texts are in the replies of the API, by `explain`.
+Ask runs search and recall with one question: first with a short deadline, then, if parts were late, without. It
+explains the rank of each answer, and why others are left out, for readers who do not know the ranking; the exact
+figures are in the replies of the API with `explain`. Memories lists memories, and shows the tier of each and its
+relevance over a year. To decide shows proposals and disagreements, which the user decides one by one or together.
 """
 
 import asyncio
@@ -35,22 +35,22 @@ from memoryd.web.pages import ROWS, Page, Redirect, View, Visit, sentences, url_
 from memoryd.web.session import Notice
 
 SOON_MS = 80
-"""After which the first answer shows what there is: a model that is slow, or being loaded, is asked once more."""
+"""Deadline of the first answer; if a model is slow or being loaded, the page asks once more without it."""
 SOON_SECONDS = 0.05
-"""How long the empty page waits for a number."""
+"""How long the page without a question waits for the number of memories."""
 HITS = 8
 
 
 async def ask(visit: Visit) -> View:
-    """Show what is remembered, where it is written, and what was left out, for the question `q`.
+    """Show the memories and passages that answer the question `q`, and what was left out.
 
-    With `whole` the answer takes the time that it needs.
+    With `whole` there is no short deadline.
     """
-    question, is_whole = visit.text("q"), bool(visit.text("whole"))
+    question, is_complete = visit.text("q"), bool(visit.text("whole"))
     if not question:
         return {"question": "", "total": await _count(visit)}
-    deadline = None if is_whole else SOON_MS
-    recalled, found = await asyncio.gather(
+    deadline = None if is_complete else SOON_MS
+    recalled, searched = await asyncio.gather(
         recall.recall(
             visit.request(RecallRequest, query=question, k=HITS, explain=True, touch=False, deadlineMs=deadline),
             visit.admitted,
@@ -65,30 +65,30 @@ async def ask(visit: Visit) -> View:
     )
     remembered = [item for item in recalled["results"] if item["is"] != "passage"]
     left_out = [item for item in recalled.get("leftOut", ()) if item["is"] != "passage"]
-    # a line that is told as a memory is no hit beside it
-    told = {item.get("source") for item in (*remembered, *left_out)}
-    others = [hit for hit in found["results"] if hit.get("citation") not in told]
-    hits, beyond = others[:HITS], others[HITS:]
-    has_more = is_late(recalled) or is_late(found)
+    # a line that is shown as a memory is not shown again as a hit
+    sources = {item.get("source") for item in (*remembered, *left_out)}
+    others = [hit for hit in searched["results"] if hit.get("citation") not in sources]
+    hits, over_limit = others[:HITS], others[HITS:]
+    has_more = is_late(recalled) or is_late(searched)
     return {
         "title": question[:80],
         "question": question,
         "memories": remembered,
         "hits": hits,
-        "mended": await lines_of(visit, hits),
+        "editable": await lines_of(visit, hits),
         "left_out": left_out,
-        "beyond": beyond,
-        "misses": found.get("misses", ()),
-        "is_weak": "answerable" not in (recalled["verdict"], found["verdict"]),
-        "missing": missing(found, recalled),
-        "is_by_words_alone": is_by_words_alone(found, recalled),
+        "over_limit": over_limit,
+        "misses": searched.get("misses", ()),
+        "is_weak": "answerable" not in (recalled["verdict"], searched["verdict"]),
+        "missing": missing_parts(searched, recalled),
+        "is_by_words_alone": is_by_words_alone(searched, recalled),
         "is_late": has_more,
-        "later": url_of("ask", q=question, whole="yes") if has_more and not is_whole else "",
+        "later": url_of("ask", q=question, whole="yes") if has_more and not is_complete else "",
         "lines": snippet_lines,
         "is_outside": is_outside,
         "reason": reason,
         "why_left_out": why_left_out,
-        "BEYOND": BEYOND,
+        "OVER_LIMIT": OVER_LIMIT,
         "WEAK": WEAK,
         "LATE": LATE,
         "back": url_of("ask", q=question),
@@ -96,7 +96,7 @@ async def ask(visit: Visit) -> View:
 
 
 async def _count(visit: Visit) -> int | None:
-    """Return how many memories there are, if that is known soon; what was begun for it is done for the next page."""
+    """Return the number of memories, None if it takes too long; the work already done then serves the next request."""
     try:
         async with asyncio.timeout(SOON_SECONDS):
             return (await memories.listing(visit.admitted, visit.memories, limit=1))["total"]
@@ -105,19 +105,18 @@ async def _count(visit: Visit) -> int | None:
 
 
 def snippet_lines(hit: HitReply) -> list[tuple[int, str, bool]]:
-    """Return the lines of a snippet, each with its number and whether it is of the focus."""
+    """Return the lines of a snippet: number, text, and whether the line is in the focus."""
     focus = hit["focus"]
     numbers = hit.get("snippetLines") or range(hit["snippetStartLine"], hit["snippetEndLine"] + 1)
-    lines = hit["snippet"].split("\n")
     return [
         (number, line, focus is not None and focus["startLine"] <= number <= focus["endLine"])
-        for number, line in zip(numbers, lines, strict=False)
+        for number, line in zip(numbers, hit["snippet"].split("\n"), strict=False)
     ]
 
 
 TERMS = 6
-"""Words of a question that are named at most."""
-_LIFTS = {
+"""Words of a question that are listed at most."""
+_BOOSTS = {
     Boosts.ENTITY: "it is about whom or what you named",
     Boosts.TEMPORAL: "it is of the days you asked about",
     Boosts.OPINION: "you asked for an opinion",
@@ -134,57 +133,57 @@ _LEFT_OUT: Mapping[str, str] = {
 }
 _ARMS = {"lexical": "words", "vector": "meaning"}
 ASKED_ONLY = "100% of what it holds of the question was asked"
-BEYOND = "Others answer better."
+OVER_LIMIT = "Others answer better."
 WEAK = "None of these surely answers: they have some words of the question, or are near in meaning."
 LATE = "Not all of your memory has answered yet."
 
 
-def reason(one: Any) -> str:
-    """Return why a memory or a hit is told, in its place."""
-    parts = list(_reasons(one))
-    if ASKED_ONLY in one["explain"]["because"]:
-        parts.append("but only asks that, and nobody answered there")
-    elif one.get("verdict") == Verdict.NONE:
+def reason(result: Any) -> str:
+    """Return why a memory or a hit is in the answer, as a sentence."""
+    parts = list(_reasons(result))
+    if ASKED_ONLY in result["explain"]["because"]:
+        parts.append("but only asks the same, without an answer")
+    elif result.get("verdict") == Verdict.NONE:
         parts.append(f"{'otherwise ' if parts else ''}no nearer to the question than any other note")
-    text = "; ".join(parts) or str(one["explain"]["because"])
+    text = "; ".join(parts) or str(result["explain"]["because"])
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _reasons(one: Any) -> Iterator[str]:
-    why = one["explain"]
+def _reasons(result: Any) -> Iterator[str]:
+    why = result["explain"]
     if terms := why["terms"]:
         more = f" and {len(terms) - TERMS} more of your words" if len(terms) > TERMS else ""
         yield f"has {', '.join(f'“{term}”' for term in terms[:TERMS])}{more}"
-    if (rank := why["vectorRank"]) and one.get("verdict") != Verdict.NONE:
+    if (rank := why["vectorRank"]) and result.get("verdict") != Verdict.NONE:
         yield "is the nearest in meaning" if rank == 1 else "is near in meaning"
-    yield from (words for lift, words in _LIFTS.items() if lift in why.get("lifts", ()))
+    yield from (words for lift, words in _BOOSTS.items() if lift in why.get("lifts", ()))
     if (days := why.get("ageDays")) and why["decay"] < 1:
         yield f"counts for less because it is {days} days old"
-    if copies := len(why.get("copies") or one.get("copies") or ()):
+    if copies := len(why.get("copies") or result.get("copies") or ()):
         yield f"stands for {copies} more that {'says' if copies == 1 else 'say'} the same"
 
 
-def why_left_out(one: Any) -> str:
-    """Return why a memory or a hit that came near is not told."""
-    because = str(one["explain"]["because"])
-    # a text of a reason may have figures filled in behind its beginning
-    known = next((words for text, words in _LEFT_OUT.items() if because.startswith(text.partition(" {")[0])), because)
-    return f"{known[:1].upper()}{known[1:]}."
+def why_left_out(result: Any) -> str:
+    """Return why a memory or a hit is not in the answer, as a sentence."""
+    because = str(result["explain"]["because"])
+    # a skip reason may be a template: only the text before the first placeholder is compared
+    text = next((words for skip, words in _LEFT_OUT.items() if because.startswith(skip.partition(" {")[0])), because)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def is_late(reply: Any) -> bool:
-    """Tell whether a part of the memory was still at work when an answer had to be given."""
+    """Return whether an arm of the search exceeded the deadline."""
     return any(arm["state"] == ArmState.TIMEOUT for arm in reply["health"]["arms"].values())
 
 
 def is_by_words_alone(*replies: Any) -> bool:
-    """Tell whether their owner had answers found by their words alone."""
+    """Return whether the configuration turns off search by meaning."""
     return all(reply["health"]["arms"].get("vector", {}).get("state") == ArmState.OFF for reply in replies)
 
 
-def missing(*replies: Any) -> list[str]:
-    """Return which parts of the memory took no part in answers, one sentence each, but for what is late or off."""
-    found = [
+def missing_parts(*replies: Any) -> list[str]:
+    """Return a sentence for each part of the memory that did not contribute, except late and disabled arms."""
+    remarks = [
         f"{_ARMS.get(name, name).capitalize()}: {arm['reason']}."
         for reply in replies
         for name, arm in reply["health"]["arms"].items()
@@ -192,14 +191,16 @@ def missing(*replies: Any) -> list[str]:
     ]
     health = replies[0]["health"]
     if files := health["pendingFiles"]:
-        found.append(f"{files:,} {'file is' if files == 1 else 'files are'} still to be read.")
+        remarks.append(f"{files:,} {'file is' if files == 1 else 'files are'} still to be read.")
     if texts := health["pendingEmbeddings"]:
-        found.append(f"Of {texts:,} {'text' if texts == 1 else 'texts'} the meaning is not known yet, only the words.")
-    return list(dict.fromkeys(found))
+        remarks.append(
+            f"Of {texts:,} {'text' if texts == 1 else 'texts'} the meaning is not known yet, only the words."
+        )
+    return list(dict.fromkeys(remarks))
 
 
 async def agent(visit: Visit) -> Redirect:
-    """Look at the memory of another agent."""
+    """Show the memory of another agent."""
     chosen = visit.caller.agent_of(visit.text("agent") or visit.agent)
     return Redirect(f"../{chosen}/ask")
 
@@ -211,9 +212,9 @@ AGES = {
     "-30d": "older than a month",
     "-365d": "older than a year",
 }
-"""Ages that are chosen by, by what the query says; with a minus those before."""
+"""Choices of the filter `age`, by its values; a minus means older than."""
 TITLE_CHARS = 90
-"""Of the first words of a memory, by which its page is known again."""
+"""Characters of the beginning of a memory in the title of its page."""
 TIERS = {
     Tier.CORE: "It is in the core: every session begins with it.",
     Tier.WORKING: "It is in the working tier: at hand when something is asked.",
@@ -223,14 +224,14 @@ REASONS = {
     TierReason.NEW: "every memory begins there",
     TierReason.LOW: "it was little used and is not important",
 }
-"""Why a memory is in its tier, where the API says it in words of its own."""
+"""Texts for reasons of a tier, where that of the API is too technical for the page."""
 FILTERS = ("q", "tier", "kind", "entity", "scope", "age", "author", "pinned")
 WIDTH, HEIGHT, MARGIN = 640, 200, 34
-"""Of the curve, in the units of its picture."""
+"""Size of the curve in SVG units."""
 
 
 async def listing(visit: Visit) -> View:
-    """List memories, the newest first, by the filters that are chosen."""
+    """List memories that match the chosen filters, the newest first."""
     chosen = {name: visit.text(name) for name in FILTERS}
     age = chosen["age"]
     if age not in AGES:
@@ -264,12 +265,11 @@ async def listing(visit: Visit) -> View:
 
 
 async def memory(visit: Visit) -> View:
-    """Show one memory: all that it is, why it is kept so near at hand, and what becomes of it if nobody asks."""
+    """Show one memory: its fields, why it is in its tier, and its relevance over the next year without use."""
     reply = await memories.why(visit.text("id"), visit.admitted, visit.memories)
-    known = reply["memory"]
     return {
-        "title": shortened(known["abstract_text"], TITLE_CHARS),
-        "memory": known,
+        "title": shortened(reply["memory"]["abstract_text"], TITLE_CHARS),
+        "memory": reply["memory"],
         "terms": reply["terms"],
         "curve": curve(reply["ahead"]),
         "TIERS": TIERS,
@@ -278,7 +278,7 @@ async def memory(visit: Visit) -> View:
 
 
 def curve(ahead: Any) -> dict[str, Any]:
-    """Return the relevance of a year to come as points of a picture, and where in it the memory leaves its tier."""
+    """Return the relevance over the next year as points of a picture, and when the memory leaves its tier."""
     width, height = WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN
     last = len(ahead["relevance"]) - 1
     points = [
@@ -289,7 +289,7 @@ def curve(ahead: Any) -> dict[str, Any]:
         "line": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
         "leaves_at": None if leaves is None else round(MARGIN + width * leaves / AHEAD_DAYS, 1),
         "leaves": leaves,
-        # as the calendar of the machine has it
+        # in the local time zone of the machine
         "leaves_on": None if leaves is None else (date.today() + timedelta(leaves)).isoformat(),  # noqa: DTZ011
         "goes_to": ahead["goes_to"],
         "now": ahead["relevance"][0],
@@ -301,7 +301,7 @@ def curve(ahead: Any) -> dict[str, Any]:
 
 
 def _choice(kind: Any, name: str, chosen: dict[str, str]) -> Any:
-    """Return a member of an enumeration, None for an empty choice; raises InvalidRequest."""
+    """Return the chosen member of an enumeration, None for an empty choice; raises InvalidRequest."""
     try:
         return kind(chosen[name]) if chosen[name] else None
     except ValueError as exc:
@@ -309,15 +309,15 @@ def _choice(kind: Any, name: str, chosen: dict[str, str]) -> Any:
 
 
 SHOWN = 20
-"""Of pairs, and of proposals, on one page."""
+"""Pairs, and proposals, on one page."""
 DOUBTS = {
     "authority": "The older one has more weight: somebody else said the newer.",
-    "people": "Somebody else of the team said the other.",
-    "copy": "The older one stands in a copy of a conflict alone: memoryctl conflicts shows both versions.",
+    "people": "Another person of the team said the other.",
+    "copy": "The older one is only in a conflict copy: memoryctl conflicts shows both versions.",
     "unsure": "It is not sure that both speak of one thing, or who said the older one.",
     "stated": "The newer one says itself that it contradicts the older.",
 }
-_KEPT = {
+_SETTLED = {
     "newer": "The newer one holds; the older is kept, and marked as superseded.",
     "older": "The older one holds; the newer is marked as superseded.",
     "both": "Both hold, side by side.",
@@ -325,7 +325,7 @@ _KEPT = {
 
 
 async def disagreements(visit: Visit) -> View:
-    """Show pairs that may contradict, and what reflect proposes."""
+    """Show pairs of memories that may contradict each other, and open proposals of reflect."""
     pair, proposal = visit.text("pair"), visit.text("proposal")
     pairs = await memories.disagreements(visit.admitted, visit.memories, SHOWN, pair)
     proposed = await reflect.proposals(visit.admitted, visit.memories, ProposalState.OPEN, SHOWN, proposal)
@@ -340,32 +340,32 @@ async def disagreements(visit: Visit) -> View:
 
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the lines of a unified diff: how each is shown, what is said of it to who sees no colours, and its text."""
-    # what stands before the first place names the file
-    _, at, places = diff.partition("\n@@")
-    for line in f"@@{places}".removesuffix("\n").split("\n") if at else ():
+    """Yield the lines of a unified diff: CSS class, a label for readers without colours, and text."""
+    # the lines before the first hunk name the file
+    _, mark, hunks = diff.partition("\n@@")
+    for line in f"@@{hunks}".removesuffix("\n").split("\n") if mark else ():
         if line.startswith("\\"):
             continue
         if line.startswith("@@"):
             yield "dim", "", "…"
             continue
-        kind, said = {"+": ("add", "added: "), "-": ("gone", "removed: ")}.get(line[:1], ("", ""))
-        yield kind, said, line[1:]
+        kind, label = {"+": ("add", "added: "), "-": ("gone", "removed: ")}.get(line[:1], ("", ""))
+        yield kind, label, line[1:]
 
 
 async def settle(visit: Visit) -> Redirect:
-    """Have one of a pair hold, or both."""
+    """Decide which memory of a pair holds, or both."""
     keep = visit.text("keep")
     request = visit.request(SettleRequest, keep=keep)
     done = await memories.settle(visit.text("pair"), request, visit.admitted, visit.memories)
     return Redirect(
         visit.back("disagreements"),
-        Notice(_KEPT.get(keep, f"What {keep} says holds, and not the other."), tuple(done["changes"])),
+        Notice(_SETTLED.get(keep, f"What {keep} says holds, and not the other."), tuple(done["changes"])),
     )
 
 
 async def decide(visit: Visit) -> Redirect:
-    """Accept or reject the proposals that a form shows; what cannot be written stays, and is told."""
+    """Accept or reject the proposals of a form; those that cannot be written stay open, and the notice says why."""
     request, verdict, names = visit.request(ProposalDecision), visit.text("verdict"), visit.all("proposal")
     if verdict not in ("accept", "reject"):
         raise InvalidRequest("a proposal is accepted or rejected", hint="go back, and choose one")
@@ -384,8 +384,8 @@ async def decide(visit: Visit) -> Redirect:
         done += 1
         changes += [decided["change"]] if decided["change"] else []
         notes += [decided["note"]] if decided["note"] else []
-    what = "1 proposal was" if done == 1 else f"{done} proposals were"
-    text = sentences(f"{what} {verdict}ed", *dict.fromkeys(notes))
+    subject = "1 proposal was" if done == 1 else f"{done} proposals were"
+    text = sentences(f"{subject} {verdict}ed", *dict.fromkeys(notes))
     return Redirect(visit.back("disagreements"), Notice(text, tuple(changes)))
 
 

@@ -1,4 +1,4 @@
-"""What a page is: a row with its path, title, who may ask for it and what answers; and what a handler gets."""
+"""The types of the pages: a page with its path, title, access rule and handler; a visit, which a handler gets."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
@@ -25,44 +25,44 @@ from memoryd.errors import InvalidRequest, NotFound
 from memoryd.web.session import Notice, PageSession, Receipt
 
 ROOT = "/web"
-"""The path that all of it is below."""
+"""The path prefix of all pages."""
 NOTICE = "notice"
-"""The field of an address that names what its page is to say once of what was done."""
+"""The query field with the name of a notice, which the page shows once."""
 ROWS = 25
-"""Of one page of a list."""
+"""Rows on one page of a list."""
 _OWN_PAGE = expression(r"[a-z-]+(\?[^\s#]*)?")
 
 AnyRequest = TypeVar("AnyRequest", bound=Request)
 
 
 View = dict[str, Any]
-"""An answer that is shown: what the page's template is filled with."""
+"""An answer that is rendered: the values of the page's template."""
 
 
 class Redirect(Struct, frozen=True):
-    """An answer that is another page, which begins with a notice of what was done."""
+    """An answer that leads to another page, which first shows a notice of what was done."""
 
     to: str
     notice: Notice | None = None
 
 
 class Visit(Struct, frozen=True, dict=True):
-    """One request for a page, by who is in. `sent` are the fields of the query, or of the form that is posted."""
+    """One request for a page, with its session. `sent` has the fields of the query, or of the posted form."""
 
     session: PageSession
     services: Services
     agent: str
-    """The agent whose memory is looked at, as the path names it."""
+    """The agent whose memory is shown, as the path names it."""
     sent: Mapping[str, Sequence[str]]
 
     @cached_property
     def caller(self) -> Caller:
-        """Who asks, as calls of the API take it: the owner in person."""
+        """The caller for calls of the API: the owner."""
         return Caller(self.services.gate, sockets.PAGE)
 
     @cached_property
     def admitted(self) -> Admitted:
-        """The owner of the agent that is looked at, if the access rules let in; raises Denied, UnknownAgent."""
+        """The admission of the owner to the memory of the agent; raises Denied, UnknownAgent."""
         return self.caller.admit(self.agent, None)
 
     @property
@@ -71,19 +71,19 @@ class Visit(Struct, frozen=True, dict=True):
         return self.services.memories
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a field, without blanks around it."""
+        """Return a field without surrounding blanks."""
         return self.typed(name, default).strip()
 
     def typed(self, name: str, default: str = "") -> str:
-        """Return a field as it was sent."""
+        """Return a field as it was sent; of a repeated field, the last value."""
         return self.sent.get(name, (default,))[-1]
 
     def all(self, name: str) -> list[str]:
-        """Return each value of a field that may be repeated, as it was sent: a file's name may hold any character."""
+        """Return the values of a repeated field as they were sent: a file name may contain any character."""
         return [value for value in self.sent.get(name, ()) if value]
 
     def number(self, name: str, default: int = 0) -> int:
-        """Return a field that is a whole number; raises InvalidRequest."""
+        """Return a field that is a non-negative integer; raise InvalidRequest if it is not."""
         text = self.text(name)
         if not text:
             return default
@@ -92,38 +92,38 @@ class Visit(Struct, frozen=True, dict=True):
         return int(text)
 
     def request(self, kind: type[AnyRequest], **fields: object) -> AnyRequest:
-        """Return the body of a call of the API, checked as if it were sent; raises InvalidRequest.
+        """Return the body of a call of the API, validated as if it were sent; raises InvalidRequest.
 
-        Who may not ask is told so first; raises Denied, UnknownAgent.
+        Access is checked before the fields; raises Denied, UnknownAgent.
         """
         agent = self.admitted.agent
         try:
             return kind.model_validate({"agent": agent, **fields})
         except ValidationError as exc:
-            raise InvalidRequest(_why(exc), hint="go back, and mend it") from exc
+            raise InvalidRequest(_refusal_reason(exc), hint="go back, and correct it") from exc
 
-    def keep_receipt(self, page: str, values: View) -> Redirect:
-        """Return the page that shows what was done, which it is to be asked for: to load it again does nothing."""
+    def store_receipt(self, page: str, values: View) -> Redirect:
+        """Store what was done and redirect to the page that shows it, so that a reload does not repeat the action."""
         self.session.receipt = Receipt(token_urlsafe(6), values)
         return Redirect(url_of(page, receipt=self.session.receipt.name))
 
-    def kept_receipt(self) -> View | None:
-        """Return the receipt, where one is asked for; raises NotFound for an older one than the last."""
-        name, kept = self.text("receipt"), self.session.receipt
+    def stored_receipt(self) -> View | None:
+        """Return the receipt that the query names, None if it names none; raise NotFound if it is not the last one."""
+        name, receipt = self.text("receipt"), self.session.receipt
         if not name:
             return None
-        if kept is None or kept.name != name:
-            raise NotFound("this receipt is not kept any more", hint="the page Changes lists what was written")
-        return kept.values
+        if receipt is None or receipt.name != name:
+            raise NotFound("this receipt is not available any more", hint="the page Changes lists what was written")
+        return receipt.values
 
-    def back(self, otherwise: str) -> str:
-        """Return the page that a form says it was on; else another."""
+    def back(self, default: str) -> str:
+        """Return the page that the field `back` names, or the default if it is not one of our pages."""
         page = self.text("back")
-        return page if _OWN_PAGE.fullmatch(page) else otherwise
+        return page if _OWN_PAGE.fullmatch(page) else default
 
 
-def _why(refused: ValidationError) -> str:
-    """Return why the fields of a form are refused: of texts in words of the page, which has no names of fields."""
+def _refusal_reason(refused: ValidationError) -> str:
+    """Return why a form is refused; errors of texts are described without field names, which the page does not show."""
     error = refused.errors()[0]
     if error["type"] in ("string_too_short", "string_pattern_mismatch"):
         return "there is nothing in it: write what it should say"
@@ -133,18 +133,23 @@ def _why(refused: ValidationError) -> str:
 
 
 def url_of(page: str, /, **fields: object) -> str:
-    """Return the address of a page, relative to any other; fields of no value are left out."""
+    """Return the address of a page, relative to any other page; empty fields are left out."""
     query = urlencode({name: value for name, value in fields.items() if value not in (None, "")}, doseq=True)
     return f"{page}?{query}" if query else page
 
 
 def sentences(*texts: str) -> str:
-    """Return texts as sentences, each with a capital and a full stop."""
+    """Join texts as sentences, each with a capital and a full stop; empty texts are left out."""
     return " ".join(f"{text[0].upper()}{text[1:].rstrip('.')}." for text in map(str.strip, texts) if text)
 
 
+def notice_of(text: str, change: int | None, *notes: str) -> Notice:
+    """Return a notice about an action that may have made a change, with remarks."""
+    return Notice(sentences(text, *notes), (change,) if change else ())
+
+
 def is_of_day(citation: str) -> bool:
-    """Tell whether a place is in a note of a day: of others nobody knows when they were written."""
+    """Return whether a citation is in a note of a day; the date of other notes is unknown."""
     return date_in_name(parse(citation).path) is not None
 
 
@@ -152,7 +157,10 @@ PageHandler = Callable[[Visit], Awaitable[View | Redirect | Response]]
 
 
 class Page(Struct, frozen=True):
-    """One page, shown by the template `PATH.html`, or a form that pages post; one with a title is in the navigation."""
+    """One page, shown with the template `PATH.html`, or a form that pages post to.
+
+    A GET page with a title and without `under` is in the navigation.
+    """
 
     path: str
     handler: PageHandler
@@ -160,11 +168,11 @@ class Page(Struct, frozen=True):
     method: str = "GET"
     title: str = ""
     under: str = ""
-    """The page of the navigation that it belongs to; empty: itself."""
+    """The page of the navigation that it belongs to; empty for itself."""
     deadline: timedelta | None = None
     at_reload: AtReload = AtReload.WAITS
 
     @property
     def full_path(self) -> str:
-        """The path as the layers of the port see it, without a session's key and agent."""
+        """The path after the door: without the key of the session and the agent."""
         return f"{ROOT}/{self.path}"

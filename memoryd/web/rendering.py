@@ -1,6 +1,6 @@
-"""Templates, and the text of notes as HTML: imported when the first page is asked for.
+"""Templates, and notes as HTML; imported at the first request for a page.
 
-Text of a note is data: Markdown makes no HTML of its own of it (`html=False`), and what comes out is cleaned again.
+Notes are not trusted: HTML in Markdown is escaped (`html=False`), and the rendered HTML is sanitised again.
 """
 
 import re
@@ -19,40 +19,37 @@ from memoryd.domain.text.sanitizing import SURPLUS, UNSEEN
 from memoryd.web.pages import is_of_day, url_of
 
 SHOWN_CHARS = 1_200
-"""Of one text on a page that lists several."""
+"""Characters of one text on a page that lists several."""
 _BLOCKS = ("p", "br", "hr", "pre", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6")
 _TAGS = {*_BLOCKS, "em", "strong", "s", "code", "a", "table", "thead", "tbody", "tr", "th", "td"}
 _HIDDEN = re.compile(f"(?![\u200c\u200d])(?:{UNSEEN.pattern}|{SURPLUS.pattern})")
-"""What turns the direction of what follows, or nobody sees; joiners stay, for emoji and scripts that need them."""
+"""Invisible characters, and marks that change the direction of text. Joiners stay: emoji and some scripts need them."""
 _CRLF = re.compile(r"\r(?=\n|\Z)")
 _UNITS = ((31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 _LONG_DAYS = 60
 _MANY_DAYS = 150 * 365
-"""Of what is older nobody counts the years."""
+"""Older dates are shown as a date, not as a number of years."""
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
-def seen(text: str) -> str:
-    """Return a text in which nothing is hidden: signs that nobody sees are named instead.
-
-    A line may end as it does on Windows.
-    """
-    return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", _CRLF.sub("", text))
+def reveal_hidden(text: str) -> str:
+    """Return a text with invisible characters replaced by their names, and Windows line ends by newlines."""
+    return _HIDDEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", _CRLF.sub("", text))
 
 
-def clipped(text: str, most: int = SHOWN_CHARS) -> str:
-    """Return a text, or the beginning of a longer one and how much is left out."""
-    return seen(text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)")
+def clip(text: str, most: int = SHOWN_CHARS) -> str:
+    """Return a text, or the beginning of a longer text and the number of characters left out."""
+    return reveal_hidden(text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)")
 
 
 def note(text: str, most: int = SHOWN_CHARS) -> Markup:
-    """Return the text of a note as HTML, of Markdown without pictures, and of links those to the web alone."""
-    return Markup(_clean(_markdown().render(clipped(text, most))))  # cleaned
+    """Render the Markdown of a note as HTML, without pictures, and with links to http and https only."""
+    return Markup(_clean(_markdown().render(clip(text, most))))  # cleaned
 
 
 def note_line(text: str, most: int = SHOWN_CHARS) -> Markup:
-    """Return a text of one paragraph as HTML, likewise."""
-    return Markup(_clean(_markdown().renderInline(clipped(text, most))))  # cleaned
+    """Render the Markdown of one paragraph as HTML, with the same restrictions as `note`."""
+    return Markup(_clean(_markdown().renderInline(clip(text, most))))  # cleaned
 
 
 @cache
@@ -70,24 +67,23 @@ def _clean(html: str) -> str:
         ),
         link_rel="noopener noreferrer",
     )
-    # what Markdown writes as a number is a character by now
-    return seen(cleaned)
+    # a numeric character reference of Markdown may have become an invisible character
+    return reveal_hidden(cleaned)
 
 
 def ago(value: str | float | None) -> Markup:
-    """Return how long ago a time of a reply was, ISO 8601 or Unix seconds, with the exact one on hover."""
+    """Return how long ago a time was, ISO 8601 or Unix seconds, as HTML that shows the exact time on hover."""
     if value is None or value == "":
         return Markup("never")
     if isinstance(value, str) and len(value) == len("2026-11-20"):
         return _days_ago(date.fromisoformat(value))
     at = _moment(value)
-    # as the clock on the wall has it
     exact = at.astimezone().isoformat(sep=" ", timespec="seconds")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, ago_in_words(value))
 
 
 def ago_in_words(value: str | float | None) -> str:
-    """Return the same for a moment, as a text."""
+    """Return how long ago a time was, as text; `never` without one."""
     if not value:
         return "never"
     seconds = (datetime.now(UTC) - _moment(value)).total_seconds()
@@ -102,7 +98,7 @@ def _moment(value: str | float) -> datetime:
 
 
 def _days_ago(day: date) -> Markup:
-    days = (date.today() - day).days  # noqa: DTZ011  # as the calendar of the machine has it
+    days = (date.today() - day).days  # noqa: DTZ011  # in the local time zone of the machine
     words = {-1: "tomorrow", 0: "today", 1: "yesterday"}.get(
         days, f"{days} days ago" if days > 0 else f"in {-days} days"
     )
@@ -114,12 +110,12 @@ def _days_ago(day: date) -> Markup:
 
 
 def is_dated(citations: Iterable[str]) -> bool:
-    """Tell whether one of these places is in a note of a day."""
+    """Return whether one of these citations is in a note of a day."""
     return any(map(is_of_day, citations))
 
 
 def size(count: float) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes in decimal units, such as `12.3 MB`."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
@@ -129,7 +125,7 @@ def size(count: float) -> str:
 
 @cache
 def templates() -> Environment:
-    """Return the templates; what a template names and has no value is an error."""
+    """Return the templates; using an undefined variable in a template is an error."""
     environment = Environment(
         loader=PackageLoader("memoryd.web"),
         autoescape=True,
@@ -138,8 +134,8 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "clip": clipped,
-        "seen": seen,
+        "clip": clip,
+        "seen": reveal_hidden,
         "note": note,
         "noteline": note_line,
         "ago": ago,
@@ -151,20 +147,20 @@ def templates() -> Environment:
 
 
 def prepare() -> None:
-    """Read all templates, which takes longer than any page."""
+    """Compile all templates, which takes longer than rendering a page."""
     for name in templates().list_templates(extensions=["html"]):
         templates().get_template(name)
     _clean(_markdown().render(""))
 
 
 def render(template: str, values: dict[str, Any]) -> str:
-    """Return a page."""
+    """Render a template as HTML."""
     return templates().get_template(template).render(values)
 
 
 @cache
 def static_file(name: str) -> tuple[bytes, str] | None:
-    """Return a file that pages load and its type; None if there is none of that name."""
+    """Return the content and media type of a file that pages load, None for an unknown name."""
     if name not in _STATIC:
         return None
     return (files("memoryd.web") / "static" / name).read_bytes(), _STATIC[name]

@@ -1,4 +1,4 @@
-"""One-time links to the page, and the sessions that they begin; all of it is forgotten at the end of the daemon."""
+"""One-time links to the page, and the sessions that they begin. They are in memory only and end with the daemon."""
 
 import secrets
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from memoryd.errors import Unauthorized
 
 LINK_SECONDS = 60.0
 IDLE = timedelta(minutes=30)
-"""How long a session lasts without a request, and the port that was opened for it."""
+"""How long a session, and the port that was opened for it, last without a request."""
 MOST = 16
-"""Links, sessions, and notices of a session, at a time: the oldest gives way, of sessions the one that was not used for
-longest."""
+"""Maximum number of links, of sessions, and of notices of a session. The oldest is removed; of sessions the one that
+was unused for longest."""
 AGAIN = "memoryctl web makes a new link"
 
 
 class Notice(Struct, frozen=True):
-    """What a page says of what was done; `changes` or the `run` take it back."""
+    """A message about what was done; `changes` or the `run` can be undone."""
 
     text: str
     changes: tuple[int, ...] = ()
@@ -29,45 +29,46 @@ class Notice(Struct, frozen=True):
 
 
 class Receipt(Struct, frozen=True):
-    """What was done, as its page shows it; by its name it is shown again without being done again."""
+    """The values of a page that shows what was done; `name` is in its address, so that a reload only shows it again."""
 
     name: str
     values: dict[str, Any]
 
 
 class PageSession(Struct, kw_only=True):
-    """Who is in. Other ports of this host get no cookie of its `key`, which is a part of the path of all of its pages.
+    """A session of a browser. Its `key` is part of the path of all of its pages, and of the path of its cookie.
 
-    A browser sends a cookie to every port of a host, but to no path that it is not of.
+    A browser sends a cookie to every port of a host, but only to paths below that of the cookie: so other programs on
+    this host do not get it.
     """
 
     key: str
     secret: str
     is_kept: bool
     seen_at: float
-    """When it last asked, in seconds of the clock; before it begins, when its link was given out."""
+    """Time of the last request, in seconds of the clock; before the first, the time when its link was issued."""
     agent: str | None = None
-    """The agent that is shown first; None: the default one."""
+    """The agent that is shown first; None for the default agent."""
     notices: dict[str, Notice] = {}
-    """Those that were not shown yet, by the names in the addresses of the pages that are to show them."""
+    """Notices that were not shown yet, by the names in the addresses of the pages that show them."""
     receipt: Receipt | None = None
-    """The last one."""
+    """The last receipt."""
     is_over: bool = False
     stream: Subscription | None = None
-    """What its live page follows; one at a time, so that many tabs take no more than one from the other streams."""
+    """The event stream of the live page: one per session, so that many tabs do not use up the streams of others."""
 
     def is_idle(self, now: float) -> bool:
-        """Tell whether nothing was asked for too long."""
+        """Return whether the last request was longer ago than `IDLE`."""
         return not self.is_kept and now - self.seen_at > IDLE.total_seconds()
 
     def follow(self, stream: Subscription) -> None:
-        """Take a stream in the place of the one before, which ends."""
+        """Replace the stream; the previous one is closed."""
         if self.stream is not None:
             self.stream.close()
         self.stream = stream
 
-    def keep_notice(self, notice: Notice) -> str:
-        """Keep what a page is to say, and return the name by which it takes that; the oldest gives way."""
+    def add_notice(self, notice: Notice) -> str:
+        """Store a notice until a page shows it, and return its name; if there are too many, drop the oldest."""
         name = secrets.token_urlsafe(6)
         self.notices[name] = notice
         if len(self.notices) > MOST:
@@ -75,25 +76,25 @@ class PageSession(Struct, kw_only=True):
         return name
 
     def end(self) -> None:
-        """Let it in no more, and end what it follows."""
+        """End the session and close its stream."""
         self.is_over = True
         if self.stream is not None:
             self.stream.close()
 
 
 class PageSessions:
-    """The links that were given out and not used, and the sessions. `clock` is monotonic, in seconds."""
+    """The unused links and the sessions. `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._links: dict[str, PageSession] = {}
-        """What each link will begin, by its token."""
+        """The session that each link will begin, by its token."""
         self._sessions: dict[str, PageSession] = {}
         self.used_at = clock()
-        """When somebody last was let in, or was given a link."""
+        """Time of the last admitted request or issued link."""
 
     def issue(self, agent: str | None = None, *, is_kept: bool) -> str:
-        """Return the token of a link that begins one session, within a minute."""
+        """Return the token of a new link, which can begin a session once, within `LINK_SECONDS`."""
         token, now = secrets.token_urlsafe(32), self._clock()
         self.used_at = now
         self._links[token] = PageSession(
@@ -104,7 +105,7 @@ class PageSessions:
         return token
 
     def begin(self, token: str) -> PageSession:
-        """Begin the session of a link; raises Unauthorized for one that is used, stale or none of ours."""
+        """Begin the session of a link; raise Unauthorized if the token was used, expired or is unknown."""
         session = self._links.pop(token, None)
         if session is None or session.seen_at + LINK_SECONDS <= self._clock():
             raise Unauthorized("this link was used already, or is older than a minute", hint=AGAIN)
@@ -114,13 +115,13 @@ class PageSessions:
             self._sessions.pop(next(iter(self._sessions))).end()
         return session
 
-    def find(self, key: str, *given: str) -> PageSession:
-        """Return the session of a path and one of these cookies, which lasts on; raises Unauthorized."""
+    def find(self, key: str, *cookies: str) -> PageSession:
+        """Return the session with this key if a cookie has its secret, and extend it; raises Unauthorized."""
         session = self._sessions.get(key)
         if (
             session is None
             or session.is_over
-            or not any(secrets.compare_digest(session.secret.encode(), one.encode()) for one in given)
+            or not any(secrets.compare_digest(session.secret.encode(), cookie.encode()) for cookie in cookies)
         ):
             raise Unauthorized("your session is over", hint=AGAIN)
         del self._sessions[key]
@@ -128,11 +129,11 @@ class PageSessions:
             session.end()
             raise Unauthorized("your session is over", hint=AGAIN)
         session.seen_at = self.used_at = self._clock()
-        # to the end of those that may give way
+        # inserted at the end, because the first session is removed when there are too many
         self._sessions[key] = session
         return session
 
     @property
     def is_kept(self) -> bool:
-        """Whether a session is to last until the daemon ends."""
+        """Whether a session lasts until the daemon ends."""
         return any(session.is_kept and not session.is_over for session in self._sessions.values())

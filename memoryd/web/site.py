@@ -1,7 +1,7 @@
-"""The pages: one table, those of each subject from the end of its module, and the app that serves it.
+"""The table of all pages, the app that serves them, and the page Health.
 
-Routes and navigation are made of the table. A failure is a page, too, which says what to do. The page Health is here:
-what is indexed, at work or wrong, live; and what doctor says when it is asked.
+Routes and navigation are made from the table. An error is shown as a page that says what to do. Health shows live
+figures of the index and of problems, and runs doctor on request.
 """
 
 import asyncio
@@ -35,31 +35,31 @@ from memoryd.web.session import PageSession, PageSessions
 from memoryd.wire import ErrorCode
 
 QUIET_SECONDS = 5.0
-"""How long figures stay as they are while nothing happens."""
+"""Interval of figures without events."""
 TOGETHER_SECONDS = 0.3
-"""What happens within this is told at once."""
+"""Events within this time are sent as one update."""
 DOCTOR = timedelta(seconds=60)
 _TEXT_CHARS = 400
 _DOCTORS = asyncio.Semaphore(1)
-"""Of one daemon at a time: each is a process that looks at all there is."""
+"""One doctor runs at a time: each is a process that checks everything."""
 WORST_FIRST = ("wrong", "open", "look", "off", "ok")
-"""What doctor finds a part to be."""
+"""States of findings of doctor in the order in which the page lists them."""
 
 
 async def health(visit: Visit) -> View:
-    """Show how all parts are."""
+    """Show the state of all parts."""
     reply = await _status(visit)
     address = visit.services.daemon().page_address
     return {"status": reply, "agents_shown": reply["agents"], "page_at": address, "figures": figures(reply)}
 
 
 async def events(visit: Visit) -> EventStream:
-    """Send the figures of the page whenever something happens."""
+    """Stream the figures of the page at each event."""
     return EventStream(_figure_events(visit, visit.admitted))
 
 
 async def doctor(visit: Visit) -> View:
-    """Show what doctor finds: the program `memoryctl` is run, for most of its checks look from outside."""
+    """Show the findings of doctor, which runs as a program, because most checks examine the daemon from outside."""
     daemon = visit.services.daemon()
     environment = doctor_environment(daemon.socket, daemon.config["source"])
     async with _DOCTORS:
@@ -77,32 +77,32 @@ async def doctor(visit: Visit) -> View:
                 process.kill()
                 await process.wait()
     try:
-        found = json.loads(out)["checks"]
+        findings = json.loads(out)["checks"]
     except (ValueError, KeyError) as exc:
         raise NotNow("doctor could not be run", hint="run memoryctl doctor in a terminal") from exc
-    return {"checks": sorted(found, key=lambda one: WORST_FIRST.index(one["state"]))}
+    return {"checks": sorted(findings, key=lambda finding: WORST_FIRST.index(finding["state"]))}
 
 
 def doctor_environment(socket: str, source: str | None) -> dict[str, str]:
-    """Return what tells doctor where this daemon listens, and from which file it has its configuration."""
-    of_file = {} if source is None else {"MEMORYD_CONFIG": str(Path(source).absolute())}
-    return {**os.environ, "MEMORYD_SOCKET": socket, **of_file}
+    """Return the environment that gives doctor the socket and the configuration file of this daemon."""
+    config = {} if source is None else {"MEMORYD_CONFIG": str(Path(source).absolute())}
+    return {**os.environ, "MEMORYD_SOCKET": socket, **config}
 
 
 def figures(reply: StatusReply) -> dict[str, str | int]:
-    """Return all that changes, as it is shown, by the names of its places on the page."""
-    found: dict[str, str | int] = dict(_daemon(reply))
+    """Return the values that change, as texts, by the names of their elements on the page."""
+    values: dict[str, str | int] = dict(_daemon(reply))
     for agent in reply["agents"]:
-        found |= {f"{agent['id']}.{name}": value for name, value in (*_agent(agent), *_parts(agent))}
-    return found
+        values |= {f"{agent['id']}.{name}": value for name, value in (*_agent(agent), *_parts(agent))}
+    return values
 
 
 def _daemon(reply: StatusReply) -> Iterator[tuple[str, str]]:
     config, port = reply["config"], reply["http"]
     yield "uptime", _span(reply["uptimeSeconds"])
     yield "rss", f"{reply['rssBytes'] / 1e6:.0f} MB"
-    yield "problems", _lines(f"Configuration: {one}" for one in config["problems"])
-    yield "unreachable", _lines(f"{one['socket']}: {one['reason']}" for one in reply["unreachable"])
+    yield "problems", _lines(f"Configuration: {problem}" for problem in config["problems"])
+    yield "unreachable", _lines(f"{closed['socket']}: {closed['reason']}" for closed in reply["unreachable"])
     yield "port", "open for this page alone" if port is None else "open" if port["open"] else "closed"
     yield "portReason", _reason(port["reason"] if port else "")
 
@@ -126,52 +126,50 @@ def _parts(agent: AgentStatus) -> Iterator[tuple[str, str]]:
 
     watcher, embedder = agent["watcher"], agent["embedder"]
     yield "degraded", _lines(_troubles(agent))
-    roots = (f"{one['path']} {one['state']}{_reason(one['reason'])}" for one in agent["roots"])
-    yield "roots", _lines(roots)
+    yield "roots", _lines(f"{root['path']} {root['state']}{_reason(root['reason'])}" for root in agent["roots"])
     yield "scanned", ago_in_words(agent["lastScanAt"])
     yield "watcher", watcher["mode"]
     yield "watcherReason", _reason(watcher["reason"])
     model = f", {agent['model']}" if agent["model"] else ""
     yield "embedder", f"{agent['provider']}{model}, {embedder['state']} since {wall_clock(embedder['since'])}"
     yield "embedderReason", _reason(embedder["reason"])
-    yield "rule", _shown(agent["embedding"]["rule"])
+    yield "rule", _clip(agent["embedding"]["rule"])
     yield "backend", agent["backend"]
     yield "backendReason", _reason(agent["qmd"]["reason"] if agent["qmd"] else "")
     sizes = {"index": agent["database"]["bytes"], "ledger": agent["ledger"]["bytes"]}
     if agent["sessions"]:
         sizes["conversations"] = agent["sessions"]["bytes"]
     yield "sizes", ", ".join(f"{name} {size(count)}" for name, count in sizes.items())
-    conflicts = [one["path"] for one in agent["flagged"] if "conflict-copy" in one["flags"]]
-    yield "conflicts", _lines(conflicts) or "none"
+    yield "conflicts", _lines([file["path"] for file in agent["flagged"] if "conflict-copy" in file["flags"]]) or "none"
     yield "skipped", f"{agent['skippedCount']:,} files"
 
 
 def _troubles(agent: AgentStatus) -> Iterator[str]:
-    for one in agent["degraded"]:
-        yield f"{one['part']}: {one['reason']} (since {wall_clock(one['since'])})"
+    for part in agent["degraded"]:
+        yield f"{part['part']}: {part['reason']} (since {wall_clock(part['since'])})"
     if fallback := agent["fallback"]:
         yield f"{fallback['from']} fell back: {fallback['reason']} (since {wall_clock(fallback['since'])})"
-    if gone := agent["massRemoval"]:
-        at = wall_clock(gone["at"])
-        yield f"{gone['files']} files vanished at once ({at}): what was known of them is kept for now."
+    if removal := agent["massRemoval"]:
+        at = wall_clock(removal["at"])
+        yield f"{removal['files']} files vanished at once ({at}): what was known of them is kept for now."
 
 
 def _lines(texts: Iterable[str]) -> str:
-    return "\n".join(map(_shown, texts))
+    return "\n".join(map(_clip, texts))
 
 
 def _reason(text: str | None) -> str:
-    return f": {_shown(text)}" if text else ""
+    return f": {_clip(text)}" if text else ""
 
 
-def _shown(text: str) -> str:
-    from memoryd.web.rendering import clipped
+def _clip(text: str) -> str:
+    from memoryd.web.rendering import clip
 
-    return clipped(text, _TEXT_CHARS)
+    return clip(text, _TEXT_CHARS)
 
 
 def wall_clock(stamp: str) -> str:
-    """Return a time as the clock on the wall has it: what stays on a page while it is looked at does not grow old."""
+    """Return a time in local time, to the minute: unlike "3 minutes ago" it stays right while the page is open."""
     return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
@@ -195,11 +193,11 @@ async def _status(visit: Visit) -> StatusReply:
 
 
 async def _figure_events(visit: Visit, admitted: Admitted) -> AsyncGenerator[bytes, None]:
-    """Yield figures as server-sent events: at once, and again when something happened or a while has passed.
+    """Yield figures as server-sent events: at once, after each event of the daemon, and every `QUIET_SECONDS`.
 
-    It ends with its session, which lasts no longer by it, and gives way to the next one of that session; the last
-    event says that there is no use in asking again. It ends without that at a reload, after which a browser that asks
-    again is told of the workspaces that are open then.
+    The stream ends with its session, which it does not extend, and when the session opens another stream; its last
+    event `over` then stops the browser from reconnecting. At a reload it ends without `over`: the browser reconnects
+    and gets the figures of the workspaces that are open then.
     """
     session, clock, at_first = visit.session, asyncio.get_running_loop().time, _loads(visit)
     with visit.memories.follow(admitted) as subscription:
@@ -217,12 +215,12 @@ async def _figure_events(visit: Visit, admitted: Admitted) -> AsyncGenerator[byt
                 continue
             await asyncio.sleep(TOGETHER_SECONDS)
     if session.is_over or session.is_idle(clock()) or session.stream is not subscription:
-        # without that a browser opens it again, which is right after a reload
+        # without this event the browser reconnects, as it should after a reload
         yield _event("over")
 
 
 def _loads(visit: Visit) -> tuple[str, str | None]:
-    """Return when the configuration was last loaded, and when that last failed: then workspaces may be others."""
+    """Return when the configuration was last loaded and when loading last failed: workspaces may have changed then."""
     config = visit.services.daemon().config
     return config["loadedAt"], config["failedAt"]
 
@@ -232,7 +230,7 @@ def _event(name: str, data: str = "") -> bytes:
 
 
 async def leave(visit: Visit) -> Response:
-    """End the session, whoever else has its cookie."""
+    """End the session for all browsers that have its cookie."""
     visit.session.end()
     response = RedirectResponse(LOGIN, status_code=303)
     response.delete_cookie(COOKIE, path=f"{ROOT}/{visit.session.key}/", httponly=True, samesite="strict")
@@ -252,17 +250,17 @@ TABLE = (
 
 
 def page_deadlines() -> dict[str, timedelta]:
-    """Return the paths whose answers may take longer than others."""
+    """Return the deadlines of pages that may take longer than others, by path."""
     return {page.full_path: page.deadline for page in TABLE if page.deadline is not None}
 
 
 def pages_at_reload() -> dict[str, AtReload]:
-    """Return what happens to pages at a reload, by the paths of those that are not simply held and waited for."""
+    """Return the behaviour at a reload of pages that a reload does not simply hold and wait for, by path."""
     return {page.full_path: page.at_reload for page in TABLE if page.at_reload is not AtReload.WAITS}
 
 
 class Site:
-    """The app of the pages. `services` are those of the API, as they are now."""
+    """The ASGI app of the pages. `services` returns the present services of the API, None while there are none."""
 
     def __init__(self, services: Callable[[], Services | None], sessions: PageSessions, table: Sequence[Page] = TABLE):
         self._services = services
@@ -286,7 +284,7 @@ class Site:
         await response(scope, receive, send)
 
     def _login(self, scope: Scope) -> Response:
-        """Ask for the token of a link, which only a script reads from its address; begin a session for a right one."""
+        """Show the login page, whose script posts the token of the link; for a valid token begin a session."""
         note_route(scope, LOGIN)
         refused: MemorydError | None = scope.get(REFUSED)
         if scope["method"] == "POST" and refused is None:
@@ -301,10 +299,10 @@ class Site:
                 )
                 return response
         status = 200 if refused is None else refused.http_status
-        return _html("login.html", {"problem": sentences(str(refused or "")), "typed": _typed(scope)}, status)
+        return _html("login.html", {"problem": sentences(str(refused or "")), "typed": _typed_text(scope)}, status)
 
     async def _page(self, scope: Scope, session: PageSession) -> Response:
-        """Return the answer of a page; what its handler or template raises is shown on a page as well."""
+        """Return the answer of a page; an error of its handler or template is shown as a page."""
         agent = folded_id(scope[AGENT])
         try:
             page, services = self._pages.get((scope["method"], scope["path"])), self._services()
@@ -320,14 +318,13 @@ class Site:
             answer = await page.handler(Visit(session, services, agent, sent))
             if isinstance(answer, dict):
                 address = url_of(page.path, **sent) if page.method == "GET" else page.under or page.path
-                shown = {"address": address, "notice": notice, **answer}
-                return self._html(f"{page.path}.html", shown, agent, page)
+                return self._html(f"{page.path}.html", {"address": address, "notice": notice, **answer}, agent, page)
         except Exception as exc:
             problem = problems.problem_of(exc)
             if problem.code is ErrorCode.INTERNAL:
                 problems.log_unexpected(scope, exc)
             title = "That cannot be shown" if scope["method"] == "GET" else "That was not done"
-            values = {"title": title, "typed": _typed(scope), **_in_words(problem)}
+            values = {"title": title, "typed": _typed_text(scope), **_explain(problem)}
             return self._html("error.html", values, agent, None, problem.http_status)
         if isinstance(answer, Redirect):
             return RedirectResponse(_address(answer, session), status_code=303)
@@ -350,28 +347,28 @@ class Site:
 
 
 def _address(answer: Redirect, session: PageSession) -> str:
-    """Return where to go on; a notice goes there and to no other tab, so the address names it."""
+    """Return the address of a redirect; it names its notice, so that only this tab shows it."""
     if answer.notice is None:
         return answer.to
     page, mark, fragment = answer.to.partition("#")
-    return f"{page}{'&' if '?' in page else '?'}{NOTICE}={session.keep_notice(answer.notice)}{mark}{fragment}"
+    return f"{page}{'&' if '?' in page else '?'}{NOTICE}={session.add_notice(answer.notice)}{mark}{fragment}"
 
 
-def _in_words(problem: MemorydError) -> Mapping[str, str]:
-    """Return what a person reads of a failure: no command, call or directory, and times as the clock on the wall."""
+def _explain(problem: MemorydError) -> Mapping[str, str]:
+    """Return message and hint of an error for the page: without commands, calls and folders, and with local times."""
     if _PRIVATE in str(problem):
         return {"message": "This conversation is private.", "hint": "Have it remembered again on Conversations."}
     hint = problem.hint
     if not hint or _FOR_PROGRAMS.search(hint):
         hint = _WHAT_TO_DO.get(problem.code, _LATER)
-    message = _STAMP.sub(lambda found: wall_clock(found[0]), problems.hide_directories(str(problem)))
+    message = _STAMP.sub(lambda match: wall_clock(match[0]), problems.hide_directories(str(problem)))
     return {"message": sentences(message), "hint": sentences(hint)}
 
 
 _FOR_PROGRAMS = expression(r"memoryctl|\b(GET|POST) |openapi|socket|--\w|sessionKey")
 _STAMP = expression(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)(?!\w)")
 _PRIVATE = 'is marked "do not remember"'
-_LATER = "try again in a moment; the page Health tells how all parts are"
+_LATER = "try again in a moment; the page Health shows the state of all parts"
 _WHAT_TO_DO = {
     ErrorCode.INVALID_REQUEST: "go back, and change what you sent",
     ErrorCode.TOO_LARGE: "go back, and send less",
@@ -380,23 +377,23 @@ _WHAT_TO_DO = {
     ErrorCode.DISABLED: "your configuration turns it off",
     ErrorCode.DENIED: "your configuration says who may do that",
 }
-"""Where the hint is for programs, and for who types commands."""
+"""Hints in place of those that are for programs and for the command line."""
 
 
-def _typed(scope: Scope) -> str:
-    """Return what somebody wrote into a form: where it is not kept it is shown, for a browser may have lost it."""
+def _typed_text(scope: Scope) -> str:
+    """Return the text of a posted form, to show it after a failure: the browser may have lost it."""
     return scope.get(DECODED, {}).get("text", [""])[-1] if scope["method"] == "POST" else ""
 
 
 def _static(name: str) -> Response:
     from memoryd.web.rendering import static_file
 
-    found = static_file(name)
-    return Response(status_code=404) if found is None else Response(found[0], media_type=found[1])
+    file = static_file(name)
+    return Response(status_code=404) if file is None else Response(file[0], media_type=file[1])
 
 
 def _html(template: str, values: Mapping[str, Any], status: int) -> Response:
-    # the templates and Markdown: most daemons are never asked for a page
+    # imported here: it loads templates and Markdown, and most daemons never show a page
     from memoryd.web.rendering import render
 
     return Response(render(template, dict(values)), status, media_type="text/html")

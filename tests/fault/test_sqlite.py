@@ -213,7 +213,7 @@ def test_f048_sync_that_a_full_disk_stops_says_why(stage: Stage, state_disk: Pat
     # no longer than one call may wait
     done = stage.daemon.memoryctl(*words)
     assert "1 memory would be added" in done.stdout
-    assert "what stands here may not be known" in done.stderr
+    assert "memories that exist here may not be recognised" in done.stderr
 
 
 @pytest.mark.root

@@ -437,7 +437,7 @@ def test_status_shows_what_a_person_wants_to_know(contract: Contract, capsys: Ca
         "agent main",
         "214 files · 1,203 chunks",
         "memories 310 · lines 342 · pages 12",
-        "downloading · downloading 12.0 MB (50 %) · words answer meanwhile",
+        "downloading · downloading 12.0 MB (50 %) · only words are searched until then",
         "worker.phase waiting",
         "worker.restarts 2",
         "worker.gpuLayers 12",

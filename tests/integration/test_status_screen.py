@@ -89,7 +89,7 @@ def test_model_on_its_way_is_work_and_no_fault() -> None:
     embedder = {"state": "downloading", "reason": "first start", "since": None, "progress": transfer, "worker": None}
     degraded = [{"part": "embedder", "reason": "first start", "since": "2026-01-05T09:00:00Z"}]
     lines = words(shown(status(agent(embedder=embedder, degraded=degraded))))
-    assert "busy meaning downloading · downloading 12.0 MB (50 %) · words answer meanwhile" in lines
+    assert "busy meaning downloading · downloading 12.0 MB (50 %) · only words are searched until then" in lines
     assert not any(line.startswith("wrong") for line in lines)
 
 

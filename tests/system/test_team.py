@@ -214,7 +214,7 @@ def test_what_must_not_leave_never_comes_into_the_repository(pair: Pair) -> None
     notes = "\n".join(json.loads(done.stdout)["notes"])
     assert (done.returncode, "shared with ana, ben" in notes) == (Exit.ERROR, True)
     told = ana.typed("retain", lines.splitlines()[1], "--team", expected=Exit.ERROR)
-    assert "stands there already" in told
+    assert "is there already" in told
     for one in (notes, told):
         assert "retained, but not shared: memory/" in one
         assert "it holds what looks like a secret" in one
@@ -544,7 +544,7 @@ def test_doctor_says_what_a_team_lacks(typed_pair: Pair) -> None:
     ana.configure(share=["memory/projects/*"])
     ana.sync()
     ana.daemon.client().sync_team()
-    assert "name it no longer in team.share" in ana.typed(*doctor)
+    assert "remove it from team.share" in ana.typed(*doctor)
     ana.configure(share=[])
     ana.sync()
     typed_pair.bare.rename(typed_pair.bare.with_name("away.git"))

@@ -132,5 +132,5 @@ def test_f041_deletion_of_most_notes_is_told(quick: RunningDaemon, workspace: Pa
         eventually(lambda: quick.agent().get("massRemoval"))
         removal: Any = quick.agent()["massRemoval"]
         assert removal["files"] > removal["left"]
-        assert "went at once" in shown(quick)
+        assert "deleted at once" in shown(quick)
         eventually(lambda: any(event["data"]["state"] == "mass removal" for event in ear.named("sync")))

@@ -1,5 +1,7 @@
-"""What doctor checks of the configuration and whether the daemon has read it, and of a team: the program git, who git
-says that you are, whether the repository answers, and what of the others is not shown."""
+"""Checks of doctor for the configuration, whether the daemon has read it, and for a team.
+
+For a team: the program git and its author, whether the repository answers, and which notes of others are not shown.
+"""
 
 import asyncio
 import shlex
@@ -22,9 +24,9 @@ from memoryd.team.repository import LOCAL, TeamRepository
 from memoryd.team.sharing import UNSHAREABLE
 
 MASKED = expression(r"MEMORYD_MASKED_\d+")
-"""What a backup puts where a key was."""
+"""Placeholder that a backup writes in place of a key."""
 _STARTING_SECONDS = 1.0
-"""Between reading the file and what counts as the start."""
+"""Time at start between reading the file and the moment that `uptimeSeconds` counts from."""
 
 
 @check(
@@ -34,7 +36,7 @@ _STARTING_SECONDS = 1.0
     needs_config=False,
 )
 def valid(examination: Examination) -> Findings:
-    """Look at the configuration file and `MEMORYD_*` variables, as the daemon reads them: all problems at once."""
+    """Check the configuration file and `MEMORYD_*` variables as the daemon reads them: all problems at once."""
     if examination.loaded is not None:
         yield Finding("ok", str(examination.loaded.source or "no file, the defaults hold"))
     for problem in examination.problems:
@@ -47,10 +49,10 @@ def valid(examination: Examination) -> Findings:
     advice="take the key out, or write it as the notice says",
 )
 def notices(examination: Examination) -> Findings:
-    """Look at keys that are understood and do not do what they seem to: without effect here, or read in another way."""
+    """Check for keys that are valid but have no effect here, or another effect than they seem to have."""
     loaded = examination.loaded
     if loaded is not None:
-        open_to_others = {str(one) for one in exposures(loaded.config, loaded.source)}
+        open_to_others = {str(exposure) for exposure in exposures(loaded.config, loaded.source)}
         for notice in loaded.notices:
             if notice not in open_to_others:
                 yield Finding("look", notice, "docs/reference/configuration.md says what each key does")
@@ -59,11 +61,11 @@ def notices(examination: Examination) -> Findings:
 @check(
     "config.masked",
     "configuration",
-    advice="write the key, or a reference to it, in its stead, then `memoryctl reload`",
+    advice="write the key, or a reference to it, in its place, then `memoryctl reload`",
     needs_config=False,
 )
 def masked(examination: Examination) -> Findings:
-    """Look at places of keys that a backup left out and a restore could not fill: `MEMORYD_MASKED_1` stands there."""
+    """Check for keys that a backup left out and a restore could not fill in: the file has `MEMORYD_MASKED_1` there."""
     source = examination.loaded.source if examination.loaded is not None else config_file()
     try:
         lines = source.read_text(encoding="utf-8", errors="replace").splitlines() if source is not None else []
@@ -71,8 +73,8 @@ def masked(examination: Examination) -> Findings:
         return
     for number, line in enumerate(lines, 1):
         for name in MASKED.findall(line):
-            message = f"{source}:{number}: {name} stands where a key was, which the backup did not hold"
-            yield Finding("wrong", message, "write the key, or a reference to it, in its stead; memoryctl reload")
+            message = f"{source}:{number}: {name} is in the place of a key, which the backup did not include"
+            yield Finding("wrong", message, "write the key, or a reference to it, in its place; memoryctl reload")
 
 
 @check(
@@ -80,17 +82,16 @@ def masked(examination: Examination) -> Findings:
     "privacy",
     advice="close the file (`chmod 600`), use `https://`",
 )
-def exposure(examination: Examination) -> Findings:
-    """Look at keys in files that other users can read, and notes that go to a provider unencrypted."""
+def exposed(examination: Examination) -> Findings:
+    """Check for keys in files that other users can read, and notes that are sent to a provider unencrypted."""
     loaded = examination.loaded
     if loaded is not None:
-        for one in exposures(loaded.config, loaded.source):
-            # other files are their owner's
+        for exposure in exposures(loaded.config, loaded.source):
+            # --fix closes the configuration file only: other files are left to the user
             closes = f"chmod 600 {shlex.quote(str(loaded.source))}"
-            is_ours = loaded.source is not None and one.hint.partition(", or ")[0] == closes
-            yield Finding(
-                "open", one.message, one.hint, chmod(loaded.source, 0o600) if loaded.source and is_ours else None
-            )
+            is_ours = exposure.hint.partition(", or ")[0] == closes
+            remedy = chmod(loaded.source, 0o600) if loaded.source and is_ours else None
+            yield Finding("open", exposure.message, exposure.hint, remedy)
 
 
 @check(
@@ -99,27 +100,25 @@ def exposure(examination: Examination) -> Findings:
     advice="let the daemon read it again: `memoryctl reload`; what that names: `memoryctl service restart`",
 )
 def loaded(examination: Examination) -> Findings:
-    """Look at whether the running daemon has read this very file, as it is now, and what of it holds only after a
-    restart."""
+    """Check whether the running daemon has read this file in its present version, and which keys need a restart."""
     status = examination.status
     if status is None or examination.loaded is None:
         return
     here, used = examination.loaded.source, status["config"]["source"]
     if used not in (None, str(here), str(here and here.absolute())) or (used is None and here is not None):
-        message = f"the daemon runs with {used or 'the defaults'}, and this is {here or 'the defaults'}"
-        hint = "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon"
-        yield Finding("look", message, hint)
+        message = f"the daemon runs with {used or 'the defaults'}, but memoryctl reads {here or 'the defaults'}"
+        yield Finding("look", message, "name the same file in MEMORYD_CONFIG, for memoryctl and for the daemon")
     elif used is not None:
         at = status["config"].get("loadedAt")
-        # an older daemon does not say when it read the file, and did so at its start
+        # an older daemon does not say when it read the file: it did so at its start
         loaded_at = datetime.fromisoformat(at).timestamp() if at else time.time() - status["uptimeSeconds"]
         if (late := Path(used).stat().st_mtime - loaded_at) > _STARTING_SECONDS:
             message = f"{used} was changed {duration(late)} after memoryd had read it"
             yield Finding("look", message, "have it read again: memoryctl reload")
-    # an older daemon says neither of what follows
+    # an older daemon has neither of these keys
     config = status["config"]
     for problem in config.get("problems", ()):
-        message = f"the last reload took nothing, and what was before holds: {problem}"
+        message = f"the last reload failed, and the previous configuration is in use: {problem}"
         yield Finding("look", message, "correct it, then: memoryctl reload")
     if keys := config.get("needsRestart"):
         message = f"changed, and in effect when memoryd is started again: {', '.join(keys)}"
@@ -127,37 +126,37 @@ def loaded(examination: Examination) -> Findings:
 
 
 LATE_SECONDS = 24 * 3600
-"""So long something may wait to be sent before it is to be looked at."""
-REACH_HINT = "try `git ls-remote` with the same address; what it says, memoryd is told"
-SEND_HINT = "who looks after the repository says who may push to its branch main"
+"""Time that files may wait to be sent before this counts as wrong."""
+REACH_HINT = "try `git ls-remote` with the same address; memoryd gets the same answer"
+SEND_HINT = "the owner of the repository decides who may push to its branch main"
 SEEN_HINT = "see the repository of the team"
 SERVER_HINT = "try `psql` with the same address; `memoryctl team status` says what waits"
-SERVER_SEEN_HINT = "who owns the team, or looks after the server, mends it; `memoryctl team status` has all of it"
-OWN_HINT = "mend that note, or name it no longer in team.share"
+SERVER_SEEN_HINT = "ask the owner of the team or of the server to correct it; `memoryctl team status` lists all of it"
+OWN_HINT = "correct that note, or remove it from team.share"
 
 
 @check("team.git", "git", advice="install git 2.30 or later, and say who you are by `git config --global`")
 def git(examination: Examination) -> Findings:
-    """Look at whether git is there and recent enough for the memory of a team, and knows you as the team does."""
+    """Check whether git is installed, recent enough for the memory of a team, and has the author the team knows."""
     section = examination.config.team
     if not section.is_joined or section.is_on_server:
         yield Finding("off", "no repository carries the memory of a team")
         return
     try:
-        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(_author(section))} for git")
+        yield Finding("ok", f"you are {section.person} of {section.name}, {asyncio.run(_git_author(section))} for git")
     except MemorydError as exc:
         yield Finding("wrong", str(exc), exc.hint, part="author")
 
 
-async def _author(section: TeamSection) -> str:
-    """Return by which address git knows its owner; raises InvalidRequest where the team does not, SidecarError."""
+async def _git_author(section: TeamSection) -> str:
+    """Return the mail address of the git author; raise InvalidRequest if the team does not know it, SidecarError."""
     folder = section.checkout_folder
     repository = TeamRepository(folder, is_own=section.checkout is None)
     await check_git(folder)
     mail = await repository.author()
     local = await repository.commit_of(LOCAL) if folder.exists() else None
     file = (await repository.tree(local, ())).get(TEAM_FILE)
-    # one that cannot be read keeps the exchange from working, which says so
+    # a team file that cannot be read is reported by the check of the exchange
     with suppress(ValueError):
         people = TeamPeople.read((await repository.blobs([file.blob]))[file.blob]) if file is not None else None
         if people is not None and not people.wrote(section.person or "", mail):
@@ -172,16 +171,16 @@ async def _author(section: TeamSection) -> str:
     seconds=60,
 )
 def exchange(examination: Examination) -> Findings:
-    """Look at whether the repository of the team can be reached and takes what is sent, and what of it is not shown."""
+    """Check whether the repository of the team can be reached and accepts pushes, and which notes are not shown."""
     section = examination.config.team
     if not section.is_joined:
         yield Finding("off", "you are in no team")
         return
     if examination.status is None and section.is_on_server:
-        yield Finding("off", "memoryd is not running, which alone asks the server")
+        yield Finding("off", "memoryd is not running, and only memoryd asks the server")
         return
     if examination.status is None:
-        yield from with_part("repository of the team", _reached(section))
+        yield from with_part("repository of the team", _repository_finding(section))
         return
     reach, send, seen = REACH_HINT, SEND_HINT, SEEN_HINT
     if section.is_on_server:
@@ -199,16 +198,16 @@ def exchange(examination: Examination) -> Findings:
         else:
             yield Finding("ok", f"{people}, all is sent")
         own = UNSHAREABLE.partition("{}")[2].partition("{}")[0]
-        yield from (Finding("look", one, OWN_HINT if own in one else seen) for one in team["trouble"])
+        yield from (Finding("look", problem, OWN_HINT if own in problem else seen) for problem in team["trouble"])
 
 
-def _reached(section: TeamSection) -> Finding:
-    """Ask the repository without a daemon, and change nothing."""
-    asked = Git(section.checkout_folder).attempt(
+def _repository_finding(section: TeamSection) -> Finding:
+    """Ask the repository directly, without the daemon; nothing is changed."""
+    listing = Git(section.checkout_folder).attempt(
         "ls-remote", "--heads", "--end-of-options", address_of(section.remote or ""), seconds=30
     )
     try:
-        result = asyncio.run(asked)
+        result = asyncio.run(listing)
     except MemorydError as exc:
         return Finding("wrong", str(exc), REACH_HINT)
     if result.code:

@@ -1,4 +1,4 @@
-"""What doctor checks of the running daemon: lock, heartbeats, socket, loopback port, queue and watcher."""
+"""Checks of doctor for the running daemon: lock, heartbeats, socket, loopback port, queue and watcher."""
 
 import errno
 import os
@@ -23,11 +23,11 @@ from memoryd.replies.status import AgentStatus
 @check(
     "daemon.lock",
     "lock",
-    advice="stop the other daemon, or ask it at its socket; a lock file that nobody holds does no harm",
+    advice="stop the other daemon, or ask it at its socket; a lock file that no process holds does no harm",
     needs_config=False,
 )
 def lock(examination: Examination) -> Findings:
-    """Look at who holds the lock of the state folder, and whether that is who answers on the socket."""
+    """Check which process holds the lock of the state folder, and whether the same process answers at the socket."""
     path = lock_file()
     holder = lock_holder(path, examination.proc)
     if holder is None:
@@ -40,8 +40,7 @@ def lock(examination: Examination) -> Findings:
         yield Finding("wrong", message, "ask at its socket (--socket), or stop it: kill its pid")
     elif holder and holder != status["pid"]:
         message = f"pid {holder} holds the lock of {path.parent}, and pid {status['pid']} answers"
-        hint = "two daemons run: stop the one that you did not mean, or give it a state folder of its own"
-        yield Finding("look", message, hint)
+        yield Finding("look", message, "two daemons run: stop one, or give it another state folder")
     else:
         yield Finding("ok", f"{path} is held by pid {holder or noted}")
 
@@ -49,22 +48,22 @@ def lock(examination: Examination) -> Findings:
 @check(
     "daemon.heartbeats",
     "heartbeats",
-    advice="a part that is stuck has the daemon restarted, or end itself; `memoryctl service restart` does it now",
+    advice="if a part is stuck, the daemon is restarted or ends itself; `memoryctl service restart` does it now",
     needs_config=False,
 )
 def heartbeats(examination: Examination) -> Findings:
-    """Look at whether event loop, writers and watcher of the daemon get on, by its own word."""
+    """Check whether event loop, writers and watcher of the daemon make progress, by its status."""
     process = examination.status.get("daemon") if examination.status else None
     if process is None:
         return
     beats = process["heartbeats"]
-    for one in beats:
-        if one["state"] == "stalled":
-            message = f"{one['name']} gave no sign of life for {duration(one['ageSeconds'])}"
-            hint = "it is restarted, or ends itself, when that goes on; else: memoryctl service restart"
-            yield Finding("wrong", message, hint)
-    if beats and all(one["state"] != "stalled" for one in beats):
-        yield Finding("ok", f"{count(len(beats), 'part')} of the process get on")
+    stalled = [beat for beat in beats if beat["state"] == "stalled"]
+    for beat in stalled:
+        message = f"{beat['name']} gave no sign of life for {duration(beat['ageSeconds'])}"
+        hint = "if that continues, the daemon is restarted or ends itself; else: memoryctl service restart"
+        yield Finding("wrong", message, hint)
+    if beats and not stalled:
+        yield Finding("ok", f"{count(len(beats), 'part')} of the process make progress")
 
 
 @check(
@@ -73,7 +72,7 @@ def heartbeats(examination: Examination) -> Findings:
     advice="`chmod 600` the file, or delete it: memoryd makes one; end the other program, or set another `http.port`",
 )
 def port(examination: Examination) -> Findings:
-    """Look at where `http.enabled`: whether its token file can be trusted, and who has the port."""
+    """Check, with `http.enabled`, whether the token file can be trusted, and which program has the port."""
     http = examination.config.http
     if not http.enabled:
         yield Finding("off", "http.enabled is false")
@@ -88,11 +87,11 @@ def port(examination: Examination) -> Findings:
     except MemorydError as exc:
         yield Finding("wrong", f"{where} stays closed: {exc}", exc.hint)
         return
-    yield _closed_port(examination, where) or Finding("ok", f"{where}, {token}")
+    yield _port_finding(examination, where) or Finding("ok", f"{where}, {token}")
 
 
-def _closed_port(examination: Examination, where: str) -> Finding | None:
-    """Say why a port is not open: as the daemon says, else by whether another program listens there."""
+def _port_finding(examination: Examination, where: str) -> Finding | None:
+    """Return why a port is not open, from the status, or without a daemon by whether another program listens there."""
     http, status = examination.config.http, examination.status
     if status is None:
         if examination.is_in_use:
@@ -110,7 +109,7 @@ def _closed_port(examination: Examination, where: str) -> Finding | None:
 
 
 PAUSE_SECONDS = 3.0
-"""Between the two looks: short, since a queue may be slow without a fault."""
+"""Time between the two readings: short, because a queue may be slow without a fault."""
 
 
 @check(
@@ -119,7 +118,7 @@ PAUSE_SECONDS = 3.0
     advice="`memoryctl status` says what is degraded; a provider that fails, or a spent budget, keeps passages waiting",
 )
 def moving(examination: Examination) -> Findings:
-    """Look at files to read and passages to embed that are waiting, and whether they become fewer."""
+    """Check the files to read and passages to embed that are waiting, and whether their number falls."""
     before = examination.status
     if before is None:
         return
@@ -135,15 +134,15 @@ def moving(examination: Examination) -> Findings:
 
 
 def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
-    """Judge what waited at two moments."""
+    """Return the finding about a queue, from the status of an agent at two moments."""
     pending, embedder = _pending(after), after["embedder"]
     if not pending:
         return Finding("ok", "nothing waits")
     if pending != _pending(before):
-        return Finding("ok", f"{pending} to go, and it moves")
+        return Finding("ok", f"{pending} to go, in progress")
     if after["pendingEmbeddings"] and embedder["state"] == "failed":
-        why = embedder["reason"] or "nobody makes vectors"
-        return Finding("wrong", f"{pending} to go, which do not move: {why}", "memoryctl doctor --section embedder")
+        why = embedder["reason"] or "there is no provider of vectors"
+        return Finding("wrong", f"{pending} to go, without progress: {why}", "memoryctl doctor --section embedder")
     if (embedding := after.get("embedding")) and embedding["paused"]:
         return Finding("look", f"{pending} to go, when you ask for it", "memoryctl index")
     if embedder["state"] in ("warming", "downloading"):
@@ -153,7 +152,7 @@ def queue_finding(before: AgentStatus, after: AgentStatus) -> Finding:
 
 
 def _pending(agent: AgentStatus) -> str:
-    """Return what waits in an agent's memory, in words; empty where nothing does."""
+    """Return what is waiting in an agent's memory, in words; empty if nothing is."""
     pending = (
         (agent["pendingFiles"], "file"),
         (agent["pendingEmbeddings"], "passage"),
@@ -168,27 +167,25 @@ _PROBE_SECONDS = 2.0
 @check(
     "socket.answers",
     "daemon",
-    advice=(
-        "start memoryd; a dead socket of ours is removed by `--fix`; one of somebody else has to be moved away by hand"
-    ),
+    advice=("start memoryd; `--fix` removes a dead socket of your own; move one of another user away by hand"),
     needs_config=False,
 )
 def answers(examination: Examination) -> Findings:
-    """Look at whether there is a socket at its path, whether it is ours, and whether memoryd answers behind it."""
+    """Check whether there is a socket at its path, whether it is ours, and whether memoryd answers there."""
     status, path = examination.status, _path(examination)
     if status is not None:
         up = duration(status["uptimeSeconds"])
         yield Finding("ok", f"memoryd {status['version']}, pid {status['pid']}, up {up}, at {path}")
         return
-    found = _lstat(path)
-    if found is not None and (trouble := _in_the_way(path, found)) is not None:
+    info = _lstat(path)
+    if info is not None and (trouble := _obstacle(path, info)) is not None:
         yield from with_part("socket", trouble)
     elif isinstance(examination.silence, DaemonNotRunning):
         yield Finding("look", "memoryd is not running", examination.silence.hint)
-        if found is not None and is_refused(path):
+        if info is not None and is_refused(path):
             remedy = Remedy(f"remove the dead socket {path}", partial(_remove, path, examination))
-            hint = "the next start removes it: nothing need be done"
-            yield from with_part("socket", Finding("look", f"{path} is left from a daemon that is gone", hint, remedy))
+            hint = "nothing needs to be done: the next start removes it"
+            yield from with_part("socket", Finding("look", f"{path} is left from a daemon that ended", hint, remedy))
     else:
         hint = examination.silence.hint if examination.silence else ""
         message = f"memoryd does not answer at {path}: {examination.silence}"
@@ -202,37 +199,37 @@ def answers(examination: Examination) -> Findings:
     needs_config=False,
 )
 def access(examination: Examination) -> Findings:
-    """Look at owner and mode of the socket (0600) and of its folder (0700)."""
-    path = _path(examination)
-    for one, wanted in ((path, 0o600), (path.parent, 0o700)):
-        found = _lstat(one)
-        if found is None or (one is path and (not stat.S_ISSOCK(found.st_mode) or is_refused(path))):
-            # another check reports what is in the way, or left behind
+    """Check owner and mode of the socket (0600) and of its folder (0700)."""
+    socket = _path(examination)
+    for path, rights in ((socket, 0o600), (socket.parent, 0o700)):
+        info = _lstat(path)
+        if info is None or (path is socket and (not stat.S_ISSOCK(info.st_mode) or is_refused(path))):
+            # another check reports a file in the way, or a dead socket
             continue
-        if found.st_uid != os.geteuid():
+        if info.st_uid != os.geteuid():
             hint = "name a socket in a folder of your own in MEMORYD_SOCKET"
-            yield Finding("wrong", f"{one} belongs to {owner_of(found)}, not to you", hint)
-        elif stat.S_IMODE(found.st_mode) & 0o077:
-            message = f"{one} is open to others (mode {stat.S_IMODE(found.st_mode):04o})"
-            hint = f"chmod {wanted:o} {shlex.quote(str(one))}"
-            yield Finding("wrong", message, hint, chmod(one, wanted))
+            yield Finding("wrong", f"{path} belongs to {owner_of(info)}, not to you", hint)
+        elif stat.S_IMODE(info.st_mode) & 0o077:
+            message = f"{path} is open to others (mode {stat.S_IMODE(info.st_mode):04o})"
+            hint = f"chmod {rights:o} {shlex.quote(str(path))}"
+            yield Finding("wrong", message, hint, chmod(path, rights))
 
 
 @check(
     "socket.path",
     "socket",
-    advice="name a shorter one in `MEMORYD_SOCKET`, for the daemon and for all who ask it",
+    advice="name a shorter path in `MEMORYD_SOCKET`, for the daemon and for all of its clients",
     needs_config=False,
 )
 def length(examination: Examination) -> Findings:
-    """Look at whether the path of the socket is longer than the system allows."""
+    """Check whether the path of the socket is longer than the system allows."""
     path, named = _path(examination), os.environ.get("MEMORYD_SOCKET", "")
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
         message = f"{path} has {len(os.fsencode(path))} bytes, of {SOCKET_PATH_MAX} that the system allows"
         yield Finding("wrong", message, "name a shorter one in MEMORYD_SOCKET")
     elif examination.invocation.socket is None and len(os.fsencode(named)) > SOCKET_PATH_MAX:
-        message = f"the path in MEMORYD_SOCKET is longer than the system allows, and {path} stands in for it"
-        yield Finding("look", message, "name a shorter one, if another program looks for it there")
+        message = f"the path in MEMORYD_SOCKET is longer than the system allows, and {path} is used instead"
+        yield Finding("look", message, "name a shorter path, if another program uses MEMORYD_SOCKET")
 
 
 @check(
@@ -242,7 +239,7 @@ def length(examination: Examination) -> Findings:
     needs_config=False,
 )
 def version(examination: Examination) -> Findings:
-    """Look at whether daemon and `memoryctl` are of one version."""
+    """Check whether daemon and `memoryctl` have the same version."""
     if examination.status is not None and examination.status["version"] != __version__:
         message = f"memoryd is {examination.status['version']}, memoryctl is {__version__}"
         yield Finding("look", message, "restart memoryd after an update; else update the older of the two")
@@ -251,25 +248,27 @@ def version(examination: Examination) -> Findings:
 @check(
     "socket.unreachable",
     "socket",
-    advice="look at what lies at the path, and restart the daemon",
+    advice="see what is at the path, and restart the daemon",
     needs_config=False,
 )
 def unreachable(examination: Examination) -> Findings:
-    """Look at sockets of the daemon, those of single agents too, whose paths do not lead to it."""
-    for one in examination.status.get("unreachable", ()) if examination.status else ():
-        yield Finding("wrong", f"{one['socket']}: {one['reason']}", "look at what lies there, and restart memoryd")
+    """Check for sockets of the daemon or of single agents whose paths do not lead to the daemon."""
+    for closed in examination.status.get("unreachable", ()) if examination.status else ():
+        yield Finding(
+            "wrong", f"{closed['socket']}: {closed['reason']}", "see what is at the path, and restart memoryd"
+        )
 
 
 def is_refused(path: Path) -> bool:
-    """Tell whether no process listens: only a refusal says so; a full backlog is that of a process."""
+    """Return True if no process listens at a socket; only a refusal proves it, since a full backlog also blocks."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.settimeout(_PROBE_SECONDS)
         return probe.connect_ex(str(path)) == errno.ECONNREFUSED
 
 
-def owner_of(found: os.stat_result) -> str:
-    """Name the owner of a file: root, or a number."""
-    return "root" if found.st_uid == 0 else f"uid {found.st_uid}"
+def owner_of(info: os.stat_result) -> str:
+    """Return the owner of a file: `root`, or `uid N`."""
+    return "root" if info.st_uid == 0 else f"uid {info.st_uid}"
 
 
 def _path(examination: Examination) -> Path:
@@ -285,73 +284,73 @@ def _lstat(path: Path) -> os.stat_result | None:
         return None
 
 
-def _in_the_way(path: Path, found: os.stat_result) -> Finding | None:
-    if not stat.S_ISSOCK(found.st_mode):
+def _obstacle(path: Path, info: os.stat_result) -> Finding | None:
+    if not stat.S_ISSOCK(info.st_mode):
         return Finding("wrong", f"{path} is in the way: it is not a socket", "move it away, and start memoryd")
-    if found.st_uid != os.geteuid():
+    if info.st_uid != os.geteuid():
         hint = "nothing was deleted: ask its owner, or name another path in MEMORYD_SOCKET"
-        return Finding("wrong", f"the socket {path} was put there by {owner_of(found)}", hint)
+        return Finding("wrong", f"the socket {path} was put there by {owner_of(info)}", hint)
     return None
 
 
 def _remove(path: Path, examination: Examination) -> str:
-    # once more: a daemon may have been started since
-    found = _lstat(path)
-    if found is None or _in_the_way(path, found) is not None or examination.is_in_use or not is_refused(path):
+    # checked again: a daemon may have started since the check
+    info = _lstat(path)
+    if info is None or _obstacle(path, info) is not None or examination.is_in_use or not is_refused(path):
         raise MemorydError(f"{path} is left as it is: it is in use now")
     path.unlink()
     return f"removed {path}"
 
 
 LATE = 4
-"""So many times its interval, and half a minute, a scan may take to come: a large workspace takes long."""
+"""A scan may take so many times its interval, plus `_GRACE_SECONDS`: a large workspace takes long."""
 _GRACE_SECONDS = 30.0
 
 
 @check(
     "watcher.alive",
     "watcher",
-    advice="follow the reason that is given; until then the folder is only scanned",
+    advice="follow the reason in the message; until then changes are only found by scans",
 )
 def alive(examination: Examination) -> Findings:
-    """Look at whether the daemon hears of changes, which it proves to itself with a file of its own every 30 s."""
+    """Check whether file events reach the daemon, which tests this with a file of its own every 30 s."""
     for agent in examination.status["agents"] if examination.status else ():
         watcher = agent["watcher"]
         if watcher["mode"] == "off":
-            found = Finding("look", "changes are noticed by scans alone", "sync.watch: true has events followed")
+            finding = Finding("look", "changes are found by scans alone", "sync.watch: true turns file events on")
         elif watcher["ok"]:
-            found = Finding("ok", f"follows {watcher['mode']}")
+            finding = Finding("ok", f"follows {watcher['mode']}")
         else:
-            hint = "the folder is scanned meanwhile; see the checks about file events, then restart memoryd"
-            found = Finding("wrong", watcher.get("reason") or "it hears nothing", hint)
-        yield from with_part(f"watcher of {agent['id']}", found)
+            hint = "until then the folder is scanned; see the checks about file events, then restart memoryd"
+            finding = Finding("wrong", watcher.get("reason") or "no file events arrive", hint)
+        yield from with_part(f"watcher of {agent['id']}", finding)
 
 
 @check(
     "watcher.scan",
     "scanner",
-    advice="ask for a look: `memoryctl sync`; if that does not end, restart the daemon",
+    advice="ask for a scan: `memoryctl sync`; if that does not end, restart the daemon",
 )
 def scanned(examination: Examination) -> Findings:
-    """Look at when each workspace was compared with its index last, against `sync.reconcileSeconds`."""
+    """Check when each workspace was last compared with its index, against `sync.reconcileSeconds`."""
     if examination.status is None:
         return
-    wanted = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.agents}
+    intervals = {agent.id: agent.memory_search.sync.reconcile_seconds for agent in examination.agents}
     for agent in examination.status["agents"]:
-        found = scan_finding(agent, wanted.get(agent["id"], 0.0), datetime.now(UTC))
-        yield from with_part(f"scanner of {agent['id']}", found)
+        finding = scan_finding(agent, intervals.get(agent["id"], 0.0), datetime.now(UTC))
+        yield from with_part(f"scanner of {agent['id']}", finding)
 
 
-def scan_finding(agent: AgentStatus, every_seconds: float, now: datetime) -> Finding:
-    """Judge the age of a scan; 0 seconds: there is none by the clock."""
+def scan_finding(agent: AgentStatus, interval: float, now: datetime) -> Finding:
+    """Return the finding about the age of the last scan; an interval of 0 seconds means no regular scans."""
     at = agent["lastScanAt"]
-    told = f"last scan {ago(at, now)}"
+    age_text = f"last scan {ago(at, now)}"
     hint = "memoryctl sync asks for one; if that does not end, restart memoryd"
     if at is None:
-        return Finding("look", "the folder was not looked at yet", hint)
+        return Finding("look", "the folder was not scanned yet", hint)
     age = (now - datetime.fromisoformat(at)).total_seconds()
     if age < -_GRACE_SECONDS:
         return Finding("look", "the last scan was in the future: the clock was set back", "memoryctl sync")
-    if every_seconds and age > LATE * every_seconds + _GRACE_SECONDS:
-        return Finding("wrong", f"{told}, though there is to be one every {every_seconds:g} s", hint)
-    return Finding("ok", told)
+    if interval and age > LATE * interval + _GRACE_SECONDS:
+        return Finding("wrong", f"{age_text}, but one is due every {interval:g} s", hint)
+    return Finding("ok", age_text)

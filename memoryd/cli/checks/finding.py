@@ -1,6 +1,6 @@
-"""A check of `memoryctl doctor`: what it starts from, what it may find, and what may be done about that.
+"""A check of `memoryctl doctor`: its input, its findings, and remedies.
 
-The lock of the state folder is looked at from outside, and never tried.
+The lock of the state folder is only inspected: doctor never tries to take it.
 """
 
 import shlex
@@ -25,24 +25,24 @@ STATUS_SECONDS = 10.0
 
 
 class Examination(Struct, frozen=True):
-    """What checks start from. `status` is None where the daemon does not answer, and `silence` says why."""
+    """The input of all checks. `status` is None if the daemon does not answer, and `silence` is the reason."""
 
     invocation: Invocation
     loaded: Loaded | None
     problems: tuple[str, ...]
-    """Of the configuration; none if it is `loaded`."""
+    """Problems of the configuration; empty if it is `loaded`."""
     status: StatusReply | None
     silence: MemorydError | None
     is_deep: bool = False
-    """Whether all of a thing is looked at."""
+    """Whether every note and page is checked, not only samples."""
     asks_providers: bool = False
-    """Whether providers elsewhere are asked."""
+    """Whether providers on other machines are asked."""
     proc: Path = PROC
-    """Where the kernel tells of itself."""
+    """The mount point of procfs."""
 
     @classmethod
     def begin(cls, invocation: Invocation, *, is_deep: bool = False, asks_providers: bool = False) -> Self:
-        """Read the configuration and ask the daemon, which need not be there."""
+        """Read the configuration, and ask the daemon for its status if it runs."""
         try:
             loaded: Loaded | None = load()
             problems: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Examination(Struct, frozen=True):
 
     @property
     def is_in_use(self) -> bool:
-        """Whether a daemon may have our files open: one that answers, hangs, or listens elsewhere. Asks anew."""
+        """Whether a daemon that answers, hangs or listens elsewhere may have our files open. Asks the daemon again."""
         if self.status is not None or lock_holder(lock_file(), self.proc) is not None:
             return True
         _, silence = _status(self.invocation)
@@ -60,14 +60,14 @@ class Examination(Struct, frozen=True):
 
     @property
     def config(self) -> Config:
-        """The configuration; raises ConfigError where there is none."""
+        """The configuration; raises ConfigError if it is invalid."""
         if self.loaded is None:
             raise ConfigError(list(self.problems))
         return self.loaded.config
 
     @property
     def agents(self) -> list[Agent]:
-        """The agents of the configuration; raises ConfigError where there is none."""
+        """The agents of the configuration; raises ConfigError if it is invalid."""
         return self.config.resolved_agents()
 
 
@@ -83,9 +83,9 @@ FindingState = Literal["ok", "off", "open", "look", "wrong"]
 
 
 class Remedy(Struct, frozen=True):
-    """What `--fix` does about a finding: `does` names it as a command would, `act` does it and says what was done.
+    """What `--fix` does about a finding: `does` describes it like a command, `act` does it and returns a report.
 
-    `act` raises MemorydError or OSError. What `asks` costs traffic, and is done only when somebody agrees.
+    `act` raises MemorydError or OSError. If `asks` is true, it causes network traffic and needs the user's consent.
     """
 
     does: str
@@ -94,7 +94,7 @@ class Remedy(Struct, frozen=True):
 
 
 def chmod(path: Path, rights: int, command: str = "") -> Remedy:
-    """Return what leaves a file of ours no other rights than some of its owner's."""
+    """Return a remedy that removes all rights except `rights` from a file; `command` describes it, default `chmod`."""
 
     def act() -> str:
         path.chmod(stat.S_IMODE(path.stat().st_mode) & rights)
@@ -104,11 +104,11 @@ def chmod(path: Path, rights: int, command: str = "") -> Remedy:
 
 
 class Finding(Struct, frozen=True):
-    """One thing that was looked at; `hint` is what to do, in one sentence.
+    """One result of a check; `hint` says what to do, in one sentence.
 
-    What is `open` works, and others can see what they should not. What is to `look` at works, and may not be what
-    somebody meant. `part` is what was looked at, the title of the check unless it says another; `check` is the id of
-    the check that found it, which its look leaves to the caller.
+    `open`: it works, but other users can see what they should not. `look`: it works, but may not be intended. `part`
+    is the part that was checked, by default the title of the check. `check` is the id of the check; the caller of the
+    check function sets it.
     """
 
     state: FindingState
@@ -122,18 +122,18 @@ class Finding(Struct, frozen=True):
 Findings = Iterator[Finding]
 
 
-def with_part(part: str, *found: Finding) -> Findings:
-    """Yield findings about one part of what a check looks at, such as the index of one agent."""
-    yield from (replace(one, part=one.part or part) for one in found)
+def with_part(part: str, *findings: Finding) -> Findings:
+    """Yield findings with the part set, such as the index of one agent, if it is not set yet."""
+    yield from (replace(finding, part=finding.part or part) for finding in findings)
 
 
 CheckFunction = Callable[[Examination], Iterable[Finding]]
-"""Looks at one thing. It blocks, may raise, and may never return."""
+"""Performs one check. It blocks, may raise, and may never return."""
 AnyCheck = TypeVar("AnyCheck", bound=CheckFunction)
 
 
 class DoctorCheck(Struct, frozen=True):
-    """One check. `id` is `<section>.<what>` and stays; a person reads `title`; its limit is in seconds."""
+    """One check. `id` is `<section>.<name>` and never changes; `title` is for people; `seconds` limits its time."""
 
     id: str
     title: str
@@ -144,23 +144,24 @@ class DoctorCheck(Struct, frozen=True):
 
     @property
     def looks_at(self) -> str:
-        """What it looks at: what its function says of itself."""
-        return " ".join((self.look.__doc__ or "").split()).removeprefix("Look at ").removesuffix(".")
+        """What is checked: the docstring of the function, without its verb."""
+        text = " ".join((self.look.__doc__ or "").split())
+        return text.removeprefix("Check ").removeprefix("for ").removesuffix(".")
 
     @property
     def section(self) -> str:
-        """The section that it belongs to."""
+        """The section of doctor that the check belongs to."""
         return self.id.partition(".")[0]
 
 
 REGISTERED: list[DoctorCheck] = []
-"""The checks of all modules that were imported; those of a section in their order."""
+"""The checks of all imported modules, in the order of their definition."""
 
 
 def check(
     id: str, title: str, *, advice: str, needs_config: bool = True, seconds: float = 30.0
 ) -> Callable[[AnyCheck], AnyCheck]:
-    """Make a function a check of doctor: its docstring says what it looks at, `advice` what to do about that."""
+    """Register a function as a check of doctor: its docstring says what is checked, `advice` how to correct it."""
 
     def register(look: AnyCheck) -> AnyCheck:
         REGISTERED.append(DoctorCheck(id, title, advice, needs_config, seconds, look))

@@ -1,7 +1,6 @@
-"""What doctor checks of notes and databases: whether notes are indexed, which lines are none that they look like, the
-index, the ledger, and what a restore has replaced.
+"""Checks of doctor for notes and databases: indexed notes, malformed memory lines, index, ledger and restored copies.
 
-Beside a daemon a file is read as one of the daemon's readers does, and never written.
+While a daemon runs, its databases are read like by one of its readers, and never written.
 """
 
 import os
@@ -42,6 +41,7 @@ from memoryd.store.examining import IndexFile, ledger_state
 from memoryd.store.index.schema import FileKind, set_aside
 
 SAMPLED = 50
+"""Notes whose hashes are compared, without `--deep`."""
 MAX_SHOWN = 5
 SYNC_SECONDS = 15.0
 
@@ -49,14 +49,14 @@ SYNC_SECONDS = 15.0
 @check(
     "index.sound",
     "index",
-    advice="nothing in it is lost: `--fix` has it set aside and made anew from the notes",
+    advice="nothing is lost: `--fix` sets the index aside, and it is made anew from the notes",
     seconds=120,
 )
 def sound(examination: Examination) -> Findings:
-    """Look at pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
+    """Check pages, tables, word index and rows of the index and of the index of conversations; `--deep`: every index
     of every table too."""
-    for path, part in _files(examination).items():
-        yield from with_part(part, *_of_file(path, part, examination))
+    for path, part in _index_paths(examination).items():
+        yield from with_part(part, *_index_findings(path, part, examination))
 
 
 @check(
@@ -65,87 +65,84 @@ def sound(examination: Examination) -> Findings:
     advice="`memoryctl sync` catches up, `memoryctl reindex --force` reads all notes again; `--fix` asks for that",
     seconds=60,
 )
-def on_disk(examination: Examination) -> Findings:
-    """Look at whether the index holds what is on disk, by the hashes of 50 notes; `--deep`: of all."""
+def disk(examination: Examination) -> Findings:
+    """Check whether the index equals the disk, by all names and the hashes of 50 notes; `--deep`: of all notes."""
     for agent in examination.agents:
-        if agent.index_path.exists() and agent.workspace.is_dir() and _is_the_daemons(agent, examination):
-            yield from with_part(f"index of {agent.id} and disk", _compare(agent, examination))
+        if agent.index_path.exists() and agent.workspace.is_dir() and _is_same_as_daemon(agent, examination):
+            yield from with_part(f"index of {agent.id} and disk", _disk_finding(agent, examination))
 
 
 def differences(agent: Agent, examination: Examination, chance: random.Random) -> tuple[int, str]:
-    """Compare what the index holds with the disk: every name, and the hashes of some notes, or of all.
+    """Compare the index with the disk: all names, and the hashes of a sample of notes, or of all if `is_deep`.
 
-    Return how many were compared, and in words which notes it lacks, holds in vain, or holds as they were.
+    Return how many hashes were compared, and in words which notes are not indexed, deleted, or changed since.
     """
-    held = IndexFile(agent.index_path, is_used=examination.is_in_use).digests()
+    indexed = IndexFile(agent.index_path, is_used=examination.is_in_use).digests()
     roots, rules = _roots(agent, examination.config)
-    seen = scan(roots, rules).files
-    both = sorted(path for path in held if path in seen)
-    chosen = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
-    absent = [path for path in sorted(seen) if path not in held]
-    named = {
-        "not indexed": [path for path in absent if _may_be_indexed(*base_of(path, rules.workspace, roots))],
-        "gone from disk": sorted(path for path in held if path not in seen and not Path(rules.place(path)).exists()),
-        "changed since": [path for path in chosen if _digest(Path(rules.place(path))) not in (held[path], None)],
+    on_disk = scan(roots, rules).files
+    both = sorted(path for path in indexed if path in on_disk)
+    sample = both if examination.is_deep else chance.sample(both, min(SAMPLED, len(both)))
+    new = [path for path in sorted(on_disk) if path not in indexed]
+    paths_by_kind = {
+        "not indexed": [path for path in new if _may_be_indexed(*base_of(path, rules.workspace, roots))],
+        "gone from disk": sorted(
+            path for path in indexed if path not in on_disk and not Path(rules.place(path)).exists()
+        ),
+        "changed since": [path for path in sample if _digest(Path(rules.place(path))) not in (indexed[path], None)],
     }
-    return len(chosen), "; ".join(f"{what}: {name_some(paths)}" for what, paths in named.items() if paths)
+    return len(sample), "; ".join(f"{kind}: {name_some(paths)}" for kind, paths in paths_by_kind.items() if paths)
 
 
 def _roots(agent: Agent, config: Config) -> tuple[list[ScanRoot], ScanRules]:
     return roots_and_rules(agent, max_file_bytes=config.limits.max_file_bytes)
 
 
-def _files(examination: Examination) -> Mapping[Path, str]:
-    found: dict[Path, str] = {}
+def _index_paths(examination: Examination) -> Mapping[Path, str]:
+    parts: dict[Path, str] = {}
     for agent in examination.agents:
-        found.setdefault(agent.index_path, f"index of {agent.id}")
-        found.setdefault(agent.conversations_path, f"conversations of {agent.id}")
-    return found
+        parts.setdefault(agent.index_path, f"index of {agent.id}")
+        parts.setdefault(agent.conversations_path, f"conversations of {agent.id}")
+    return parts
 
 
-def _of_file(path: Path, part: str, examination: Examination) -> Findings:
+def _index_findings(path: Path, part: str, examination: Examination) -> Findings:
     file = IndexFile(path, is_used=examination.is_in_use)
     kind = file.kind
     if kind is FileKind.ABSENT:
-        # conversations are kept by who wants them
+        # conversations are stored only if the user turns that on
         if not part.startswith("conversations"):
             yield Finding("off", f"{path} is not made yet", "memoryd makes it when it starts")
     elif kind is FileKind.FOREIGN:
         hint = "name another file in agents.defaults.memorySearch.store.path, or move this one away"
         yield Finding("wrong", f"{path} is a database of another program", hint)
     elif kind is FileKind.DAMAGED and not path.is_relative_to(state_dir()):
-        # without a header of ours it may be anybody's
-        hint = "look at it and move it away, or name another file in agents.defaults.memorySearch.store.path"
+        # without our header it may belong to another program
+        hint = "examine it and move it away, or name another file in agents.defaults.memorySearch.store.path"
         yield Finding("wrong", f"{path} is no index of memoryd, or one whose beginning is damaged", hint)
     elif kind is FileKind.OTHER_VERSION:
         yield Finding("look", f"{path} is of another version", "the next start makes it anew from the notes")
     elif kind is FileKind.EARLIER:
-        yield Finding("look", f"{path} is of the version before", "the next start of memoryd brings it to this one")
+        yield Finding("look", f"{path} is of the previous version", "the next start of memoryd brings it to this one")
+    elif problems := file.problems(is_whole=examination.is_deep):
+        remedy = _rebuild(file, examination)
+        way = "memoryctl doctor --fix has it made" if remedy else "restart memoryd, which makes it"
+        hint = f"nothing is lost: {way} anew from the notes"
+        yield Finding("wrong", f"{path} is damaged: {'; '.join(problems)}", hint, remedy)
     else:
-        yield _judge(file, examination)
-
-
-def _judge(file: IndexFile, examination: Examination) -> Finding:
-    found = file.problems(is_whole=examination.is_deep)
-    if not found:
-        return Finding("ok", f"{file.path} is sound")
-    remedy = _rebuild(file, examination)
-    way = "memoryctl doctor --fix has it made" if remedy else "restart memoryd, which makes it"
-    hint = f"nothing is lost: {way} anew from the notes"
-    return Finding("wrong", f"{file.path} is damaged: {'; '.join(found)}", hint, remedy)
+        yield Finding("ok", f"{path} is sound")
 
 
 def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
     if examination.status is not None:
         return _read_again(examination)
     if file.is_used:
-        # the process that has it open does not answer, and would go on writing to the file under its new name
+        # the process that has it open does not answer, and would continue to write to the renamed file
         return None
 
     def act() -> str:
-        # once more: a daemon may have been started since
+        # checked again: a daemon may have started since the check
         if examination.is_in_use:
-            raise NotNow("memoryd has been started, and looks after it", hint="memoryctl doctor --fix once more")
+            raise NotNow("memoryd has been started in between", hint="run memoryctl doctor --fix again")
         set_aside(file.path)
         return f"{file.path} is set aside as {file.path.name}.corrupt-…; memoryd makes a new one when it starts"
 
@@ -155,30 +152,30 @@ def _rebuild(file: IndexFile, examination: Examination) -> Remedy | None:
 def _read_again(examination: Examination) -> Remedy:
     def act() -> str:
         with examination.invocation.client() as client:
-            left = client.reindex(force=True)
-        return f"memoryd reads all notes again: {count(left['pendingFiles'], 'file')} to go"
+            pending = client.reindex(force=True)
+        return f"memoryd reads all notes again: {count(pending['pendingFiles'], 'file')} to go"
 
     return Remedy("have memoryd read all notes again (memoryctl reindex --force)", act)
 
 
-def _compare(agent: Agent, examination: Examination) -> Finding:
+def _disk_finding(agent: Agent, examination: Examination) -> Finding:
     chance = random.Random()
     trouble = _catch_up(agent, examination)
-    compared, found = differences(agent, examination, chance)
-    if found and examination.status is not None:
-        # a note may have been saved in between
+    compared, differing = differences(agent, examination, chance)
+    if differing and examination.status is not None:
+        # a note may have been saved between the two readings
         _catch_up(agent, examination)
-        compared, found = differences(agent, examination, chance)
-    if not found:
+        compared, differing = differences(agent, examination, chance)
+    if not differing:
         return Finding("ok", f"{count(compared, 'note')} compared, none differs")
     if examination.status is None:
-        return Finding("look", f"changed while memoryd did not run: {found}", "start memoryd: it catches up")
+        return Finding("look", f"changed while memoryd did not run: {differing}", "start memoryd: it catches up")
     hint = "memoryctl sync catches up; memoryctl reindex --force reads all notes again"
-    return Finding("wrong", f"{found}{trouble and f' ({trouble})'}", hint, _read_again(examination))
+    return Finding("wrong", f"{differing}{trouble and f' ({trouble})'}", hint, _read_again(examination))
 
 
 def _catch_up(agent: Agent, examination: Examination) -> str:
-    """Let the daemon see what was saved; return why that is not done."""
+    """Make the daemon read saved notes; return why it did not finish, empty if it did or does not run."""
     if examination.status is None:
         return ""
     with examination.invocation.client() as client:
@@ -186,22 +183,22 @@ def _catch_up(agent: Agent, examination: Examination) -> str:
     return "" if reply["complete"] else reply["reason"] or "memoryd has not caught up in time"
 
 
-def _is_the_daemons(agent: Agent, examination: Examination) -> bool:
-    """Tell whether the daemon, if there is one, looks at the same places for this agent: flags may name others."""
+def _is_same_as_daemon(agent: Agent, examination: Examination) -> bool:
+    """Return whether a running daemon uses the same folders and index for this agent: its flags may name others."""
     if examination.status is None:
         return True
     roots, _ = _roots(agent, examination.config)
-    known = {str(root.path) for root in roots}
+    configured = {str(root.path) for root in roots}
     return any(
-        one["id"] == agent.id
-        and Path(one["database"]["path"]) == agent.index_path
-        and all(root["path"] in known for root in one["roots"])
-        for one in examination.status["agents"]
+        other["id"] == agent.id
+        and Path(other["database"]["path"]) == agent.index_path
+        and all(root["path"] in configured for root in other["roots"])
+        for other in examination.status["agents"]
     )
 
 
 def _may_be_indexed(base: Path, relative: str) -> bool:
-    """Tell whether a note can be read, and does not say that it is private."""
+    """Return whether a note can be read and does not declare itself private."""
     try:
         return not is_private_file(base, relative, follow_symlinks=True)
     except OSError:
@@ -209,7 +206,7 @@ def _may_be_indexed(base: Path, relative: str) -> bool:
 
 
 def _digest(path: Path) -> bytes | None:
-    """Return the SHA-256 of a file; None where it cannot be read, which the check of the notes reports."""
+    """Return the SHA-256 of a file, None if it cannot be read, which another check reports."""
     try:
         with path.open("rb") as stream:
             return file_digest(stream, "sha256").digest()
@@ -218,32 +215,32 @@ def _digest(path: Path) -> bytes | None:
 
 
 def name_some(paths: Sequence[str]) -> str:
-    """Return the first of some paths, and how many more there are."""
+    """Return the first `MAX_SHOWN` paths as text, and how many more there are."""
     shown = ", ".join(printable_name(RelativePath(path)) for path in islice(paths, MAX_SHOWN))
     return shown + (f" and {len(paths) - MAX_SHOWN:,} more" if len(paths) > MAX_SHOWN else "")
 
 
 LARGE_BYTES = 256 * 2**20
-"""The rows of a ledger have bounds of their own; it never needs so much."""
+"""A ledger never needs more, because its rows are limited."""
 
 
 @check(
     "ledger.sound",
     "ledger",
-    advice="a damaged one is set aside by the daemon when it starts; one of a newer memoryd needs that memoryd",
+    advice="the daemon sets a damaged ledger aside when it starts; the ledger of a newer memoryd needs that version",
     seconds=60,
 )
 def ledger(examination: Examination) -> Findings:
-    """Look at pages and version of the ledger, and damaged ones beside it."""
+    """Check pages and version of the ledger, and whether there are damaged ledgers beside it."""
     for agent in {agent.ledger_path: agent for agent in examination.agents}.values():
-        found = _of(agent.ledger_path, is_used=examination.is_in_use)
-        yield from with_part(f"ledger of {agent.id}", *found)
+        yield from with_part(
+            f"ledger of {agent.id}", *_ledger_findings(agent.ledger_path, is_used=examination.is_in_use)
+        )
 
 
-def _of(path: Path, *, is_used: bool) -> Findings:
+def _ledger_findings(path: Path, *, is_used: bool) -> Findings:
     if not path.exists():
-        hint = "memoryd makes it when something is first kept in it"
-        yield Finding("off", f"{path} is not made yet", hint)
+        yield Finding("off", f"{path} is not made yet", "memoryd makes it when it first writes to it")
         return
     advice = "keep a copy of it, then restart memoryd: it is set aside, never deleted, and a new one is begun"
     try:
@@ -267,7 +264,7 @@ def _of(path: Path, *, is_used: bool) -> Findings:
     else:
         yield Finding("ok", f"version {state.version}, {size(state.bytes)}: {path}")
     for old in state.set_aside:
-        yield Finding("look", f"a damaged ledger lies at {old}", "look at it, then delete it")
+        yield Finding("look", f"there is a damaged ledger at {old}", "examine it, then delete it")
 
 
 @check(
@@ -276,21 +273,20 @@ def _of(path: Path, *, is_used: bool) -> Findings:
     advice="when all is well, remove the folder `replaced` of the state folder",
     needs_config=False,
 )
-def kept(_examination: Examination) -> Findings:
-    """Look at what a restore replaced and kept: how much, since when."""
+def replaced(_examination: Examination) -> Findings:
+    """Check for copies of files that a restore replaced: their size and age."""
     folder = replaced_dir()
-    copies = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+    copies = [copy for copy in folder.iterdir() if copy.is_dir()] if folder.is_dir() else []
     if not copies:
-        yield Finding("off", "no restore has left anything behind")
+        yield Finding("off", "there are no copies of replaced files")
         return
-    oldest = duration(max(0.0, time.time() - min(one.stat().st_mtime for one in copies)))
-    content = sum((Path(here) / name).lstat().st_size for here, _, names in os.walk(folder) for name in names)
+    oldest = duration(max(0.0, time.time() - min(copy.stat().st_mtime for copy in copies)))
+    content = sum((Path(parent) / name).lstat().st_size for parent, _, names in os.walk(folder) for name in names)
     message = (
-        f"{folder} holds {count(len(copies), 'copy', 'copies')} of what a restore replaced, {size(content)}, "
+        f"{folder} has {count(len(copies), 'copy', 'copies')} of files that a restore replaced, {size(content)}, "
         f"the oldest {oldest} old; text that was forgotten since may be in them"
     )
-    hint = f"if all is well: rm -r {shlex.quote(str(folder))}"
-    yield Finding("look", message, hint)
+    yield Finding("look", message, f"if all is well: rm -r {shlex.quote(str(folder))}")
 
 
 @check(
@@ -299,44 +295,44 @@ def kept(_examination: Examination) -> Findings:
     advice="name the folder in `agents.defaults.workspace`, and other places in `memorySearch.extraPaths`",
 )
 def notes(examination: Examination) -> Findings:
-    """Look at whether there is a workspace, and whether notes lie in it that nobody looks at."""
-    # the daemon's word goes first: it may have been started with --all
+    """Check whether there is a workspace, and whether it has notes in places that are not indexed."""
+    # the status is preferred to the configuration, because the daemon may have been started with --all
     if examination.status is not None:
-        for told in examination.status["agents"]:
-            found = told.get("outside")
-            outside = OutsideCount(found["files"], is_more=found["more"]) if found else OutsideCount()
-            yield from _of_notes(told["id"], Path(told["workspace"]), told["files"], outside)
+        for reported in examination.status["agents"]:
+            counted = reported.get("outside")
+            outside = OutsideCount(counted["files"], is_more=counted["more"]) if counted else OutsideCount()
+            yield from _note_findings(reported["id"], Path(reported["workspace"]), reported["files"], outside)
         return
     for agent in examination.agents:
         roots, rules = _roots(agent, examination.config)
         seen = scan(roots, rules)
-        yield from _of_notes(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
+        yield from _note_findings(agent.id, agent.workspace, len(seen.files), count_outside(seen, rules))
 
 
-def _of_notes(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Findings:
-    found = f"{count(files, 'note')} in {workspace}"
+def _note_findings(agent: str, workspace: Path, files: int, outside: OutsideCount) -> Findings:
+    message = f"{count(files, 'note')} in {workspace}"
     if not workspace.is_dir():
         hint = "make it, name another folder (memoryctl init asks for it), or start memoryd with --workspace DIR"
         finding = Finding("wrong", f"there is no folder {workspace}", hint)
     elif not outside.files:
-        finding = Finding("ok", found)
+        finding = Finding("ok", message)
     else:
-        finding = Finding("ok" if files else "wrong", f"{found}; {outside} in other places not indexed", INDEX_ALL)
+        finding = Finding("ok" if files else "wrong", f"{message}; {outside} in other places not indexed", INDEX_ALL)
     yield from with_part(f"notes of {agent}", finding)
 
 
 @check(
     "notes.ignored",
     "ignored",
-    advice="write a path as it stands below the workspace, without marks of lists around it: `memory/letters/`",
+    advice="write a path relative to the workspace, without list markers: `memory/letters/`",
 )
 def ignored(examination: Examination) -> Findings:
-    """Look at whether each path that `.memoryignore` names is there to be hidden."""
+    """Check whether each path that `.memoryignore` names exists."""
     for workspace in {agent.workspace: None for agent in examination.agents}:
         try:
             text = (workspace / IGNORE_FILE).read_text("utf-8")
         except (OSError, ValueError):
-            # what cannot be read holds everything up, and the part about the daemon says so
+            # a file that cannot be read stops indexing, which the status of the daemon reports
             continue
         paths = list(islice(_below(workspace), MAX_PATHS))
         for number, line in enumerate(text.splitlines(), 1):
@@ -346,9 +342,11 @@ def ignored(examination: Examination) -> Findings:
                 yield Finding("look", f"line {number} of {workspace / IGNORE_FILE} hides nothing: {shown}")
 
 
-@check("notes.conflicts", "notes", advice="`memoryctl conflicts` shows how both versions differ, and settles it")
+@check(
+    "notes.conflicts", "notes", advice="`memoryctl conflicts` shows how the versions differ, and settles the conflict"
+)
 def conflicts(examination: Examination) -> Findings:
-    """Look at whether there are two versions of a note, left by a program that synchronises folders or by git."""
+    """Check for notes that a folder synchroniser or git left in two versions."""
     for agent in examination.agents:
         roots, rules = _roots(agent, examination.config)
         names = [name.name for name in agent.workspace.glob("*.md") if original_of(name.name) in ROOT_FILES]
@@ -361,26 +359,29 @@ def conflicts(examination: Examination) -> Findings:
                 marked.append(path)
             if path in compared:
                 lines[path] = frozenset(filter(None, map(bytes.strip, data.split(b"\n"))))
-        found = [f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies]
-        found += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]
-        found += [
-            f"{printable_name(path)} says much the same as {printable_name(original)}: if iCloud or OneDrive made it "
-            "of a conflict, put what it adds into that and delete it"
-            for path, original in pairs.items()
-            if _are_much_the_same(lines.get(path, frozenset()), lines.get(original, frozenset()))
+        messages = [
+            f"{printable_name(path)} is another version of {printable_name(original_of(path))}" for path in copies
         ]
-        findings = [Finding("look", one, "memoryctl conflicts") for one in found[:MOST_NOTES]]
-        if len(found) > MOST_NOTES:
-            findings.append(Finding("look", f"{len(found) - MOST_NOTES:,} more conflicts like these"))
+        messages += [f"{printable_name(path)} has both versions between the marks of git" for path in marked]
+        messages += [
+            f"{printable_name(path)} says much the same as {printable_name(original)}: if iCloud or OneDrive made it "
+            "of a conflict, move what it adds to that note and delete it"
+            for path, original in pairs.items()
+            if _are_similar(lines.get(path, frozenset()), lines.get(original, frozenset()))
+        ]
+        findings = [Finding("look", message, "memoryctl conflicts") for message in messages[:MOST_NOTES]]
+        if len(messages) > MOST_NOTES:
+            findings.append(Finding("look", f"{len(messages) - MOST_NOTES:,} more conflicts like these"))
         yield from with_part(f"notes of {agent.id}", *findings or [Finding("ok", "no note has two versions")])
 
 
-def _are_much_the_same(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
-    return len(one & other) > len(one ^ other)
+def _are_similar(lines: frozenset[bytes], others: frozenset[bytes]) -> bool:
+    """Return True if two notes share more lines than differ."""
+    return len(lines & others) > len(lines ^ others)
 
 
 def _below(workspace: Path) -> Iterator[str]:
-    """Yield the paths of files and folders below a workspace, those of folders with a `/` at the end."""
+    """Yield the paths of files and folders below a workspace, folders with a `/` at the end; `.git` is left out."""
     for folder, folders, files in os.walk(workspace):
         at = Path(folder).relative_to(workspace)
         folders[:] = [name for name in folders if name != ".git"]
@@ -390,10 +391,9 @@ def _below(workspace: Path) -> Iterator[str]:
 
 MAX_PATHS = 20_000
 MOST_NOTES = 10
-"""Of one agent: who mends these asks again."""
-_HINT = "it is found by its words alone, as any text; docs/how-to/memories.md says how a memory is written"
-
-_STRAY_HINT = "move it behind the kind; docs/how-to/memories.md says how a memory is written"
+"""Findings shown for one agent; the next run shows the rest after these are corrected."""
+_HINT = "it is found by its words only, like any text; docs/how-to/memories.md says how a memory is written"
+_STRAY_HINT = "move it after the kind; docs/how-to/memories.md says how a memory is written"
 
 
 @check(
@@ -403,41 +403,41 @@ _STRAY_HINT = "move it behind the kind; docs/how-to/memories.md says how a memor
     " `docs/explanation/why-recalled.md` why one is recalled, or is not",
 )
 def memories(examination: Examination) -> Findings:
-    """Look at retained lines and pages, for lines that look like a memory and are none, or have attributes as text."""
+    """Check retained lines and pages for lines that look like a memory but are none, or have attributes as text."""
     for agent in examination.agents:
-        yield from with_part(f"memories of {agent.id}", *_of_memories(agent, examination.config))
+        yield from with_part(f"memories of {agent.id}", *_memory_findings(agent, examination.config))
 
 
-def _of_memories(agent: Agent, config: Config) -> Findings:
+def _memory_findings(agent: Agent, config: Config) -> Findings:
     if not agent.workspace.is_dir():
         return
-    stated, missed = 0, []
+    stated, malformed = 0, []
     for path, data in _documents(agent, config, is_of_memories):
         sections = memory_sections(data, path)
         stated += len(sections.lines)
-        missed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
-        missed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
+        malformed += [(path, miss, _HINT if miss.text else "") for miss in sections.misses]
+        malformed += [(path, stray, _STRAY_HINT) for stray in strays_in(sections)]
     message = f"{count(stated, 'line')} state{'s' if stated == 1 else ''} a memory"
-    yield Finding("ok", message, "docs/explanation/why-recalled.md says why one is recalled, or is not")
-    for path, miss, hint in islice(missed, MOST_NOTES):
-        text = f": {miss.text}" if miss.text else ""
-        yield Finding("look", f"{printable_name(path)}#L{miss.line}: {miss.reason}{text}", hint)
-    if len(missed) > MOST_NOTES:
-        yield Finding("look", f"{len(missed) - MOST_NOTES:,} more lines like these")
+    yield Finding("ok", message, "docs/explanation/why-recalled.md says why a memory is recalled or not")
+    for path, line, hint in malformed[:MOST_NOTES]:
+        text = f": {line.text}" if line.text else ""
+        yield Finding("look", f"{printable_name(path)}#L{line.line}: {line.reason}{text}", hint)
+    if len(malformed) > MOST_NOTES:
+        yield Finding("look", f"{len(malformed) - MOST_NOTES:,} more lines like these")
 
 
 def _documents(
-    agent: Agent, config: Config, is_wanted: Callable[[RelativePath], bool]
+    agent: Agent, config: Config, is_selected: Callable[[RelativePath], bool]
 ) -> Iterator[tuple[RelativePath, bytes]]:
-    """Yield the documents of these paths; one that says of itself that it is private is left out."""
+    """Yield the selected documents with their content, except those that declare themselves private."""
     roots, rules = _roots(agent, config)
-    for path in sorted(filter(is_wanted, scan(roots, rules).files)):
+    for path in sorted(filter(is_selected, scan(roots, rules).files)):
         try:
             content = read_snapshot(
                 Path(rules.workspace), path, max_bytes=rules.max_file_bytes, follow_symlinks=rules.follow_symlinks
             )
         except (OSError, NotReadableError, TornReadError):
-            # the check of the notes reports what cannot be read
+            # permissions.notes reports notes that cannot be read
             continue
         data, _ = utf8_of(content)
         if not why_private(data):

@@ -1,7 +1,7 @@
-"""What doctor checks of models: the provider of embeddings, the reranker, the text model, and qmd.
+"""Checks of doctor for models: the provider of embeddings, the reranker, the text model, and qmd.
 
-The provider is asked with sentences of ours, never with notes; one elsewhere may cost something, and is asked only with
-`--ask-providers`. Of the reranker and the text model only the file is read, or the key.
+Providers of embeddings are tested with fixed sentences, never with notes; a provider on another machine may cost money,
+and is asked only with `--ask-providers`. For the reranker and the text model only the file or the key is checked.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ QUESTIONS = ("where is the key?", "who was at the meeting?", "what does the cat 
 FETCH_AGAIN = "fetch it again: memoryctl models remove, then memoryctl models pull"
 BAD_SENSE = "check memorySearch.model and the instructions, or choose another"
 SLOW_MS = 1500.0
-"""Half of the time that a question's vector has."""
+"""Half of the time limit for the vector of a question."""
 
 
 @check(
@@ -55,15 +55,14 @@ SLOW_MS = 1500.0
     seconds=90,
 )
 def provider(examination: Examination) -> Findings:
-    """Look at who makes vectors, and whether that works: of a local model its file, of a provider its answers to
-    sentences of ours, never notes. One elsewhere is asked with `--ask-providers` only, for that may cost some
-    tokens."""
-    seen = set()
+    """Check the provider of vectors: the file of a local model, or the answers of a provider to fixed sentences, never
+    notes. A provider on another machine is asked only with `--ask-providers`, because that may cost some tokens."""
+    checked = set()
     for plan, store in _plans(examination.config):
-        if plan not in seen:
-            seen.add(plan)
+        if plan not in checked:
+            checked.add(plan)
             yield Finding("ok" if plan.first else "off", plan.choice.rule)
-            yield from _of_plan(plan, examination, store)
+            yield from _plan_findings(plan, examination, store)
 
 
 @check(
@@ -72,8 +71,8 @@ def provider(examination: Examination) -> Findings:
     advice="fetch it again: `memoryctl models remove`, `memoryctl models pull`; `--fix` does, after asking",
 )
 def model_files(examination: Examination) -> Findings:
-    """Look at the file of the local embedding model: what it says of itself, and whether it is whole; `--deep`: its
-    hash, and whether it tells texts apart."""
+    """Check the file of the local embedding model: its header, and whether it is complete; `--deep`: its hash, and
+    whether its vectors distinguish texts."""
     local = {
         (settings.spec, store.folder): (settings, store)
         for plan, store in _plans(examination.config)
@@ -83,7 +82,7 @@ def model_files(examination: Examination) -> Findings:
     if not local:
         yield Finding("off", "no local model makes vectors")
     for settings, store in local.values():
-        yield from _of_file(settings, store, examination)
+        yield from _model_file_findings(settings, store, examination)
 
 
 def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
@@ -92,34 +91,35 @@ def _plans(config: Config) -> Iterator[tuple[EmbedderPlan, ModelStore]]:
         yield plan_for(agent, config.models, store=store, environment=os.environ, home=Path.home()), store
 
 
-def _of_plan(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Findings:
+def _plan_findings(plan: EmbedderPlan, examination: Examination, store: ModelStore) -> Findings:
     for part, settings in (("provider", plan.first), ("fallback", plan.second)):
         if isinstance(settings, LocalSettings):
-            found = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
-            yield from with_part(part, found)
+            finding = model_finding(store, settings.spec, "local model {}".format, "try it: memoryctl models verify")
+            yield from with_part(part, finding)
         elif settings is not None:
             keys = KeySources(examination.config.models, os.environ, plan.profiles)
-            is_asked = examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or "")
-            asked = asyncio.run(_of_remote(part, settings, keys)) if is_asked else [_unasked_finding(settings, keys)]
-            yield from with_part(part, *asked)
+            if examination.asks_providers or is_here(urlsplit(settings.base_url).hostname or ""):
+                yield from with_part(part, *asyncio.run(_remote_findings(part, settings, keys)))
+            else:
+                yield from with_part(part, _unasked_finding(settings, keys))
 
 
 def _unasked_finding(settings: RemoteSettings, keys: KeySources) -> Finding:
     try:
         credentials_of(settings, keys)
     except (MemorydError, OSError) as exc:
-        return _refusal(settings, exc)
-    hint = "a few sentences of ours, which may cost some tokens: memoryctl doctor --ask-providers"
-    return Finding("off", f"{_name(settings)}: not asked, since it is not on this machine", hint)
+        return _refusal_finding(settings, exc)
+    hint = "send a few fixed sentences, which may cost some tokens: memoryctl doctor --ask-providers"
+    return Finding("off", f"{_name(settings)}: not asked, because it is not on this machine", hint)
 
 
-def _of_file(settings: LocalSettings, store: ModelStore, examination: Examination) -> Findings:
+def _model_file_findings(settings: LocalSettings, store: ModelStore, examination: Examination) -> Findings:
     try:
         path = store.locate(model_file(settings.spec))
         if path is None:
             yield Finding("off", f"the model {settings.spec} is not here")
             return
-        found = inspect(path)
+        model = inspect(path)
         changed = _why_changed(path, settings, store) if examination.is_deep else ""
     except MemorydError as exc:
         yield Finding("wrong", str(exc), exc.hint or FETCH_AGAIN, _refetch(settings, store))
@@ -127,31 +127,31 @@ def _of_file(settings: LocalSettings, store: ModelStore, examination: Examinatio
     if changed:
         yield Finding("wrong", f"{path} {changed}", FETCH_AGAIN, _refetch(settings, store))
         return
-    yield Finding("ok", f"{found.name or path.name} ({found.architecture}), {found.dimensions} dimensions")
+    yield Finding("ok", f"{model.name or path.name} ({model.architecture}), {model.dimensions} dimensions")
     if examination.is_deep and find_spec("llama_cpp") is not None:
         yield _try_model(path, examination)
 
 
 def _why_changed(path: Path, settings: LocalSettings, store: ModelStore) -> str:
-    """Hold the bytes of a file against every hash of it that is known; empty if none differs."""
+    """Return which known hash of a model file differs from its content, in words; empty if none does."""
     real, source = path.resolve(), parse(model_file(settings.spec))
     digest = hash_file(real)
     if isinstance(source, UrlSource) and source.sha256 and digest != source.sha256:
         return f"has the hash {digest}, not the one in {store.key}"
-    # the blobs of the shared cache of Hugging Face are named by their hashes
+    # the names of blobs in the shared cache of Hugging Face are their hashes
     if re.fullmatch("[0-9a-f]{64}", real.name) and digest != real.name:
         return f"has the hash {digest}, not that of its name"
     if digest != content_hash(real, cache_dir=store.folder):
-        return "has other bytes than when it was first used, though its time did not change: the disk did that"
+        return "differs from when it was first used, though its time did not change: the disk is at fault"
     return ""
 
 
 def _try_model(path: Path, examination: Examination) -> Finding:
-    # this pulls in numpy and the worker
+    # imported here: it loads numpy and the worker
     from memoryd.cli.local.models import check as check_model
 
     trial = check_model(path, examination.agents[0].memory_search.local)
-    return _sense(trial.verification, "", "model sense", "choose another model: docs/how-to/models.md")
+    return _sense_finding(trial.verification, "", "model sense", "choose another model: docs/how-to/models.md")
 
 
 def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
@@ -166,24 +166,24 @@ def _refetch(settings: LocalSettings, store: ModelStore) -> Remedy | None:
     return Remedy(f"delete the model {spec} and fetch it again", act, asks=True)
 
 
-async def _of_remote(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
-    # httpx takes 70 ms to import, and a local model needs none
+async def _remote_findings(part: str, settings: RemoteSettings, keys: KeySources) -> list[Finding]:
+    # imported here: httpx takes 70 ms to import, and a local model does not need it
     from memoryd.embed.remote.embedder import open_remote
 
     try:
         embedder = await open_remote(settings, credentials_of(settings, keys), EndpointBreaker())
     except (MemorydError, OSError) as exc:
-        return [_refusal(settings, exc)]
+        return [_refusal_finding(settings, exc)]
     try:
-        speed, verification = await _speed(_name(settings), embedder), await verify(embedder)
-        return [speed, _sense(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
+        speed, verification = await _speed_finding(_name(settings), embedder), await verify(embedder)
+        return [speed, _sense_finding(verification, f"{_name(settings)}: ", f"{part} sense", BAD_SENSE)]
     except MemorydError as exc:
-        return [_refusal(settings, exc)]
+        return [_refusal_finding(settings, exc)]
     finally:
         await embedder.aclose()
 
 
-async def _speed(name: str, embedder: Embedder) -> Finding:
+async def _speed_finding(name: str, embedder: Embedder) -> Finding:
     took = []
     for question in QUESTIONS:
         began = time.monotonic()
@@ -196,15 +196,15 @@ async def _speed(name: str, embedder: Embedder) -> Finding:
     return Finding("ok", message)
 
 
-def _sense(found: Verification, name: str, part: str, advice: str) -> Finding:
-    return Finding("ok" if found.ok else "wrong", f"{name}{found.reason}", "" if found.ok else advice, part=part)
+def _sense_finding(result: Verification, name: str, part: str, advice: str) -> Finding:
+    return Finding("ok" if result.ok else "wrong", f"{name}{result.reason}", "" if result.ok else advice, part=part)
 
 
 def _name(settings: RemoteSettings) -> str:
     return f"{settings.provider} at {settings.destination}"
 
 
-def _refusal(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
+def _refusal_finding(settings: RemoteSettings, error: MemorydError | OSError) -> Finding:
     hint = error.hint if isinstance(error, MemorydError) else ""
     advice = PROVIDERS[settings.provider].advice.format(model=settings.model_name)
     return Finding("wrong", f"{_name(settings)}: {error}", hint or advice)
@@ -213,29 +213,29 @@ def _refusal(settings: RemoteSettings, error: MemorydError | OSError) -> Finding
 @check(
     "llm.access",
     "text model",
-    advice="correct `memory.llm`; all else goes on without",
+    advice="correct `memory.llm`; everything else works without it",
 )
 def text_model(examination: Examination) -> Findings:
-    """Look at the file of the text model, or the key of its endpoint, which is not asked."""
+    """Check the file of the text model, or the key of its endpoint, to which nothing is sent."""
     llm = examination.config.memory.llm
     if llm.provider == "none":
-        yield Finding("off", "memory.llm names nobody")
+        yield Finding("off", "memory.llm names no provider")
         return
     if llm.provider == "local":
-        # all agents share it: the folder of the first one's models holds it
+        # all agents share the model, which is in the model folder of the first agent
         store = ModelStore.configured(examination.agents[0].memory_search.local, os.environ, use=WRITING)
         yield model_finding(store, llm.model or "", _describe_chat_model)
     else:
-        yield _endpoint(llm, examination.config)
+        yield _endpoint_finding(llm, examination.config)
 
 
 def _describe_chat_model(path: Path) -> str:
-    found = inspect_chat_model(path)
-    form = "" if found.has_template else ", without a chat template"
-    return f"{found.name} ({found.architecture}), {found.context} tokens{form}: {path}"
+    model = inspect_chat_model(path)
+    form = "" if model.has_template else ", without a chat template"
+    return f"{model.name} ({model.architecture}), {model.context} tokens{form}: {path}"
 
 
-def _endpoint(llm: LlmSection, config: Config) -> Finding:
+def _endpoint_finding(llm: LlmSection, config: Config) -> Finding:
     access = access_of(llm, config.models)
     try:
         has_key = bool(open_credentials(PROVIDER, access, KeySources(config.models, os.environ), OWN_KEY).api_key)
@@ -245,36 +245,33 @@ def _endpoint(llm: LlmSection, config: Config) -> Finding:
     return Finding("ok", f"{llm.model} at {access.destination}, {key}: memories and messages are sent there")
 
 
-def model_finding(store: ModelStore, source: str, told: Callable[[Path], str], hint: str = "") -> Finding:
-    """Say what is wrong with the file that `source` names, or what `told` says of it, which raises MemorydError."""
+def model_finding(store: ModelStore, source: str, describe: Callable[[Path], str], hint: str = "") -> Finding:
+    """Return the finding about the model file that `source` names; `describe` may raise MemorydError if it is wrong."""
     try:
-        path = store.locate(model_file(source, key=store.key))
+        spec = model_file(source, key=store.key)
+        path = store.locate(spec)
         if find_spec("llama_cpp") is None:
             return Finding("wrong", NO_LLAMA)
         if path is None:
-            return Finding("wrong", f"the model {source} is not here", store.way_to(model_file(source, key=store.key)))
-        return Finding("ok", told(path), hint)
+            return Finding("wrong", f"the model {source} is not here", store.way_to(spec))
+        return Finding("ok", describe(path), hint)
     except MemorydError as exc:
         return Finding("wrong", str(exc), exc.hint)
-
-
-SECONDS = 30.0
 
 
 @check(
     "qmd.usable",
     "qmd",
-    advice="`npm install -g @tobilu/qmd`, with the Node that runs it; meanwhile the builtin index answers",
+    advice="`npm install -g @tobilu/qmd`, with the Node that runs it; until then the builtin index answers",
     seconds=90,
 )
 def qmd(examination: Examination) -> Sequence[Finding]:
-    """Look at where `memory.backend` is `qmd`: whether it is there, recent enough, and opens its database."""
-    config = examination.config
-    if config.memory.backend != "qmd":
+    """Check, if `memory.backend` is `qmd`, whether qmd is installed, recent enough, and opens its database."""
+    memory = examination.config.memory
+    if memory.backend != "qmd":
         return [Finding("off", "memory.backend is builtin")]
     with tempfile.TemporaryDirectory(prefix="memoryd-doctor-") as folder:
-        home = QmdHome(Path(folder))
-        installation = QmdInstallation(command=config.memory.qmd.command, home=home, query_seconds=4)
+        installation = QmdInstallation(command=memory.qmd.command, home=QmdHome(Path(folder)), query_seconds=4)
         return asyncio.run(_qmd_findings(installation))
 
 
@@ -285,17 +282,17 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
         return [Finding("wrong", str(exc), exc.hint)]
     installation.home.prepare()
     try:
-        outcome = await installation.run("status", seconds=SECONDS)
+        outcome = await installation.run("status", seconds=30.0)
     except SidecarError as exc:
         database = Finding("wrong", str(exc))
     else:
-        why = first_error(outcome.stderr) or outcome.ending
-        hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
         database = Finding("ok", "can be made and opened")
         if outcome.code:
+            why = first_error(outcome.stderr) or outcome.ending
+            hint = f"a Node that is too old crashes here: {os.environ.get('PATH', '')} is searched for node"
             database = Finding("wrong", f"qmd status failed: {why}", hint)
-    found = f"{program.version} at {program.path}, run as {' '.join(program.command)}"
-    return [Finding("ok", found), *with_part("qmd database", database)]
+    message = f"{program.version} at {program.path}, run as {' '.join(program.command)}"
+    return [Finding("ok", message), *with_part("qmd database", database)]
 
 
 @check(
@@ -304,19 +301,19 @@ async def _qmd_findings(installation: QmdInstallation) -> list[Finding]:
     advice="correct the key, or fetch the model: `memoryctl models pull`",
 )
 def reranker(examination: Examination) -> Findings:
-    """Look at the file of the reranker that `query.rerank.modelPath` names."""
-    wanted = {
+    """Check the file of the reranker that `query.rerank.modelPath` names."""
+    sources = {
         agent.memory_search.query.rerank.model_path: agent
         for agent in examination.agents
         if agent.memory_search.query.rerank.model_path is not None and agent.memory_search.enabled
     }
-    if not wanted:
+    if not sources:
         yield Finding("off", "query.rerank.modelPath names no model")
-    for source, agent in wanted.items():
+    for source, agent in sources.items():
         store = ModelStore.configured(agent.memory_search.local, os.environ, use=RERANKING)
         yield model_finding(store, str(source), _describe_reranker)
 
 
 def _describe_reranker(path: Path) -> str:
-    found = inspect_reranker(path)
-    return f"{found.name} ({found.family}), {found.context} tokens: {path}"
+    model = inspect_reranker(path)
+    return f"{model.name} ({model.family}), {model.context} tokens: {path}"

@@ -1,6 +1,6 @@
-"""What doctor checks of programs that start ours: the service manager, hooks, and MCP clients.
+"""Checks of doctor for programs that start memoryd: the service manager, agent programs with hooks, and MCP clients.
 
-Settings of others are read, and no command in them is run.
+Settings of these programs are read; commands in them are not run.
 """
 
 import os
@@ -33,14 +33,14 @@ _EXEC = expression(r"^ExecStart=[-@:+!]*(\"(?:[^\"\\]|\\.)*\"|\S+)", re.MULTILIN
     "service.units",
     "service",
     advice=(
-        "`memoryctl service install` writes the files anew, which `--fix` does too; `loginctl enable-linger` lets it "
-        "go on after logout"
+        "`memoryctl service install` writes the files anew, which `--fix` does too; `loginctl enable-linger` keeps "
+        "it running after logout"
     ),
     needs_config=False,
 )
 def units(examination: Examination) -> Findings:
-    """Look at what systemd or launchd say of memoryd: installed, enabled, running, its program there, going on after
-    logout, its files as the configuration wants them."""
+    """Check the state of memoryd in systemd or launchd: installed, enabled, running, its program present, running after
+    logout, its files up to date with the configuration."""
     manager = manager_here()
     state = manager.state()
     if state.manager == "none":
@@ -48,7 +48,7 @@ def units(examination: Examination) -> Findings:
     elif not state.has_files:
         yield Finding("off", "memoryd is not a service: it does not start by itself", _INSTALL)
     elif state.phase == MASKED:
-        # somebody wants it so
+        # masking is the user's decision
         yield Finding("off", state.reason, state.hint)
     else:
         yield from unit_findings(state)
@@ -57,11 +57,11 @@ def units(examination: Examination) -> Findings:
             message = f"the service runs as pid {state.pid}, and pid {status['pid']} answers"
             yield Finding("look", message, "stop the one that was started by hand")
         if examination.loaded is not None and not state.foreign:
-            yield from _outdated(manager, state, examination.loaded)
+            yield from _outdated_findings(manager, state, examination.loaded)
 
 
 def unit_findings(state: ServiceState) -> Findings:
-    """Judge a service that is installed."""
+    """Yield the findings about an installed service."""
     if state.reason:
         yield Finding("wrong", state.reason, state.hint or "read why: memoryctl service logs")
     for path in state.files:
@@ -71,7 +71,7 @@ def unit_findings(state: ServiceState) -> Findings:
     if not state.is_enabled:
         yield Finding("look", "it is installed, and does not start by itself", _INSTALL)
     if not state.is_running and not state.reason:
-        hint = "a socket unit starts it when somebody asks; else: memoryctl service start"
+        hint = "a socket unit starts it at the first request; else: memoryctl service start"
         yield Finding("look", f"it is installed, and does not run ({state.phase})", hint)
     if state.lingers is False:
         yield Finding("look", "it ends when you log out", "keep it: loginctl enable-linger")
@@ -80,28 +80,26 @@ def unit_findings(state: ServiceState) -> Findings:
 
 
 def unit_program(path: Path) -> str:
-    """Return the program that a unit of systemd starts; empty where it names none."""
+    """Return the program that a systemd unit starts; empty if it names none or cannot be read."""
     try:
-        found = _EXEC.search(path.read_text(encoding="utf-8", errors="replace"))
+        match = _EXEC.search(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return ""
-    return found[1].strip('"').replace("%%", "%").replace("\\x20", " ") if found else ""
+    return match[1].strip('"').replace("%%", "%").replace("\\x20", " ") if match else ""
 
 
-def _outdated(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Findings:
+def _outdated_findings(manager: ServiceManager, state: ServiceState, loaded: Loaded) -> Findings:
     is_hardened = any(path.name == DROP_IN.name for path in state.files)
-    wanted = installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened)
-    files = manager.files(wanted)
+    files = manager.files(installation_of(loaded.config, loaded.source, os.environ, is_hardened=is_hardened))
     if not set(files.written) & set(state.files):
-        # units of a package, which are not ours to write
+        # the units belong to a package, and memoryctl must not write them
         return
     for path, lines in changed_lines(files).items():
         message = f"{path} does not fit the configuration: {count(len(lines), 'line')} would change"
-        hint = f"{_INSTALL}; --dry-run shows the lines"
-        yield Finding("look", message, hint, _rewrite(manager, state, files))
+        yield Finding("look", message, f"{_INSTALL}; --dry-run shows the lines", _rewrite_remedy(manager, state, files))
 
 
-def _rewrite(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
+def _rewrite_remedy(manager: ServiceManager, state: ServiceState, files: ServiceFiles) -> Remedy:
     def act() -> str:
         done: list[ServiceStep] = []
         carry_out(manager.install(files, state), write=replace_file, tell=done.append)
@@ -115,7 +113,7 @@ CLIENTS = (
     "~/.config/Claude/claude_desktop_config.json",
     "~/Library/Application Support/Claude/claude_desktop_config.json",
 )
-"""Where clients of the Model Context Protocol that run no hooks keep which servers they start."""
+"""Settings files of MCP clients without hooks, which list the servers that they start."""
 _KEYS = ("mcpServers", "mcp_servers", "mcp")
 _OURS = ("memoryctl", "memoryd")
 
@@ -127,19 +125,19 @@ _OURS = ("memoryctl", "memoryd")
     needs_config=False,
 )
 def programs(_examination: Examination) -> Findings:
-    """Look at whether the hooks of ours in the settings of agent programs run programs that are there."""
-    here = [host for host in HOSTS.values() if is_here(host)]
-    if not here:
-        yield Finding("off", "no agent program is here", "memoryctl hooks list tells which there may be")
-    for host in here:
+    """Check whether our hooks in the settings of agent programs run programs that exist."""
+    hosts = [host for host in HOSTS.values() if is_here(host)]
+    if not hosts:
+        yield Finding("off", "no agent program is here", "memoryctl hooks list shows the supported ones")
+    for host in hosts:
         try:
-            yield from _hooks_of(host)
-        except MemorydError as exc:  # the settings of one program, not those of the others
+            yield from _hook_findings(host)
+        except MemorydError as exc:  # in the settings of this program; the others are still checked
             yield Finding("wrong", str(exc), exc.hint)
 
 
-def _hooks_of(host: Host) -> Findings:
-    # here, since it reaches the room that touches files
+def _hook_findings(host: Host) -> Findings:
+    # imported here: it loads memoryd.files
     from memoryd.cli.local.hook_settings import commands_in
 
     install = f"memoryctl hooks install {host.name}"
@@ -149,9 +147,11 @@ def _hooks_of(host: Host) -> Findings:
         return
     missing = {name for command in commands.values() if (name := missing_program(command))}
     for name in sorted(missing):
-        yield Finding("wrong", f"{path} runs {name}, which is not there", install, _reinstall(host, path, commands))
-    if lacking := [event for event in host.events if event not in commands]:
-        yield Finding("look", f"installed in part: {', '.join(lacking)} of {path} lack", install)
+        yield Finding(
+            "wrong", f"{path} runs {name}, which is not there", install, _reinstall_remedy(host, path, commands)
+        )
+    if absent := [event for event in host.events if event not in commands]:
+        yield Finding("look", f"installed in part: {path} lacks {', '.join(absent)}", install)
     elif not missing:
         yield Finding("ok", f"installed in {path}")
 
@@ -163,38 +163,38 @@ def _hooks_of(host: Host) -> Findings:
     needs_config=False,
 )
 def mcp_servers(_examination: Examination) -> Findings:
-    """Look at whether entries for memoryd in the settings of MCP clients run programs that are there."""
-    # here, as above
+    """Check whether entries for memoryd in the settings of MCP clients run programs that exist."""
+    # imported here, as in _hook_findings
     from memoryd.cli.local.hook_settings import places
 
-    named = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
-    paths = [path for path in (*named, *(Path(name).expanduser() for name in CLIENTS)) if path.is_file()]
-    found = [finding for path in paths for finding in _servers_in(path)]
-    yield from found or [Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")]
+    paths = [path for host in HOSTS.values() for path in places(host, None).get("server", ())]
+    paths += [Path(name).expanduser() for name in CLIENTS]
+    findings = [finding for path in paths if path.is_file() for finding in _server_findings(path)]
+    yield from findings or [Finding("off", "no client on this machine names memoryd", "docs/how-to/mcp.md says how to")]
 
 
-def _servers_in(path: Path) -> Findings:
-    """Judge each entry for memoryd in the settings of a client."""
-    # here, as above
+def _server_findings(path: Path) -> Findings:
+    """Yield a finding for each entry for memoryd in the settings of a client."""
+    # imported here, as in _hook_findings
     from memoryd.cli.local.hook_settings import command_words
 
     try:
         entries = list(_servers(_read(path)))
-    except MemorydError as exc:  # the settings of one program, as above
+    except MemorydError as exc:  # in the settings of this program, as in programs
         yield Finding("wrong", str(exc), exc.hint)
         return
     for words in filter(None, map(command_words, entries)):
         if not any(Path(word).name.startswith(_OURS) for word in words):
             continue
         if name := missing_program(shlex.join(words)):
-            hint = f"name the whole path there: {shutil.which('memoryctl') or 'that of memoryctl'}"
+            hint = f"write the full path there: {shutil.which('memoryctl') or 'that of memoryctl'}"
             yield Finding("wrong", f"{path} runs {name}, which is not there", hint)
         else:
             yield Finding("ok", f"{path} runs {words[0]}")
 
 
 def missing_program(command: str) -> str:
-    """Return the program that a command line runs if it cannot be run from here; empty if it can."""
+    """Return the program of a command line if it does not exist, else an empty text."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -202,17 +202,17 @@ def missing_program(command: str) -> str:
     return "" if words and shutil.which(words[0]) else words[0] if words else command
 
 
-def _reinstall(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
+def _reinstall_remedy(host: Host, path: Path, commands: Mapping[str, str]) -> Remedy:
     def act() -> str:
-        # here, as above
+        # imported here, as in _hook_findings
         from memoryd.cli.local.hook_settings import installation, write
 
-        # a program that is gone gives way to this Python; its options stay
-        mended = {
+        # a missing program is replaced by this Python; its options stay
+        repaired = {
             event: shlex.join([sys.executable, *shlex.split(command)[1:]]) if missing_program(command) else command
             for event, command in commands.items()
         }
-        for change in installation(host, None, mended, {"hooks"}):
+        for change in installation(host, None, repaired, {"hooks"}):
             write(change)
         return f"{path} runs {sys.executable}"
 
@@ -225,7 +225,7 @@ def _read(path: Path) -> object:
         return tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
     except (OSError, ValueError, RecursionError) as exc:
         raise MemorydError(
-            f"{path} cannot be read: {exc}", hint="mend it by hand; memoryd changes nothing there"
+            f"{path} cannot be read: {exc}", hint="correct it by hand; memoryd changes nothing there"
         ) from exc
 
 

@@ -1,1 +1,1 @@
-"""Reads what other programs keep, for an import: a table of sources, and what all of them become."""
+"""Import of data of other programs: the table of sources, their formats, and the lines that all of them become."""

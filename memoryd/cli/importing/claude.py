@@ -1,5 +1,7 @@
-"""What is kept of Claude: the data export has what it remembers, and instructions and documents of projects, as notes;
-claude-mem has observations and summaries, in its database or in the JSON file of its export.
+"""Import from Claude: its data export, and the program claude-mem.
+
+The data export has memories, and instructions and documents of projects, which become notes. claude-mem has
+observations and summaries, in its database or in the JSON file of its export, which become memories.
 """
 
 import json
@@ -11,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from memoryd.cli.importing.files import Object, first_of, json_entries, list_of, named, object_of, opened_members
+from memoryd.cli.importing.files import Object, first_of, json_entries, list_of, named, object_of, open_members
 from memoryd.cli.importing.lines import ImportLine, memory_line, note_line
 from memoryd.domain.expressions import expression
 from memoryd.files.ignore import is_private
@@ -22,57 +24,60 @@ _NO_NAME = expression(r"[^\w .()-]+|^[\s.#]+|[\s.]+$")
 
 
 def pages(path: Path) -> Iterator[ImportLine]:
-    """Yield the pages of an export."""
+    """Yield the notes of a data export: those of projects, then memories."""
     export = _Export()
-    with opened_members(path) as files:
-        # all of them in one file, or one file for each
-        yield from json_entries((one for one in files if _OF_PROJECTS.search(one.name)), export.of_project)
+    with open_members(path) as files:
+        # all projects are in one file, or each in its own
+        yield from json_entries((file for file in files if _OF_PROJECTS.search(file.name)), export.of_project)
         yield from json_entries(named(files, "memories"), export.of_memory)
 
 
 class _Export(Struct):
-    """What was read so far: names and folders of projects by their ids, and which paths are taken."""
+    """The state while an export is read."""
 
     names: dict[str, tuple[str, str]] = {}
+    """Name and folder of each project, by its id."""
     taken: set[str] = set()
+    """Paths of notes and folders in use, case-folded."""
 
     def of_project(self, where: str, project: Object) -> Iterator[ImportLine]:
         key = str(project.get("uuid") or where)
         name = str(project.get("name") or project.get("uuid") or "project")
-        folder, given = self._free("projects", name, key), [project.get("description"), project.get("prompt_template")]
+        folder = self._free("projects", name, key)
         self.names[key] = name, folder
-        if text := "\n\n".join(one for one in given if isinstance(one, str) and one.strip()):
-            at = self._free(folder, "instructions", key, ".md")
-            yield _page(where, at, name, text, project.get("created_at"))
+        texts = (project.get("description"), project.get("prompt_template"))
+        if text := "\n\n".join(text for text in texts if isinstance(text, str) and text.strip()):
+            path = self._free(folder, "instructions", key, ".md")
+            yield _page(where, path, name, text, project.get("created_at"))
         for number, document in enumerate(map(object_of, list_of(project.get("docs"))), start=1):
             title = str(document.get("filename") or f"document {number}")
-            at = self._free(folder, title, str(document.get("uuid") or number), ".md")
+            path = self._free(folder, title, str(document.get("uuid") or number), ".md")
             place = f"{where}, document {number}"
-            yield _page(place, at, title, document.get("content"), document.get("created_at"))
+            yield _page(place, path, title, document.get("content"), document.get("created_at"))
 
-    def of_memory(self, where: str, held: Object) -> Iterator[ImportLine]:
-        if text := held.get("conversations_memory"):
+    def of_memory(self, where: str, memory: Object) -> Iterator[ImportLine]:
+        if text := memory.get("conversations_memory"):
             yield _page(where, self._free("", "memory", where, ".md"), "What Claude remembers", text, None)
-        for key, text in object_of(held.get("project_memories")).items():
+        for key, text in object_of(memory.get("project_memories")).items():
             name, folder = self.names.get(key) or (key, f"projects/{_safe_name(key)}")
             yield _page(f"{where}, project {key}", self._free(folder, "memory", key, ".md"), name, text, None)
 
     def _free(self, folder: str, name: str, key: str, end: str = "") -> str:
-        """Return a path below a folder; of those of one name the second has a part of its id in it, others a number."""
-        path = plain = f"{folder}/{_safe_name(name.removesuffix(end))}".removeprefix("/")
-        more = chain([_safe_name(key)[:8]], count(2))
+        """Return an unused path below a folder; a name in use gets the beginning of its key, then a number."""
+        path = base = f"{folder}/{_safe_name(name.removesuffix(end))}".removeprefix("/")
+        suffixes = chain([_safe_name(key)[:8]], count(2))
         while f"{path}{end}".casefold() in self.taken:
-            path = f"{plain} {next(more)}"
+            path = f"{base} {next(suffixes)}"
         self.taken.add(f"{path}{end}".casefold())
         return f"{path}{end}"
 
 
 def _page(where: str, path: str, title: str, text: object, when: object) -> ImportLine:
-    """Return a page that an export holds as text, under a front matter that says whence it is."""
+    """Return a note for a text of an export, with a front matter that names its source."""
     if not isinstance(text, str) or not text.strip():
         return ImportLine(trouble="it says nothing", where=where)
     if is_private(text):
-        # behind another front matter its own would be text
+        # after the new front matter its own, which says that it is private, would have no effect
         return ImportLine(trouble="its front matter keeps it private", where=where)
     at = f"generated: {{ by: claude, at: {json.dumps(when)} }}\n" if isinstance(when, str) else ""
     source = f"sources:\n  - resource: {json.dumps(f'export of Claude, {where}')}\n"
@@ -81,23 +86,23 @@ def _page(where: str, path: str, title: str, text: object, when: object) -> Impo
 
 
 def _safe_name(name: str) -> str:
-    """Return a name as a file may have it, on every system."""
+    """Return a name that is valid for files on every system, 80 characters at most."""
     return _NO_NAME.sub("-", name).strip("-. ")[:80] or "untitled"
 
 
 _KINDS = {"decision": "fact", "discovery": "fact", "bugfix": "lesson"}
-"""The kinds of its observations; what was done else is an experience."""
-_SUMMED_UP = ("request", "learned", "completed", "next_steps")
+"""Kinds of memories by types of observations; all other types are an experience."""
+_SUMMARY_FIELDS = ("request", "learned", "completed", "next_steps")
 
 
 def observations(path: Path) -> Iterator[ImportLine]:
-    """Yield what was observed, then what sessions were summed up to."""
+    """Yield the observations of claude-mem, then its summaries of sessions."""
     database = path / "claude-mem.db" if path.is_dir() else path
     if database.suffix != ".json":
         for table, row in rows_of_tables(database, ("observations", "session_summaries"), value_bytes=8 << 20):
             yield _line(f"{table} {row.get('id')}", row)
         return
-    with opened_members(database) as files:
+    with open_members(database) as files:
         yield from json_entries(files, lambda where, row: [_line(where, row)], "observations", "summaries")
 
 
@@ -108,7 +113,7 @@ def _line(where: str, row: Mapping[str, Any]) -> ImportLine:
             facts = json.loads(facts) if isinstance(facts, str) else facts
         parts = [first_of(row, "title", "subtitle"), first_of(row, "narrative", "text", "subtitle"), *list_of(facts)]
     else:
-        parts = [f"{name.replace('_', ' ')}: {row[name]}" for name in _SUMMED_UP if row.get(name)]
+        parts = [f"{name.replace('_', ' ')}: {row[name]}" for name in _SUMMARY_FIELDS if row.get(name)]
     text = "\n".join(dict.fromkeys(part.strip() for part in parts if isinstance(part, str)))
     when, kind = first_of(row, "created_at_epoch", "created_at"), _KINDS.get(str(row.get("type")), "experience")
     return memory_line(where, text, when, source="claude-mem", kind=kind, about=row.get("project"))

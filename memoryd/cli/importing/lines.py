@@ -1,6 +1,6 @@
-"""What an import sends: memories and notes one by one, each with its place in the source, and why one is none.
+"""The lines of an import: memories and notes with their place in the source, or why one cannot be imported.
 
-Lines of JSON, as an export has them, are read here; every other source makes the same of what it holds.
+This module reads lines of JSON, as an export writes them; all other sources are converted into the same lines.
 """
 
 import json
@@ -15,45 +15,45 @@ from memoryd.wire import LISTED_MAX
 
 LINE_BYTES_MAX = 256 * 1024
 BATCH = LISTED_MAX
-"""As many as one request may have: each has the logs of its days read as a whole."""
+"""Lines of one request, as many as are allowed: each request reads the complete logs of its days."""
 BATCH_DAYS = 100
-"""Each is a log that is written, so that a request has its answer soon."""
+"""Days of one request: each is a log that is written, so that a request is answered soon."""
 BATCH_BYTES = 400_000
-"""So that a request stays within its limit, however its letters are written."""
+"""Bytes of one request, so that it stays within its limit even with escaped characters."""
 TOO_LONG = f"it is longer than {LINE_BYTES_MAX // 1024} kB"
 _SECONDS_MAX = 100_000_000_000
-"""A greater number of seconds is one of milliseconds."""
+"""A larger time is in milliseconds."""
 
 
 class ImportLine(Struct, frozen=True):
-    """One thing of a source: a memory, or a note with its `path`, or why it is none of both."""
+    """One entry of a source: a memory, a note with its `path`, or the `trouble` that keeps it from being either."""
 
     number: int = 0
     memory: dict[str, Any] | None = None
     trouble: str = ""
     bytes: int = 0
     where: str = ""
-    """Its place where lines have no numbers: a file, and the place in it."""
+    """The file, and the place in it, if lines have no numbers."""
     note: dict[str, str] | None = None
     same_as: str = ""
-    """The place of an earlier one that says the same."""
+    """The place of an earlier line with the same content."""
 
     @property
     def days(self) -> Set[str]:
-        """What is written once for it: the days on which it was said, "" for one without, of today; a note."""
+        """The files that it changes: the days of a memory, "" for today if it has none; the path of a note."""
         if self.note is not None:
             return {self.note["path"]}
-        given = self.memory.get("days") if self.memory is not None else None
-        return {str(day) for day in given} if given and isinstance(given, list) else {""}
+        days = self.memory.get("days") if self.memory is not None else None
+        return {str(day) for day in days} if days and isinstance(days, list) else {""}
 
     @property
     def place(self) -> str:
-        """Where it stands, in words."""
+        """Its place in the source, in words."""
         return self.where or f"line {self.number}"
 
     @property
     def sample(self) -> str:
-        """What it says, in short."""
+        """Its content in one line, for a dry run."""
         if self.note is not None:
             return self.note["path"]
         memory: Mapping[str, Any] = self.memory or {}
@@ -61,7 +61,7 @@ class ImportLine(Struct, frozen=True):
 
 
 def import_lines(file: IO[bytes]) -> Iterator[ImportLine]:
-    """Read lines one by one, none of them whole that is too long; empty ones are passed over."""
+    """Yield the lines of a JSON Lines file; skip empty lines, and do not read too long ones into memory."""
     number = 0
     while raw := file.readline(LINE_BYTES_MAX + 1):
         number += 1
@@ -80,17 +80,18 @@ def _import_line(number: int, raw: bytes) -> ImportLine:
         return ImportLine(number, trouble=f"it is no JSON: {exc}")
     if not isinstance(value, dict):
         return ImportLine(number, trouble='it is no object, as {"text": …}')
-    # where a memory stood says nothing here, and may be long
-    return ImportLine(number, {key: one for key, one in value.items() if key != "sources"}, bytes=len(raw))
+    # the source lines of the exported memory mean nothing here, and may be long
+    value.pop("sources", None)
+    return ImportLine(number, value, bytes=len(raw))
 
 
 def batches(lines: Iterable[ImportLine]) -> Iterator[list[ImportLine]]:
-    """Put lines together, as many as one request may hold."""
+    """Group lines into batches, each of which fits into one request."""
     batch: list[ImportLine] = []
     size, days = 0, set[str]()
     for line in lines:
         size, days = size + line.bytes, days | line.days
-        # what was said on many days is best sent together, for each batch writes their logs once more
+        # lines of many days are best sent together, because each batch rewrites the logs of its days
         has_many_days = len(batch) >= BATCH_DAYS and len(days) > BATCH_DAYS
         if batch and (len(batch) == BATCH or size > BATCH_BYTES or has_many_days):
             yield batch
@@ -101,7 +102,7 @@ def batches(lines: Iterable[ImportLine]) -> Iterator[list[ImportLine]]:
 
 
 def expected_changes(lines: Iterable[ImportLine]) -> tuple[int, int]:
-    """Return how many changes an import makes at most, one for each day of a batch and each note, and its bytes."""
+    """Return the maximum number of changes of an import, one for each day of a batch and each note, and its bytes."""
     changes = content = 0
     for batch in batches(lines):
         changes += len({day for line in batch if not line.trouble and not line.same_as for day in line.days})
@@ -112,7 +113,10 @@ def expected_changes(lines: Iterable[ImportLine]) -> tuple[int, int]:
 def memory_line(
     where: str, text: object, when: object, *, source: str, kind: str = "note", about: object = None
 ) -> ImportLine:
-    """Return what another program remembers, with the name of that program, and the day on which it was said."""
+    """Return a memory of another program, with the name of the program as tag, and the day of `when` if there is one.
+
+    Returns a line with the trouble if the text is empty or too long, or the time cannot be read.
+    """
     if not isinstance(text, str) or not text.strip():
         return ImportLine(trouble="it says nothing", where=where)
     size = len(text.encode("utf-8", "replace"))
@@ -128,21 +132,23 @@ def memory_line(
 
 
 def note_line(where: str, path: str, text: bytes, *, source: str) -> ImportLine:
-    """Return a note of another program, in the folder of the name of that program."""
+    """Return a note of another program, in a folder named after the program, or a line with the trouble."""
     if len(text) > LINE_BYTES_MAX:
         return ImportLine(trouble=f"{TOO_LONG}: put it into the workspace yourself", where=where)
     try:
-        whole = text.decode("utf-8-sig").replace("\r\n", "\n")
+        content = text.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         return ImportLine(trouble="it is no UTF-8 text", where=where)
-    if not whole.strip():
+    if not content.strip():
         return ImportLine(trouble="it says nothing", where=where)
-    note = {"path": f"{IMPORTED}{source}/{path}", "text": whole}
-    return ImportLine(bytes=len(text), where=where, note=note)
+    return ImportLine(bytes=len(text), where=where, note={"path": f"{IMPORTED}{source}/{path}", "text": content})
 
 
 def day_of(when: object) -> date:
-    """Return the day of a time, here: an ISO 8601 text, or seconds or milliseconds since 1970; raises ValueError."""
+    """Return the local day of a time: an ISO 8601 text, or seconds or milliseconds since 1970.
+
+    Raises ValueError if the time cannot be read, or is more than a day ahead.
+    """
     try:
         if isinstance(when, str):
             moment = datetime.fromisoformat(when.strip())

@@ -1,7 +1,7 @@
-"""What other programs keep: one row for each of them, and what it becomes here.
+"""The table of programs whose data can be imported, and how each format is converted.
 
-The shapes are those of mem0's `get_all`, of claude-mem's database and its export, of the exports of ChatGPT and Claude,
-and of folders of Markdown: https://github.com/mem0ai/mem0, https://github.com/thedotmack/claude-mem,
+The formats are those of mem0's `get_all`, of claude-mem's database and its export, of the exports of ChatGPT and
+Claude, and of folders of Markdown: https://github.com/mem0ai/mem0, https://github.com/thedotmack/claude-mem,
 https://github.com/basicmachines-co/basic-memory, https://help.obsidian.md.
 """
 
@@ -21,7 +21,7 @@ from memoryd.cli.importing.files import (
     list_of,
     named,
     object_of,
-    opened_members,
+    open_members,
 )
 from memoryd.cli.importing.lines import LINE_BYTES_MAX, ImportLine, memory_line, note_line
 from memoryd.domain.documents import original_of
@@ -29,14 +29,14 @@ from memoryd.domain.expressions import expression
 from memoryd.domain.patterns import Patterns
 from memoryd.errors import InvalidRequest
 
-_LISTED = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
-"""How ChatGPT shows a memory to its model."""
+_CONTEXT_LINE = expression(r"\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s+(?P<text>.+)")
+"""A memory in the context that ChatGPT gives to its model."""
 
 _IGNORE_FILE = ".memoryignore"
 
 
 class ImportSource(Struct, frozen=True):
-    """A program, what of it is read, what that becomes, and what is left there."""
+    """A program: which files are read, what they become, and what is not imported, in words."""
 
     takes: str
     becomes: str
@@ -45,20 +45,23 @@ class ImportSource(Struct, frozen=True):
 
 
 def entries(path: Path, *, of: str) -> Iterator[ImportLine]:
-    """Yield what a program keeps, each once; raises InvalidRequest where there is nothing of it, or it is damaged."""
+    """Yield the data of a program; a duplicate names the first in `same_as`.
+
+    Raises InvalidRequest if there is nothing of the program at `path`, or it is damaged.
+    """
     seen: dict[object, str] = {}
     number = 0
     for number, line in enumerate(SOURCES[of].read(path), start=1):
-        said = _said(line)
-        yield replace(line, number=number, same_as=seen.get(said, ""))
-        if said:
-            seen.setdefault(said, line.where)
+        key = _content_key(line)
+        yield replace(line, number=number, same_as=seen.get(key, ""))
+        if key:
+            seen.setdefault(key, line.where)
     if not number:
         raise InvalidRequest(f"there is nothing of {of} in {path}", hint=f"give {SOURCES[of].takes}")
 
 
-def _said(line: ImportLine) -> object:
-    """Return by what two lines say the same, None for one that says nothing."""
+def _content_key(line: ImportLine) -> object:
+    """Return a value that is equal for lines with the same content, None for a line without content."""
     if line.memory is not None:
         return line.memory["text"].strip(), line.memory["kind"], *line.memory["entities"]
     return None if line.note is None else line.note["text"]
@@ -66,34 +69,37 @@ def _said(line: ImportLine) -> object:
 
 def _mem0(path: Path) -> Iterator[ImportLine]:
     ids = dict[object, str]()
-    with opened_members(path) as files:
-        yield from json_entries(named(files), lambda where, one: [_mem0_entry(where, one, ids)], "results", "memories")
+    with open_members(path) as files:
+        yield from json_entries(
+            named(files), lambda where, entry: [_mem0_entry(where, entry, ids)], "results", "memories"
+        )
 
 
-def _mem0_entry(where: str, one: Object, ids: dict[object, str]) -> ImportLine:
-    text, key = first_of(one, "memory", "data", "text"), str(one.get("id"))
-    if one.get("id") and ids.setdefault(key, str(text)) != str(text):
+def _mem0_entry(where: str, entry: Object, ids: dict[object, str]) -> ImportLine:
+    text, key = first_of(entry, "memory", "data", "text"), str(entry.get("id"))
+    if entry.get("id") and ids.setdefault(key, str(text)) != str(text):
         return ImportLine(trouble=f"another memory has its id, {key[:40]}", where=where)
-    user = one.get("user_id")
+    user = entry.get("user_id")
     is_name = isinstance(user, str) and user.replace(" ", "").isalpha() and user not in ("user", "default")
-    # an update writes the text anew
-    when = first_of(one, "updated_at", "created_at")
+    # mem0 replaces the text at an update
+    when = first_of(entry, "updated_at", "created_at")
     return memory_line(where, text, when, source="mem0", about=user if is_name else None)
 
 
 def _claude_mem(path: Path) -> Iterator[ImportLine]:
-    # here: only what is of Claude needs the rooms of databases and of private notes
+    # imported here: only this format needs databases and private notes
     from memoryd.cli.importing.claude import observations
 
     return observations(path)
 
 
 def _chatgpt(path: Path) -> Iterator[ImportLine]:
-    shown: tuple[float, str, str] = (0.0, "", "")
+    # time, place and text of the last context with memories
+    latest: tuple[float, str, str] = (0.0, "", "")
 
     def of_chat(where: str, chat: Object) -> Iterator[ImportLine]:
-        nonlocal shown
-        # in no order of the tree, which may lead in a circle: each message has its time
+        nonlocal latest
+        # the messages are a tree that may have cycles: it is not followed, because each message has its time
         for node in object_of(chat.get("mapping")).values():
             if not isinstance(message := object_of(node).get("message") or {}, dict):
                 raise ValueError("a message of it is no object")
@@ -101,34 +107,34 @@ def _chatgpt(path: Path) -> Iterator[ImportLine]:
             if content and message.get("recipient") == "bio":
                 text = "\n".join(part for part in list_of(content.get("parts")) if isinstance(part, str))
                 yield memory_line(where, text, when, source="chatgpt")
-            elif isinstance(listed := content.get("model_set_context"), str):
-                shown = max(shown, (when if isinstance(when, float) else 0.0, where, listed))
+            elif isinstance(context := content.get("model_set_context"), str):
+                latest = max(latest, (when if isinstance(when, float) else 0.0, where, context))
 
-    with opened_members(path) as files:
+    with open_members(path) as files:
         yield from json_entries(named(files, "memor"), _saved_in_chatgpt, "memories", "results")
         yield from json_entries(named(files, "conversations"), of_chat)
-    rows = (_LISTED.fullmatch(line.strip()) for line in shown[2].splitlines())
-    yield from (memory_line(shown[1], row["text"], row["day"], source="chatgpt") for row in rows if row)
+    rows = (_CONTEXT_LINE.fullmatch(line.strip()) for line in latest[2].splitlines())
+    yield from (memory_line(latest[1], row["text"], row["day"], source="chatgpt") for row in rows if row)
 
 
-def _saved_in_chatgpt(where: str, one: Object) -> Iterator[ImportLine]:
-    if one.get("enabled") is False:
+def _saved_in_chatgpt(where: str, entry: Object) -> Iterator[ImportLine]:
+    if entry.get("enabled") is False:
         yield ImportLine(trouble="it is switched off there", where=where)
     else:
-        when = first_of(one, "created_at", "create_time", "created_timestamp", "updated_at")
-        yield memory_line(where, first_of(one, "content", "memory", "text"), when, source="chatgpt")
+        when = first_of(entry, "created_at", "create_time", "created_timestamp", "updated_at")
+        yield memory_line(where, first_of(entry, "content", "memory", "text"), when, source="chatgpt")
 
 
 def _claude(path: Path) -> Iterator[ImportLine]:
-    # here: as above
+    # imported here, as in _claude_mem
     from memoryd.cli.importing.claude import pages
 
     return pages(path)
 
 
 def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[ImportLine]:
-    """Yield the Markdown of a folder; `only` says below which names, where others are no memory."""
-    with opened_members(path) as members:
+    """Yield the Markdown notes of a folder; with `only`, those files and folders at the top or one level below."""
+    with open_members(path) as members:
         is_ignored = _ignore_rule(members)
         for member in members:
             parts = member.name.replace("\\", "/").split("/")
@@ -153,28 +159,27 @@ def _notes(path: Path, *, source: str, only: tuple[str, ...] = ()) -> Iterator[I
 
 
 def _ignore_rule(members: Sequence[ExportedFile]) -> Callable[[str], bool]:
-    """Return what the files say that keep notes private where they are, each below its folder; raises InvalidRequest.
+    """Return a function that says whether a `.memoryignore` file keeps a path private, each below its folder.
 
-    Where one cannot be read nobody knows what is private, so that nothing is taken.
+    Raises InvalidRequest if one cannot be read, because it is then unknown which notes are private.
     """
     rules: list[tuple[str, Patterns]] = []
     for member in members:
         folder, _, name = member.name.replace("\\", "/").rpartition("/")
         if name != _IGNORE_FILE:
             continue
-        trouble = ""
+        hint = "correct it there; nothing is imported"
         try:
             patterns = Patterns(member.read(LINE_BYTES_MAX).decode("utf-8-sig").splitlines())
-            trouble = next((f"line {one.line} ({one.pattern}): {one.reason}" for one in patterns.refused), "")
         except (UnreadableExportError, UnicodeDecodeError) as exc:
-            trouble = f"it cannot be read: {exc}"
-        if trouble:
-            raise InvalidRequest(f"{member.name}: {trouble}", hint="mend it there; nothing is taken")
+            raise InvalidRequest(f"{member.name}: it cannot be read: {exc}", hint=hint) from exc
+        for line in patterns.refused:
+            raise InvalidRequest(f"{member.name}: line {line.line} ({line.pattern}): {line.reason}", hint=hint)
         rules.append((f"{folder}/" if folder else "", patterns))
     return lambda path: any(
-        path.startswith(folder) and patterns.hides(one.removeprefix(folder))
+        path.startswith(folder) and patterns.hides(name.removeprefix(folder))
         for folder, patterns in rules
-        for one in (path, original_of(path))
+        for name in (path, original_of(path))
     )
 
 
@@ -215,5 +220,5 @@ SOURCES = {
         partial(_notes, source="openclaw", only=("MEMORY.md", "memory.md", "USER.md", "memory")),
     ),
 }
-"""By the name of --from; without one, lines of JSON are read, as `memoryctl export` writes them."""
+"""The programs by their name in `--from`; without it, lines of JSON are read, as `memoryctl export` writes them."""
 JSONL = "jsonl"

@@ -1,4 +1,4 @@
-"""memoryctl changes, undo, forget, verify and conflicts: what was written, and what stands of it, or is to go."""
+"""memoryctl changes, undo, forget, verify and conflicts: list, check and reverse changes, and erase memories."""
 
 import shlex
 import sys
@@ -23,7 +23,7 @@ from memoryd.cli.invocation import (
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import bold, count, harmless, harmless_line, is_terminal, minute, styled
+from memoryd.cli.terminal import bold, count, harmless, harmless_line, in_columns, is_terminal, minute, styled
 from memoryd.client import ChangeBounds, Client
 from memoryd.domain.documents import is_conversation
 from memoryd.replies.changes import (
@@ -41,9 +41,9 @@ from memoryd.wire import CHANGES_MAX, POSITION_MAX, Exit
 
 SHOWN_HASH = 12
 SHOWN_LINES = 3
-"""Of each change, those that came and those that went."""
+"""Added and removed lines shown for each change."""
 SHOWN_CHANGES = 20
-"""Of those that are taken back at once."""
+"""Changes shown when one undo takes back several."""
 
 
 @click.command("changes")
@@ -52,51 +52,54 @@ SHOWN_CHANGES = 20
 @click.option("--path", metavar="FILE", help="Only those of this file.")
 @click.option("--run", metavar="RUN", help="Only those of one act that wrote several files.")
 @click.option("--limit", "-k", type=click.IntRange(1, CHANGES_MAX), metavar="N", help="How many at most (default 50).")
-@flag("--lines", help="Also show the lines that went and came; else no text of a note is told.")
+@flag("--lines", help="Also show the removed and added lines; without it no text of a note is shown.")
 @verb
 def changes_command(invocation: Invocation, lines: bool, **filters: Unpack[ChangeBounds]) -> Exit:
-    """List what memoryd wrote into the workspace, the newest first; `memoryctl undo` takes it back.
+    """List what memoryd wrote into the workspace, newest first; `memoryctl undo` takes a change back.
 
-    `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` takes out.
+    `--by qa` lists the sessions of questions and answers, which `memoryctl sessions forget` removes.
     """
     reply = invocation.memory.changes(lines=lines, **filters)
-    is_found = bool(reply["changes"] or reply["sessions"])
-    # of one writer or one act, the newest change listed need not be the newest of its file
-    shown = _lines(reply, is_whole=not (filters["by"] or filters["run"]))
-    notes = [*reply["trouble"], *["nothing was written"] * (not is_found)]
-    return invocation.show(reply, shown, notes, code=found(is_found))
+    has_changes = bool(reply["changes"] or reply["sessions"])
+    # filtered by writer or run, the newest change listed for a file need not be the newest change of that file
+    shown = _lines(reply, is_complete=not (filters["by"] or filters["run"]))
+    notes = [*reply["trouble"], *["nothing was written"] * (not has_changes)]
+    return invocation.show(reply, shown, notes, code=found(has_changes))
 
 
-def _lines(reply: ChangesReply, *, is_whole: bool) -> Iterator[str]:
+def _lines(reply: ChangesReply, *, is_complete: bool) -> Iterator[str]:
     for change in reply["changes"]:
         yield from change_lines(change)
-        if is_whole and _is_foreign(change, reply["changes"]):
+        if is_complete and _is_overwritten(change, reply["changes"]):
             yield f"    {harmless_line(change['path'])} was written by somebody else since"
-    for one in reply["sessions"]:
-        parts = [bold(one["session"]), minute(one["at"]), "qa", count(one["turns"], "turn")]
-        yield "  ".join([*parts, f"to take it out: memoryctl {harmless_line(one['undo'])}"])
+    for session in reply["sessions"]:
+        hint = f"to take it out: memoryctl {harmless_line(session['undo'])}"
+        yield in_columns(bold(session["session"]), minute(session["at"]), "qa", count(session["turns"], "turn"), hint)
 
 
 def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bool = False) -> Iterator[str]:
-    """Yield a change: its number, when, by whom, where, the hash of the file, then lines that went and came.
+    """Yield the lines that show a change: number, time, writer, file, hash of the file, then removed and added lines.
 
-    Of one that is `taken_back`, what it took out comes again, and what it wrote goes.
+    With `taken_back` the signs are swapped: an undo restores the removed lines and removes the added ones. At most
+    `most` removed and added lines are shown.
     """
     who = change["by"] if change["agent"] is None else f"{change['by']} ({change['agent']})"
     place = harmless_line(change["path"]) or "no file, but the ledger"
-    parts = [styled(str(change["id"]), bold=True), minute(change["at"]), who, place]
-    if change["state"] != "done":
-        parts.append(change["state"])
-    if not change["undoable"]:
-        parts.append("cannot be undone")
-    if change["path"]:
-        parts.append("gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept")
-    yield "  ".join([*parts, harmless_line(change["why"])])
+    digest = "gone" if change["hashAfter"] is None else change["hashAfter"][:SHOWN_HASH] or "no hash kept"
+    yield in_columns(
+        styled(str(change["id"]), bold=True),
+        minute(change["at"]),
+        who,
+        place,
+        "" if change["state"] == "done" else change["state"],
+        "" if change["undoable"] else "cannot be undone",
+        digest if change["path"] else "",
+        harmless_line(change["why"]),
+    )
     signed = [
         f"{sign} {harmless_line(line)}"
-        for one in change["lines"]
-        for went, came in [(one["removed"], one["added"])]
-        for sign, lines in zip("-+", (went, came)[:: -1 if taken_back else 1], strict=True)
+        for edit in change["lines"]
+        for sign, lines in zip("-+", (edit["removed"], edit["added"])[:: -1 if taken_back else 1], strict=True)
         for line in lines
         if line.strip()
     ]
@@ -105,9 +108,9 @@ def change_lines(change: ChangeReply, *, most: int = SHOWN_LINES, taken_back: bo
         yield f"    … {len(signed) - most} more"
 
 
-def _is_foreign(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
-    """Tell whether a change is the newest of its file, and another program has written the file since."""
-    newest = next(one for one in listed if one["path"] == change["path"])
+def _is_overwritten(change: ChangeReply, listed: Sequence[ChangeReply]) -> bool:
+    """Return True if a change is the newest listed for its file and another program has written the file since."""
+    newest = next(other for other in listed if other["path"] == change["path"])
     return newest["id"] == change["id"] and change["standing"] is False
 
 
@@ -115,7 +118,7 @@ LISTS_CHANGES = "memoryctl changes lists them"
 
 
 class _ChangeNumber(click.IntRange):
-    """The number of a change; a session is none, and is taken out otherwise."""
+    """A change number; a session name fails with the command that removes a session."""
 
     def convert(self, value: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; raises BadParameter."""
@@ -129,36 +132,36 @@ class _ChangeNumber(click.IntRange):
 @click.command("undo")
 @argument("change", type=_ChangeNumber(1, POSITION_MAX), required=False, help="The number of a change.")
 @click.option("--run", metavar="RUN", help="Take back all changes of one act that wrote several files.")
-@flag("--dry-run", help="Say only what would be taken back.")
+@flag("--dry-run", help="Only say what would be taken back.")
 @verb
 def undo_command(invocation: Invocation, change: int | None, run: str | None, dry_run: bool) -> Exit:
-    """Take back a change where its lines still stand; that is a change too, and can be taken back.
+    """Take back a change whose lines are still there; an undo is a change too, and can be taken back.
 
-    `memoryctl changes` lists the numbers. Of an import that was edited since, the rest is taken back; exit code 1 then.
+    `memoryctl changes` lists the numbers. If notes of an import were edited since, the rest is taken back and the exit
+    code is 1.
     """
     if (change is None) == (run is None):
         raise click.UsageError(f"give the number of a change, or --run RUN: {LISTS_CHANGES}")
-    # an import is many changes
+    # an import consists of many changes
     invocation.memory.timeout = 150
     reply = invocation.memory.undo(change, run=run, dry_run=dry_run)
-    undone, again = reply["undone"], list[str]()
-    shown = (change_lines(one["change"], most=sys.maxsize, taken_back=True) for one in undone[:SHOWN_CHANGES])
+    undone, hints = reply["undone"], list[str]()
+    shown = (change_lines(step["change"], most=sys.maxsize, taken_back=True) for step in undone[:SHOWN_CHANGES])
     if len(undone) > SHOWN_CHANGES:
-        again.append(f"and {len(undone) - SHOWN_CHANGES:,} more changes")
+        hints.append(f"and {len(undone) - SHOWN_CHANGES:,} more changes")
     if reply["run"] is not None:
-        again.append(f"to have it again: {undo_hint(reply['run'])}")
+        hints.append(f"to have it again: {undo_hint(reply['run'])}")
     else:
-        again += [f"to have it again: {undo_hint(one['undoneBy'])}" for one in undone if one["undoneBy"]]
+        hints += [f"to have it again: {undo_hint(step['undoneBy'])}" for step in undone if step["undoneBy"]]
     if not undone:
-        again = ["nothing of it stands any more"]
-    notes = [*again, *reply["left"], *reply["notes"], *["nothing was written: it would be taken back"] * dry_run]
-    code = Exit.ERROR if reply["left"] else Exit.DONE
-    return invocation.show(reply, chain.from_iterable(shown), notes, code=code)
+        hints = ["nothing of it is left to take back"]
+    notes = [*hints, *reply["left"], *reply["notes"], *["nothing was written: it would be taken back"] * dry_run]
+    return invocation.show(reply, chain.from_iterable(shown), notes, code=Exit.ERROR if reply["left"] else Exit.DONE)
 
 
 Receipt = TypeVar("Receipt", ForgetReply, SessionForgetReply, TeamPromoteReply)
-dry_option = flag("--dry-run", "is_dry", help="Only say what would go.")
-sure_option = flag("--yes", "is_sure", help="Do not ask; needed where nobody can be asked.")
+dry_option = flag("--dry-run", "is_dry", help="Only say what would be removed.")
+sure_option = flag("--yes", "is_sure", help="Do not ask for confirmation; needed without a terminal.")
 
 
 @click.command("forget")
@@ -169,11 +172,11 @@ sure_option = flag("--yes", "is_sure", help="Do not ask; needed where nobody can
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
 @dry_option
-@flag("--undoable", "is_undoable", help="Hold the lines for 24 hours, so that `undo` works.")
+@flag("--undoable", "is_undoable", help="Keep the lines for 24 hours, so that `undo` works.")
 @sure_option
 @verb
 def forget_command(invocation: Invocation, what: str, is_dry: bool, is_undoable: bool, is_sure: bool) -> Exit:
-    """Take a memory out of notes, indexes, turns and the ledger, so that nothing learns it again."""
+    """Take a memory out of notes, indexes, turns and the ledger, so that it is not learned again."""
     forget = partial(invocation.memory.forget, what)
     return done_if_sure(
         invocation,
@@ -196,9 +199,9 @@ def done_if_sure(
     is_dry: bool,
     is_sure: bool,
 ) -> Exit:
-    """Show what would be done (`what` is a verb), ask unless that `is_sure`, and do it.
+    """Show what would be done (`what` is a verb), ask for confirmation unless `is_sure`, and do it.
 
-    What is done already needs nobody to agree. Raises UsageError where nobody can be asked.
+    Nothing is asked if the plan says that it is done already. Raises UsageError if there is no terminal to ask at.
     """
     can_ask = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not invocation.is_json
     if not (is_dry or is_sure or can_ask):
@@ -213,9 +216,9 @@ def done_if_sure(
 
 
 def receipt_lines(what: str, receipt: ForgetReply | SessionForgetReply, parts: Iterable[str]) -> Iterator[str]:
-    """Yield that something is forgotten, or would be, what is not done yet, its parts, and what stays."""
-    left = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
-    yield f"{what} {'forgotten' if receipt['forgotten'] else left}"
+    """Yield whether `what` is forgotten or would be, what is unfinished, its parts, and what is out of reach."""
+    pending = "forgotten, but for what follows" if receipt["unfinished"] else "would be forgotten"
+    yield f"{what} {'forgotten' if receipt['forgotten'] else pending}"
     yield from (f"  ! {harmless_line(sentence)}" for sentence in receipt["unfinished"])
     yield from (f"  {part}" for part in parts)
     yield "  out of reach:"
@@ -254,7 +257,7 @@ def _parts(receipt: ForgetReply) -> Iterator[str]:
 @key_option
 @verb
 def verify_command(invocation: Invocation, citation: str) -> Exit:
-    """Tell whether cited lines still stand, moved, were edited or are gone; exit 3 unless they stand or moved."""
+    """Tell whether cited lines are unchanged, moved, edited or deleted; exit 3 if they were edited or deleted."""
     reply = invocation.memory.verify(citation)
     return invocation.show(reply, _verify_lines(reply), code=found(reply["state"] in ("verified", "moved")))
 
@@ -276,7 +279,7 @@ VERSIONS = ("original", "copy", "both")
 @shared
 @click.pass_context
 def conflicts_command(context: click.Context) -> Exit | None:
-    """Show notes of which there are two versions, by a program that synchronises folders or by git, and settle them."""
+    """Show notes that a folder synchroniser or git left in two versions, and settle them."""
     return context.invoke(list_conflicts) if context.invoked_subcommand is None else None
 
 
@@ -285,8 +288,8 @@ def conflicts_command(context: click.Context) -> Exit | None:
 def list_conflicts(reply: ConflictsReply) -> Iterator[str]:
     """Show how each copy differs from its original (`-` original, `+` copy); exit 3 if there is none."""
     shown = reply["conflicts"]
-    for one in shown:
-        yield from _conflict_lines(one)
+    for conflict in shown:
+        yield from _conflict_lines(conflict)
     yield Note("to settle one: memoryctl conflicts keep PATH original|copy|both" if shown else "no conflicts")
     if (more := reply["total"] - len(shown)) > 0:
         yield Note(f"{more} more are not shown")
@@ -297,15 +300,16 @@ def list_conflicts(reply: ConflictsReply) -> Iterator[str]:
 @argument("keep", type=click.Choice(VERSIONS), metavar="original|copy|both", help="What is to be kept.")
 @asks(Client.settle_conflict)
 def keep_version(reply: ConflictSettledReply) -> Iterator[str]:
-    """Keep one version, or the lines of both, in the original; the copy goes, and `memoryctl undo` brings it back."""
+    """Keep one version, or the lines of both, in the original. The copy is removed; `memoryctl undo` restores it."""
     yield f"{harmless_line(reply['original'])}: {reply['keep']} kept"
     if reply["changes"]:
         yield Note(f"to have it back: {undo_hint(reply['run'])}")
 
 
-def _conflict_lines(one: ConflictReply) -> Iterator[str]:
-    of = "both versions between the marks of git" if one["path"] == one["original"] else f"copy of {one['original']}"
-    yield f"{bold(one['path'])}  {harmless_line(of)}"
-    yield from (f"    {harmless(line)}" for line in one["diff"].splitlines()[2:])
-    if one["note"]:
-        yield f"    {harmless_line(one['note'])}"
+def _conflict_lines(conflict: ConflictReply) -> Iterator[str]:
+    path, original = conflict["path"], conflict["original"]
+    description = "both versions between the marks of git" if path == original else f"copy of {original}"
+    yield f"{bold(path)}  {harmless_line(description)}"
+    yield from (f"    {harmless(line)}" for line in conflict["diff"].splitlines()[2:])
+    if conflict["note"]:
+        yield f"    {harmless_line(conflict['note'])}"

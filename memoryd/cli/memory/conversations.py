@@ -1,4 +1,4 @@
-"""memoryctl sessions and qa: conversations as a whole, and their questions and answers one by one."""
+"""memoryctl sessions and qa: complete conversations, and their single questions and answers."""
 
 import shlex
 import sys
@@ -19,7 +19,7 @@ from memoryd.cli.invocation import (
     found,
     in_slices,
     key_option,
-    listed,
+    list_rows,
     text_or_stdin,
     timeout_option,
     verb,
@@ -29,16 +29,17 @@ from memoryd.cli.memory.changes import done_if_sure, dry_option, receipt_lines, 
 from memoryd.cli.memory.search import NEIGHBOURS, context_option
 from memoryd.cli.terminal import (
     ago,
-    behind_gutter,
     bold,
     count,
     harmless,
     harmless_line,
+    in_columns,
     is_terminal,
     minute,
     note,
     percent,
     size,
+    with_gutter,
 )
 from memoryd.client import Client
 from memoryd.domain.documents import TurnAddress, conversation_cited, parse_address, parse_seqs
@@ -59,10 +60,8 @@ from memoryd.replies.conversations import (
 )
 from memoryd.wire import NEIGHBOURS_MAX, SEQUENCE_MAX, SEQUENCE_TOKENS_MAX, SESSIONS_MAX, Exit
 
-session_argument = argument(
-    "session",
-    metavar="ID",
-    help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",
+limit_option = click.option(
+    "--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most (default 50)."
 )
 
 
@@ -72,20 +71,13 @@ def sessions_command() -> None:
 
 
 @sessions_command.command("list")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, SESSIONS_MAX),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="How many at most.",
-)
+@limit_option
 @key_option
 @asks(Client.sessions, found_at="sessions")
 def list_sessions(reply: SessionsReply) -> Iterator[str]:
     """List conversations and transcripts, the latest first, and whether they can be searched."""
     now = datetime.now().astimezone()
-    yield from (harmless_line(_row(one, now)) for one in reply["sessions"])
+    yield from (harmless_line(_row(session, now)) for session in reply["sessions"])
     if reply["total"] > len(reply["sessions"]):
         yield Note(f"{reply['total']:,} in all; --limit shows more")
     if reply["withheldKeys"]:
@@ -105,13 +97,13 @@ def list_sessions(reply: SessionsReply) -> Iterator[str]:
 def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
     """Print the lines of a citation, or a whole conversation, without secrets."""
     is_marked = is_terminal(sys.stdout) and not invocation.is_json
-    wanted = around if around is not None else NEIGHBOURS if is_marked else 0
-    reply = invocation.memory.session_lines(citation, context=wanted)
+    neighbours = around if around is not None else NEIGHBOURS if is_marked else 0
+    reply = invocation.memory.session_lines(citation, context=neighbours)
     following = reply.get("nextLine")
     cited = conversation_cited(citation)
     end = cited.start_line + cited.line_count if cited is not None and cited.start_line is not None else None
     is_cut = following is not None and (end is None or following < end)
-    # a range, for the very line may say nothing
+    # a range of lines, because the next line alone may have no text
     lines = f"{reply['id']}#L{following}-L{(following or 0) + 999}"
     rest = f"cut short; go on with: memoryctl sessions show {shlex.quote(lines)}"
     return invocation.show(reply, _lines(reply, is_marked=is_marked), [rest] * is_cut)
@@ -122,7 +114,7 @@ def show(invocation: Invocation, citation: str, around: int | None) -> Exit:
 @timeout_option
 @verb
 def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
-    """Read now what was said, and wait until it can be searched."""
+    """Read new parts of conversations now, and wait until they can be searched."""
     reply = _sync(invocation, is_waiting, timeout)
     done = "read" if reply["complete"] and is_waiting else "asked for" if not is_waiting else "not finished"
     summary = f"{done}; {reply['indexed']:,} of {count(reply['conversations'], 'conversation')} can be searched"
@@ -133,20 +125,24 @@ def sync(invocation: Invocation, is_waiting: bool, timeout: float) -> Exit:
 
 
 @sessions_command.command("forget")
-@session_argument
+@argument(
+    "session",
+    metavar="ID",
+    help="The conversation as `sessions list` names it, a citation of it, or the bare name of its session or file.",
+)
 @dry_option
 @sure_option
 @key_option
 @verb
 def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) -> Exit:
-    """Take a conversation out of everything: files, index, vectors, held answers, exports.
+    """Delete a conversation from files, index, vectors, held answers and exports.
 
     A transcript belongs to another program: its file stays, and is not read again.
     """
     return done_if_sure(
         invocation,
         lambda: invocation.memory.forget_session(session, dry_run=True),
-        # by its full name: nothing else can have got the bare one meanwhile
+        # by the full id: since the plan was made, another conversation may match the bare name
         lambda plan: invocation.memory.forget_session(plan["id"]),
         lambda receipt: receipt_lines(harmless_line(f"{receipt['id']}:"), receipt, _parts(receipt)),
         what="forget",
@@ -160,19 +156,19 @@ def forget(invocation: Invocation, session: str, is_dry: bool, is_sure: bool) ->
     "session",
     metavar="[ID]",
     required=False,
-    help="The conversation as `sessions list` names it; without it the turns given under --session-key, now and later, "
+    help="The conversation as `sessions list` names it; without it all turns under --session-key, now and later, "
     "but no transcript.",
 )
 @click.option(
     "--yes/--no",
     "is_remembered",
     default=None,
-    help="--no: nothing of it is stored, indexed or exported from now on; --yes takes that back.",
+    help="--no: do not store, index or export it from now on; --yes takes that back.",
 )
 @flag(
     "--agents-marks",
     "is_of_agents",
-    help="With --yes: all session keys that the agent marked itself.",
+    help="With --yes: all session keys that were marked by the agent itself.",
 )
 @key_option
 @verb
@@ -185,46 +181,48 @@ def remember(invocation: Invocation, session: str | None, is_remembered: bool | 
     reply = invocation.memory.remember_session(session, remember=is_remembered, agents_marks=is_of_agents)
     if is_of_agents:
         return invocation.show(reply, [f"{count(reply['marks'], 'mark')} of session keys taken back"])
-    what = reply["id"] or "what is said under this session key"
+    what = reply["id"] or "any conversation under this session key"
     rows = f"; {count(reply['rows'], 'part')} left the index" if reply["rows"] else ""
     summary = f"{what} is {'remembered' if reply['remembered'] else 'not remembered'}{rows}"
     return invocation.show(reply, [harmless_line(summary)])
 
 
 def _sync(invocation: Invocation, is_waiting: bool, seconds: float) -> SessionSyncReply:
-    """Wait, and say on a terminal how far it is."""
+    """Synchronise within `seconds`; on a terminal, report the progress on stderr."""
 
-    def tell(reply: SessionSyncReply) -> None:
+    def show_progress(reply: SessionSyncReply) -> None:
         if is_terminal(sys.stderr):
             note(f"{reply['indexed']:,} of {count(reply['conversations'], 'conversation')} read")
 
     return in_slices(
-        seconds, lambda timeout_ms: invocation.memory.sync_sessions(wait=is_waiting, timeout_ms=timeout_ms), tell
+        seconds,
+        lambda timeout_ms: invocation.memory.sync_sessions(wait=is_waiting, timeout_ms=timeout_ms),
+        show_progress,
     )
 
 
-def _row(one: SessionEntryReply, now: datetime) -> str:
-    if one["kind"] == "qa":
-        summary = f"{count(one['turns'] or 0, 'turn')}, {count(one['answers'] or 0, 'answer')}"
+def _row(session: SessionEntryReply, now: datetime) -> str:
+    if session["kind"] == "qa":
+        summary = f"{count(session['turns'] or 0, 'turn')}, {count(session['answers'] or 0, 'answer')}"
     else:
-        lines = f"{count(one['lines'] or 0, 'line')}" if one["lines"] is not None else "no line read"
-        summary = lines if one["bytes"] is None else f"{lines}, {size(one['bytes'])}"
-    state = "can be searched" if one["indexed"] else one["reason"] or "cannot be searched"
-    archived = ", archived" if one["archived"] else ""
-    return f"{one['id']}  {summary}{archived}, {ago(one['lastActivity'], now)}: {state}"
+        lines = "no line read" if session["lines"] is None else count(session["lines"], "line")
+        summary = lines if session["bytes"] is None else f"{lines}, {size(session['bytes'])}"
+    state = "can be searched" if session["indexed"] else session["reason"] or "cannot be searched"
+    archived = ", archived" if session["archived"] else ""
+    return f"{session['id']}  {summary}{archived}, {ago(session['lastActivity'], now)}: {state}"
 
 
 def _lines(reply: SessionLinesReply, *, is_marked: bool) -> Iterator[str]:
     has_neighbours = any(not line["cited"] for line in reply["lines"])
     for line in reply["lines"]:
         text = f"{line['line']:>6}  {line['text']}"
-        yield behind_gutter(text, is_marked=line["cited"]) if is_marked and has_neighbours else harmless(text)
+        yield with_gutter(text, is_marked=line["cited"]) if is_marked and has_neighbours else harmless(text)
 
 
 def _parts(receipt: SessionForgetReply) -> Iterator[str]:
     yield from (f"with it {harmless_line(path)}" for path in receipt["conversations"] if path != receipt["id"])
     yield from map(harmless_line, receipt["remarks"])
-    for number, one, many in (
+    for number, singular, plural in (
         (receipt["files"], "file in the workspace", "files in the workspace"),
         (receipt["turns"], "turn", ""),
         (receipt["answers"], "kept answer", ""),
@@ -233,25 +231,24 @@ def _parts(receipt: SessionForgetReply) -> Iterator[str]:
         (receipt["exports"], "export for qmd", "exports for qmd"),
     ):
         if number:
-            yield count(number, one, many)
+            yield count(number, singular, plural)
 
 
-limit_option = click.option("--limit", type=click.IntRange(1, SESSIONS_MAX), metavar="N", help="How many at most.")
 SHOWN_PLACES = 3
-"""Addresses of a topic."""
+"""Citations shown of each topic."""
 
 
-Read = TypeVar("Read")
-_listed = partial(listed, option="--limit", most=SESSIONS_MAX)
+Parsed = TypeVar("Parsed")
+_list_lines = partial(list_rows, option="--limit", most=SESSIONS_MAX)
 
 
 @click.group("qa")
 def qa_command() -> None:
-    """Add turns of conversations, and find them again in their order."""
+    """Add turns of conversations, and show them in their order."""
 
 
-def _parse(parse: Callable[[str], Read], text: str) -> Read:
-    """Read a text; raises UsageError."""
+def _parse(parse: Callable[[str], Parsed], text: str) -> Parsed:
+    """Return `parse(text)`; raise UsageError instead of ValueError."""
     try:
         return parse(text)
     except ValueError as exc:
@@ -259,7 +256,7 @@ def _parse(parse: Callable[[str], Read], text: str) -> Read:
 
 
 def _requested_turns(address: TurnAddress, seq: str | None) -> str | None:
-    """Return which turns are meant, by the address or by the option; raises UsageError."""
+    """Return the turns that the address or `--seq` names, None for all; raise UsageError if both name turns."""
     is_named = address != TurnAddress(address.session)
     if seq is None:
         return str(address.seqs) if is_named else None
@@ -276,24 +273,26 @@ def _requested_turns(address: TurnAddress, seq: str | None) -> str | None:
     help="The session, or turns of it: session:<id>#Q10-Q20; without it sessions are listed, the newest first.",
 )
 @click.option("--seq", metavar="RANGE", help="Which turns: 17, 10-20, 10- or -20.")
-@click.option("--grep", "word", metavar="WORD", help="Only turns in which this stands.")
+@click.option("--grep", "word", metavar="WORD", help="Only turns that contain this word.")
 @limit_option
 @key_option
 @verb
 def show_turns(
     invocation: Invocation, address: str | None, seq: str | None, word: str | None, limit: int | None
 ) -> Exit:
-    """Show the turns of a session, one in the archive too; without ID list the sessions."""
+    """Show the turns of a session, archived or not; without ID list the sessions."""
     if address is None:
         if seq or word:
             raise click.UsageError("which session: memoryctl qa show ID --seq 10-20")
-        every = invocation.memory.qa_sessions(limit=limit)
-        rows = every["sessions"]
-        return invocation.show(every, _listed(rows, _session_line, every["total"], "session"), code=found(rows))
+        sessions = invocation.memory.qa_sessions(limit=limit)
+        rows = sessions["sessions"]
+        return invocation.show(
+            sessions, _list_lines(rows, _session_line, sessions["total"], "session"), code=found(rows)
+        )
     if limit is not None:
         raise click.UsageError("--limit is for the list of sessions; give turns with --seq")
-    named = _parse(parse_address, address)
-    reply = invocation.memory.qa_session(named.session, seq=_requested_turns(named, seq), grep=word)
+    turns = _parse(parse_address, address)
+    reply = invocation.memory.qa_session(turns.session, seq=_requested_turns(turns, seq), grep=word)
     return invocation.show(reply, _session_lines(reply), code=found(reply["sequence"]))
 
 
@@ -302,17 +301,20 @@ def show_turns(
     "message",
     metavar="MESSAGE…",
     callback=lambda _context, _parameter, words: text_or_stdin(" ".join(words)) or None,
-    help='What was said now; "-": read it from standard input; without it the last turns come.',
+    help='The present message; "-": read it from standard input; without it the last turns are shown.',
 )
 @click.option("--session", metavar="ID", help="The current session (else the newest one of --key).")
 @key_option
-@click.option("-n", type=click.IntRange(1, SEQUENCE_MAX), help="How many turns (else memory.qa.contextTurns).")
+@click.option("-n", type=click.IntRange(1, SEQUENCE_MAX), help="How many turns at most (else memory.qa.contextTurns).")
 @click.option(
-    "--budget", type=click.IntRange(1, SEQUENCE_TOKENS_MAX), metavar="TOKENS", help="What it may cost (else 1200)."
+    "--budget",
+    type=click.IntRange(1, SEQUENCE_TOKENS_MAX),
+    metavar="TOKENS",
+    help="How many tokens at most (else 1200).",
 )
 @asks(Client.qa_context, found_at="sequence")
 def context(reply: QaContextReply) -> Iterator[str]:
-    """Show the turns that a message takes up again, in order, and say why these."""
+    """Show the earlier turns that a message refers to, in order, and say why they were chosen."""
     yield from _turn_lines(reply["sequence"])
     yield Note(reply["why"])
 
@@ -322,8 +324,8 @@ def context(reply: QaContextReply) -> Iterator[str]:
 @key_option
 @asks(Client.qa_topics, found_at="topics")
 def topics(reply: QaTopicsReply) -> Iterator[str]:
-    """List what was talked about, the most frequent first, and where last."""
-    return _listed(reply["topics"], _topic_line, reply["total"], "topic")
+    """List topics of the conversations, the most frequent first, each with its last turns."""
+    return _list_lines(reply["topics"], _topic_line, reply["total"], "topic")
 
 
 @qa_command.command("stats")
@@ -348,11 +350,11 @@ def _session_lines(reply: QaSessionTurnsReply) -> Iterator[str]:
 
 
 @qa_command.command("add")
-@argument("words", nargs=-1, metavar="QUESTION…", help='What was asked; "-": read it from standard input.')
-@click.option("--answer", metavar="TEXT", help='What was answered; "-": read it from standard input.')
-@click.option("--session", metavar="ID", help="The session, by any name (else the one of --key that goes on).")
+@argument("words", nargs=-1, metavar="QUESTION…", help='The question; "-": read it from standard input.')
+@click.option("--answer", metavar="TEXT", help='The answer; "-": read it from standard input.')
+@click.option("--session", metavar="ID", help="The session, under any name (else the current session of --key).")
 @key_option
-@click.option("--timestamp", metavar="TIME", help="When it was said, ISO 8601 (else now).")
+@click.option("--timestamp", metavar="TIME", help="The time of the turn, ISO 8601 (else now).")
 @click.option("--significance", type=Number(0, 1), help="How significant the answer is (else by the rules).")
 @click.option(
     "--topic", "topics", multiple=True, metavar="TAG", help="What it is about (else by the rules); repeatable."
@@ -367,7 +369,7 @@ def add(
     significance: float | None,
     topics: tuple[str, ...],
 ) -> Exit:
-    """Add a turn to a session; the question is kept, and the answer if it is significant."""
+    """Add a turn to a session; the question is stored, and the answer too if it is significant."""
     if not (session or invocation.session_key):
         raise click.UsageError("which session: give --session ID, or --key with its session key")
     if words == ("-",) and answer == "-":
@@ -393,13 +395,12 @@ def add(
 @key_option
 @verb
 def mark(invocation: Invocation, address: str, drop: bool, answer: str | None) -> Exit:
-    """Keep the answer of a turn, or drop it; one that was not kept comes back for seven days."""
+    """Keep the answer of a turn, or drop it; an answer that was not kept can be restored for seven days."""
     if drop and answer is not None:
         raise click.UsageError("give --drop or --answer, not both")
     if _parse(parse_address, address).seq is None:
         raise click.UsageError(f"not one turn: {address} (expected session:<id>#Q17)")
-    given = None if answer is None else text_or_stdin(answer)
-    turn = invocation.memory.qa_mark(address, keep=not drop, answer=given)
+    turn = invocation.memory.qa_mark(address, keep=not drop, answer=None if answer is None else text_or_stdin(answer))
     return invocation.show(turn, _turn_lines([turn]))
 
 
@@ -416,32 +417,30 @@ def _added_lines(reply: QaAddReply, *, is_answered: bool) -> Iterator[str]:
 
 
 def _turn_lines(turns: Sequence[QaTurnReply]) -> Iterator[str]:
-    """Yield turns: address, when it was and what about, then the question and the answer that is kept."""
+    """Yield the lines that show turns: citation, time and topics, then the question and the stored answer."""
     for number, turn in enumerate(turns):
         if number:
             yield ""
-        about = [harmless_line(topic) for topic in turn["topics"]]
-        yield "  ".join([bold(turn["citation"]), minute(turn["timestamp"]), *about])
+        yield in_columns(bold(turn["citation"]), minute(turn["timestamp"]), *map(harmless_line, turn["topics"]))
         yield f"  Q: {_indent(turn['q'])}"
         if turn["a"] is not None:
             yield f"  A: {_indent(turn['a'])}"
 
 
 def _session_line(session: QaSessionReply) -> str:
-    parts = [
+    return in_columns(
+        bold(session["session"]),
         minute(session["lastActivity"]),
         count(session["turns"], "turn"),
-        count(session["answers"], "answer") + " kept",
-    ]
-    if not session["remembered"]:
-        parts.append("not remembered")
-    return "  ".join([bold(session["session"]), *parts])
+        f"{count(session['answers'], 'answer')} kept",
+        "" if session["remembered"] else "not remembered",
+    )
 
 
 def _topic_line(topic: QaTopicReply) -> str:
     places = [harmless_line(place) for place in topic["citations"][-SHOWN_PLACES:]]
-    more = "  …" if topic["turns"] > len(places) else ""
-    return "  ".join([bold(topic["topic"]), count(topic["turns"], "turn"), *places]) + more
+    more = "…" if topic["turns"] > len(places) else ""
+    return in_columns(bold(topic["topic"]), count(topic["turns"], "turn"), *places, more)
 
 
 def _indent(text: str) -> str:

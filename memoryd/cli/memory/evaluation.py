@@ -1,4 +1,4 @@
-"""memoryctl eval: golden questions of a person's own notes, how well they are answered, and what a change would do."""
+"""memoryctl eval: measure search with golden questions about the user's own notes, and compare configurations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -42,7 +42,7 @@ from memoryd.replies.status import AgentStatus
 from memoryd.wire import LISTED_MAX, Exit
 
 RUN_SUFFIX = "-eval.json"
-"""Behind the name of the index, the file of the last run."""
+"""The file name of the index plus this suffix is the file of the last run."""
 SUGGESTED = 20
 SHOWN_QUESTION = 70
 NO_QUESTIONS = (
@@ -52,7 +52,7 @@ NO_QUESTIONS = (
 
 
 class LastRun(Struct, frozen=True):
-    """How each question was answered when they were asked last, by a hash of its text."""
+    """The results of the last run, by a hash of the text of each question; `at` is in ISO 8601."""
 
     at: str
     results: dict[str, QuestionResult]
@@ -60,7 +60,7 @@ class LastRun(Struct, frozen=True):
 
 @click.group("eval")
 def eval_command() -> None:
-    """Ask golden questions, whose answers you know, and see how well they are answered."""
+    """Ask golden questions, whose answers you know, and measure how well they are answered."""
 
 
 @eval_command.command("run")
@@ -69,7 +69,7 @@ def eval_command() -> None:
 def run(invocation: Invocation, timeout: float) -> Exit:
     """Ask all golden questions; show recall, verdicts, times, and what changed since the last run.
 
-    Guesses are asked, too, and count apart until they are accepted.
+    Guesses are asked too, and are counted separately until they are accepted.
     """
     agent = agent_to_evaluate(invocation)
     golden = golden_set(agent)
@@ -77,18 +77,24 @@ def run(invocation: Invocation, timeout: float) -> Exit:
     questions, wrong = located_questions(golden.lines, DocumentTexts(invocation.memory, agent["id"]))
     evaluation = ask(invocation.memory, agent["id"], questions, "asking")
     last = _last_run(agent)
-    moved = _changes_since(last, evaluation.results)
+    before = last.results if last else {}
+    rank_changes = changes(
+        {text: before[key] for text in evaluation.results if (key := _digest(text)) in before}, evaluation.results
+    )
     problems = [*golden.problems, *wrong]
     reply = _reply(agent, questions, evaluation, problems)
-    reply |= {"since": last.at if last else None, "changed": to_builtins(moved)}
+    reply |= {"since": last.at if last else None, "changed": to_builtins(rank_changes)}
     if questions:
-        _keep(agent, evaluation.results)
+        _save_run(agent, evaluation.results)
     else:
         note(NO_QUESTIONS)
     since = f"since the last run, {minute(last.at)}" if last else ""
-    lines = [*_table(_columns(questions, evaluation)), *_times(evaluation), *_missed(questions, evaluation)]
+    lines = [*_table(_columns(questions, evaluation)), *_times(evaluation), *_miss_lines(questions, evaluation)]
     return invocation.show(
-        reply, [*lines, *_changed(moved, since)] if questions else [], _problem_notes(problems), code=found(questions)
+        reply,
+        [*lines, *_change_lines(rank_changes, since)] if questions else [],
+        _problem_notes(problems),
+        code=found(questions),
     )
 
 
@@ -98,11 +104,11 @@ def run(invocation: Invocation, timeout: float) -> Exit:
 )
 @verb
 def suggest(invocation: Invocation, limit: int) -> Exit:
-    """Add guesses to the golden questions: what you asked, what memories state, what headings are for.
+    """Add guesses to the golden questions, from your past questions, memories and headings.
 
-    A guess counts only when you have accepted it: see `memoryctl eval accept`.
+    A guess counts only after you accept it: see `memoryctl eval accept`.
     """
-    # this pulls in the reading and cutting of notes, which nothing else here needs
+    # imported here: it loads the parser of notes, which no other command of this module needs
     from memoryd.cli.local.variant import suggestions
 
     agent = agent_to_evaluate(invocation)
@@ -113,11 +119,11 @@ def suggest(invocation: Invocation, limit: int) -> Exit:
     text += "".join(f"{golden_line(guess)}\n" for guess in guesses)
     if guesses:
         _write(agent, text)
-    numbers = {folded(guess.question) for guess in guesses}
-    added = [line for line in parse_golden(text).lines if folded(line.golden.question) in numbers]
-    notes = [f"look through them, then: memoryctl eval accept N…; edit or delete the others in {golden_file(agent)}"]
-    notes = notes if added else ["nothing new was found to ask"]
-    return invocation.show(list(map(_line_reply, added)), map(_line, added), notes, code=found(added))
+    new = {folded(guess.question) for guess in guesses}
+    added = [line for line in parse_golden(text).lines if folded(line.golden.question) in new]
+    hint = f"look through them, then: memoryctl eval accept N…; edit or delete the others in {golden_file(agent)}"
+    note_text = hint if added else "nothing new was found to ask"
+    return invocation.show(list(map(_line_reply, added)), map(_line, added), [note_text], code=found(added))
 
 
 @eval_command.command("accept")
@@ -145,38 +151,37 @@ def accept(invocation: Invocation, numbers: tuple[int, ...], is_all: bool) -> Ex
 @eval_command.command("compare")
 @click.option(
     "--with",
-    "wanted",
+    "overrides",
     multiple=True,
     metavar="KEY=VALUE",
     help="A key of memorySearch and its value in the variant, such as chunking.tokens=200; repeatable. Without it the "
-    "variant is the configuration file as it is now.",
+    "variant is the present configuration file.",
 )
 @verb
-def compare(invocation: Invocation, wanted: tuple[str, ...]) -> Exit:
-    """Ask the golden questions of a variant of the configuration, too; nothing that is in use changes.
+def compare(invocation: Invocation, overrides: tuple[str, ...]) -> Exit:
+    """Ask the golden questions of the present configuration and of a variant; nothing in use changes.
 
-    The variant has an index of its own beside the one in use, which is deleted at the end. Vectors are taken over where
-    text and model are the same.
+    The variant gets a temporary index beside the one in use. Vectors are copied where text and model are the same.
     """
-    # this pulls in the store, which nothing else here needs
+    # imported here: it loads the store, which no other command of this module needs
     from memoryd.cli.local import variant
 
     agent = agent_to_evaluate(invocation)
-    compared = variant.compare(invocation, agent, variant.parse_changes(wanted))
+    compared = variant.compare(invocation, agent, variant.parse_changes(overrides))
     now, then = compared.scores
     columns = {"now": now, "variant": then}
     reply = {
         "agent": agent["id"],
-        "with": list(wanted),
+        "with": list(overrides),
         "now": _reply(agent, compared.questions, compared.now, compared.problems),
         "variant": _reply(agent, compared.questions, compared.variant, compared.problems),
         "changed": to_builtins(compared.changes),
         "regression": then.falls_below(now),
     }
-    times = {"now": compared.now, "variant": compared.variant}
-    lines = [*_table(columns), *(f"{name}: {line}" for name, one in times.items() for line in _times(one))]
+    evaluations = {"now": compared.now, "variant": compared.variant}
+    lines = [*_table(columns), *(f"{name}: {line}" for name, result in evaluations.items() for line in _times(result))]
     verdict = styled("worse", colour="red") if then.falls_below(now) else "not worse"
-    lines += [*_changed(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
+    lines += [*_change_lines(compared.changes, "by the variant"), f"accepted questions: {verdict}"]
     return invocation.show(reply, lines, _problem_notes(compared.problems))
 
 
@@ -193,14 +198,16 @@ def _reply(
             "p95": round(late, 2),
             "arms": {arm: round(mean, 2) for arm, mean in evaluation.arm_ms.items()},
         },
-        "missed": _missed_texts(questions, evaluation),
+        "missed": _missed_questions(questions, evaluation),
         "problems": list(problems),
     }
 
 
 def _columns(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> dict[str, RankingScores]:
-    kinds = {"accepted": True, "guesses": False}
-    texts = {name: [one.text for one in questions if one.is_accepted is is_kind] for name, is_kind in kinds.items()}
+    texts = {
+        "accepted": [question.text for question in questions if question.is_accepted],
+        "guesses": [question.text for question in questions if not question.is_accepted],
+    }
     return {name: evaluation.scores_of(chosen) for name, chosen in texts.items() if chosen}
 
 
@@ -222,9 +229,9 @@ def _times(evaluation: Evaluation) -> Iterator[str]:
     yield f"an answer took {median:.1f} ms, one in twenty {late:.1f} ms or more{arms}"
 
 
-def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:
-    """Return the accepted questions whose answer is not found, or whose verdict is wrong."""
-    accepted = [(one.text, evaluation.results[one.text]) for one in questions if one.is_accepted]
+def _missed_questions(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> list[str]:
+    """Return the accepted questions whose answer is not among the first hits, or whose verdict is wrong."""
+    accepted = [(question.text, evaluation.results[question.text]) for question in questions if question.is_accepted]
     return [
         text
         for text, result in accepted
@@ -232,24 +239,24 @@ def _missed_texts(questions: Sequence[LocatedQuestion], evaluation: Evaluation) 
     ]
 
 
-def _missed(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> Iterator[str]:
-    missed = _missed_texts(questions, evaluation)
+def _miss_lines(questions: Sequence[LocatedQuestion], evaluation: Evaluation) -> Iterator[str]:
+    missed = _missed_questions(questions, evaluation)
     if missed:
         yield "\nnot found, or wrongly judged:"
     for text in missed:
         yield f"  {_result(evaluation.results[text]):>16}  {_question(text)}"
 
 
-def _changed(moved: Sequence[RankChange], when: str) -> Iterator[str]:
+def _change_lines(rank_changes: Sequence[RankChange], when: str) -> Iterator[str]:
     if when:
-        yield f"\nchanged {when}:" if moved else f"\nnothing changed {when}"
-    for change in moved:
+        yield f"\nchanged {when}:" if rank_changes else f"\nnothing changed {when}"
+    for change in rank_changes:
         mark = styled("worse ", colour="red") if change.is_worse else styled("better", colour="green")
         yield f"  {mark}  {_result(change.before)} → {_result(change.after)}  {_question(change.question)}"
 
 
 def _result(result: QuestionResult) -> str:
-    """Return the rank and the verdict, of a stranger the verdict alone."""
+    """Return the rank and the verdict; for a stranger (a question without an answer) the verdict alone."""
     if result.stranger:
         return result.verdict
     return f"{'–' if result.rank is None else result.rank} {result.verdict}"
@@ -274,7 +281,7 @@ def _line_reply(line: GoldenLine) -> dict[str, object]:
 
 
 def _write(agent: AgentStatus, text: str) -> None:
-    # it opens the rooms of files, which only these two commands need
+    # imported here: it loads memoryd.files, which only two commands need
     from memoryd.cli.written_file import rewrite
 
     rewrite(golden_file(agent), text)
@@ -295,12 +302,7 @@ def _last_run(agent: AgentStatus) -> LastRun | None:
     return None
 
 
-def _changes_since(last: LastRun | None, results: Mapping[str, QuestionResult]) -> list[RankChange]:
-    before = last.results if last else {}
-    return changes({text: before[_digest(text)] for text in results if _digest(text) in before}, results)
-
-
-def _keep(agent: AgentStatus, results: Mapping[str, QuestionResult]) -> None:
+def _save_run(agent: AgentStatus, results: Mapping[str, QuestionResult]) -> None:
     from memoryd.cli.written_file import rewrite
 
     last = LastRun(datetime.now(UTC).isoformat(), {_digest(text): result for text, result in results.items()})

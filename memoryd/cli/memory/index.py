@@ -1,4 +1,4 @@
-"""memoryctl index, reindex, sync, reload and web: have the daemon take what is on disk, or show what it has."""
+"""memoryctl index, reindex, sync, reload and web: have the daemon read notes or its configuration, or open its page."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from memoryd.cli import terminal
-from memoryd.cli.invocation import Invocation, flag, report, tell, timeout_option, verb, wait_for
+from memoryd.cli.invocation import Invocation, flag, report, show_pending, timeout_option, verb, wait_for
 from memoryd.cli.terminal import count, harmless_line, note, size
 from memoryd.config.paths import socket_path
 from memoryd.errors import DaemonNotRunning, MemorydError
@@ -33,13 +33,13 @@ def index_command(invocation: Invocation, is_dry: bool, timeout: float) -> Exit:
     if not is_dry:
         return report(invocation, "embedded", wait_for(invocation, "embedded", timeout))
     prospects = _prospects(invocation)
-    return invocation.show({"agents": prospects}, (line for one in prospects for line in _lines(one)))
+    return invocation.show({"agents": prospects}, (line for prospect in prospects for line in _lines(prospect)))
 
 
 def _lines(prospect: "Prospect") -> Iterator[str]:
     yield harmless_line(_sentence(prospect))
     if prospect["conversations"] is not None:
-        yield f"  {harmless_line(_spoken(prospect, prospect['conversations']))}"
+        yield f"  {harmless_line(_conversations_sentence(prospect, prospect['conversations']))}"
     yield harmless_line(f"  {prospect['rule']}")
 
 
@@ -49,7 +49,7 @@ def _prospects(invocation: Invocation) -> "list[Prospect]":
         return [_of_status(agent) for agent in invocation.chosen_agents(invocation.memory.status())]
     except DaemonNotRunning:
         note("memoryd is not running: counted on disk, as if nothing were embedded yet")
-        # this pulls in the reading and cutting of notes, which nothing else here needs
+        # imported here: it loads the parser of notes, which nothing else in this module needs
         from memoryd.cli.local.prospects import prospects
 
         return prospects(invocation)
@@ -70,12 +70,12 @@ def _of_status(agent: AgentStatus) -> "Prospect":
         "tokens": outstanding["tokens"] if outstanding else None,
         "media": outstanding.get("media", 0) if outstanding else None,
         "mediaBytes": outstanding.get("mediaBytes", 0) if outstanding else None,
-        "conversations": _spoken_of(sessions) if sessions else None,
+        "conversations": _conversations_of(sessions) if sessions else None,
         "paused": bool(embedding and embedding["paused"]),
     }
 
 
-def _spoken_of(sessions: ConversationsReply) -> "SpokenProspect | None":
+def _conversations_of(sessions: ConversationsReply) -> "SpokenProspect | None":
     transcripts, outstanding = sessions["transcripts"], sessions["outstanding"]
     passages = outstanding["passages"] if outstanding else sessions["pendingEmbeddings"]
     if transcripts is None and not passages:
@@ -88,10 +88,14 @@ def _spoken_of(sessions: ConversationsReply) -> "SpokenProspect | None":
     }
 
 
-def _spoken(prospect: "Prospect", spoken: "SpokenProspect") -> str:
-    files = f"{count(spoken['files'], 'transcript')} of {size(spoken['bytes'])}" if spoken["files"] else ""
-    passages = "" if spoken["passages"] is None else f"{count(spoken['passages'], 'passage')} to embed"
-    tokens = "" if spoken["tokens"] is None else f"about {count(spoken['tokens'], 'token')}"
+def _conversations_sentence(prospect: "Prospect", conversations: "SpokenProspect") -> str:
+    files = (
+        f"{count(conversations['files'], 'transcript')} of {size(conversations['bytes'])}"
+        if conversations["files"]
+        else ""
+    )
+    passages = "" if conversations["passages"] is None else f"{count(conversations['passages'], 'passage')} to embed"
+    tokens = "" if conversations["tokens"] is None else f"about {count(conversations['tokens'], 'token')}"
     if prospect["provider"] == "none":
         where = "words only, nothing is embedded"
     elif prospect["destination"] is None:
@@ -109,24 +113,24 @@ def _sentence(prospect: "Prospect") -> str:
         return f"{who}{count(prospect['passages'], 'passage')} to embed here; nothing leaves the machine"
     if not prospect["passages"]:
         return f"{who}nothing to send to {prospect['destination']}"
-    held = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
+    paused = ", once asked for: memorySearch.sync.paused is true" if prospect["paused"] else ""
     media = prospect["media"] or 0
-    seen = f", with {media:,} pictures and sounds of {size(prospect['mediaBytes'] or 0)}" if media else ""
-    cost = f"{count(prospect['passages'], 'passage')}, about {count(prospect['tokens'] or 0, 'token')}{seen}"
+    with_media = f", with {media:,} pictures and sounds of {size(prospect['mediaBytes'] or 0)}" if media else ""
+    cost = f"{count(prospect['passages'], 'passage')}, about {count(prospect['tokens'] or 0, 'token')}{with_media}"
     to = f"{prospect['destination']} ({prospect['provider']}, {prospect['model']})"
-    return f"{who}would send {count(prospect['files'] or 0, 'file')}, {cost} to {to}{held}"
+    return f"{who}would send {count(prospect['files'] or 0, 'file')}, {cost} to {to}{paused}"
 
 
 @click.command("reindex")
-@flag("--force", help="Read and chunk every file again, changed or not, and ask no golden questions before.")
+@flag("--force", help="Read and chunk every file again, changed or not, and skip the golden questions.")
 @flag("--embeddings", help="Drop all vectors and compute them again.")
 @click.option("--wait/--no-wait", "is_waiting", default=True, help="Wait until it is done (default) or not.")
 @timeout_option
 @verb
 def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_waiting: bool, timeout: float) -> Exit:
-    """Bring the index in step with the disk, from the ground up if asked.
+    """Bring the index in step with the disk; with an option, build it anew.
 
-    Keys of memorySearch that changed in the configuration since it was loaded are taken up first. Where that would
+    Keys of memorySearch that changed in the configuration file since it was loaded are applied first. If that would
     answer golden questions worse (see `memoryctl eval`), nothing is changed.
     """
     if _changes_search(invocation):
@@ -136,7 +140,7 @@ def reindex_command(invocation: Invocation, force: bool, embeddings: bool, is_wa
             raise MemorydError(f"the configuration was not taken: {'; '.join(problems)}")
     pending = invocation.memory.reindex(force=force, embeddings=embeddings)
     if not is_waiting:
-        tell(invocation, "none", pending, is_done=True)
+        show_pending(invocation, "none", pending, is_done=True)
         return Exit.DONE
     goal: SyncGoal = "embedded" if embeddings else "indexed"
     return report(invocation, goal, wait_for(invocation, goal, timeout))
@@ -159,13 +163,13 @@ def sync_command(invocation: Invocation, goal: SyncGoal, timeout: float) -> Exit
 
 
 def _changes_search(invocation: Invocation) -> bool:
-    """Tell whether a reload would change how notes are indexed or searched."""
+    """Return whether a reload would change how notes are indexed or searched."""
     reply = invocation.memory.reload(is_dry=True)
     return not reply["problems"] and any("memorySearch." in key for key in reply["changed"])
 
 
 def _refuse_regression(invocation: Invocation) -> None:
-    # this pulls in the store, which nothing else here needs
+    # imported here: it loads the store, which nothing else in this module needs
     from memoryd.cli.local.variant import refuse_regression
 
     refuse_regression(invocation, {})
@@ -173,24 +177,25 @@ def _refuse_regression(invocation: Invocation) -> None:
 
 @click.command("reload")
 @flag("--dry-run", "is_dry", help="Say what a reload would change, and change nothing.")
-@flag("--force", help="Also where golden questions would be answered worse.")
+@flag("--force", help="Reload even if golden questions would be answered worse.")
 @verb
 def reload_command(invocation: Invocation, is_dry: bool, force: bool) -> Exit:
-    """Read the configuration again, without an end to anything that runs.
+    """Read the configuration again without interrupting running work.
 
-    A file that cannot be taken changes nothing: what is wrong with it is told, and the exit code is 78. One whose keys
-    of memorySearch would answer golden questions worse (see `memoryctl eval`) is refused.
+    An invalid file changes nothing: its problems are shown, and the exit code is 78. A file whose keys of memorySearch
+    would answer golden questions worse (see `memoryctl eval`) is refused.
     """
     if not is_dry and not force and _changes_search(invocation):
         _refuse_regression(invocation)
     reply = invocation.memory.reload(is_dry)
-    is_well = is_dry and not reply["problems"]
-    code = Exit.DONE if reply["reloaded"] or is_well else Exit.CONFIG
-    return invocation.show(reply, _prospect(reply) if is_well else _reload_lines(reply), reply["notices"], code=code)
+    is_preview = is_dry and not reply["problems"]
+    code = Exit.DONE if reply["reloaded"] or is_preview else Exit.CONFIG
+    lines = _preview_lines(reply) if is_preview else _reload_lines(reply)
+    return invocation.show(reply, lines, reply["notices"], code=code)
 
 
-def _prospect(reply: ReloadReply) -> Iterator[str]:
-    """Yield what a reload would change, as a daemon says that was asked for no more."""
+def _preview_lines(reply: ReloadReply) -> Iterator[str]:
+    """Yield what a reload would change, from the reply to a dry run."""
     changed, pending_keys = reply["changed"], reply["needsRestart"]
     yield "A reload would change:" if changed else "A reload would change nothing."
     yield from (f"  {terminal.harmless(key)}{', at the next start' if key in pending_keys else ''}" for key in changed)
@@ -200,35 +205,35 @@ def _prospect(reply: ReloadReply) -> Iterator[str]:
 
 def _reload_lines(reply: ReloadReply) -> Iterator[str]:
     if not reply["reloaded"]:
-        yield "Nothing was reloaded; what held before holds on:"
+        yield "Nothing was reloaded; the previous configuration stays in use:"
         yield from (f"  {terminal.harmless(problem)}" for problem in reply["problems"])
-        yield "Mend this, and run `memoryctl reload` again."
+        yield "Correct this, and run `memoryctl reload` again."
         return
     changed, pending_keys = reply["changed"], reply["needsRestart"]
     now = [key for key in changed if key not in pending_keys]
-    rest = "" if pending_keys else " Nothing changed."
-    yield f"Reloaded.{' These keys hold from now on:' if now else rest}"
+    otherwise = "" if pending_keys else " Nothing changed."
+    yield f"Reloaded.{' These keys are now in effect:' if now else otherwise}"
     yield from (f"  {terminal.harmless(key)}" for key in now)
     if pending_keys:
         yield "These take effect when memoryd is started again:"
         yield from (f"  {terminal.harmless(key)}" for key in pending_keys)
 
 
-_LEADS_ON = """<!doctype html><meta charset="utf-8"><title>memoryd</title><meta name="referrer" content="no-referrer">
+_REDIRECT = """<!doctype html><meta charset="utf-8"><title>memoryd</title><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0;url={url}"><a href="{url}">Go on to the page</a>
 """
-_SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
-"""What a Linux session has that shows a browser."""
+_DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY")
+"""Environment variables of a Linux session that can show a browser; one of them is enough."""
 
 
 @click.command("web")
 @flag("--print", "is_printed", help="Print the link, and how to reach it from another machine.")
-@flag("--keep", help="Keep the page open until memoryd ends, not for half an hour without use.")
+@flag("--keep", help="Keep the page open until memoryd ends, not only until it was unused for half an hour.")
 @verb
 def web_command(invocation: Invocation, is_printed: bool, keep: bool) -> Exit:
-    """Open the page at which one looks at the memory, and mends it: ask, memories, changes, health.
+    """Open the page that shows and edits the memory in a browser: ask, memories, changes, health.
 
-    The link lets in once, within a minute; memoryd listens on loopback alone, and for the page only while it is used.
+    The link works once, within a minute. memoryd listens on loopback only, and only while the page is in use.
     """
     reply = invocation.memory.open_page(keep, agent=invocation.agent)
     if invocation.is_json or is_printed or not _is_opened(reply["url"], socket_path().parent):
@@ -246,21 +251,21 @@ def _page_lines(reply: PageReply) -> Iterator[str]:
 
 
 def _is_opened(url: str, folder: Path) -> bool:
-    """Open a browser; return whether there is one, in a session that can show it.
+    """Open the link in a browser; return False if there is none, or the session cannot show one.
 
-    It is given a file of `folder` that leads to the link: all programs of a machine can read what another is started
-    with.
+    The browser gets a file of `folder` that redirects to the link, not the link itself: every program of the machine
+    can read the arguments that another program is started with.
     """
-    if sys.platform != "darwin" and not any(map(os.environ.get, _SHOWS)):
+    if sys.platform != "darwin" and not any(map(os.environ.get, _DISPLAY_VARIABLES)):
         return False
-    # here: it looks for browsers as it is loaded
+    # imported here: it searches for browsers while it loads
     import webbrowser
 
     page = folder / "page.html"
     try:
         page.unlink(missing_ok=True)
         with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(_LEADS_ON.format(url=escape(url)))
+            file.write(_REDIRECT.format(url=escape(url)))
         return webbrowser.open(page.as_uri())
     except (OSError, webbrowser.Error):
         return False

@@ -1,12 +1,13 @@
-"""memoryctl opinions and entities: what is thought, how firmly and why; what memories are about, under which names.
+"""memoryctl opinions, entities, reflect, proposals and disagreements: what memoryd derives from memories.
 
-memoryctl reflect, proposals and disagreements: have pages and opinions follow, and decide what is left to you.
+`reflect` updates entity pages and opinions; the user decides on proposals and disagreements.
 """
 
 import contextlib
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import click
 
@@ -20,13 +21,13 @@ from memoryd.cli.invocation import (
     found,
     key_option,
     limit_option,
-    listed,
+    list_rows,
     shared,
     undo_notes,
     verb,
     words_argument,
 )
-from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, is_terminal, note, styled
+from memoryd.cli.terminal import about, bold, count, harmless, harmless_line, in_columns, is_terminal, note, styled
 from memoryd.client import Client
 from memoryd.errors import MemorydError
 from memoryd.replies.knowledge import (
@@ -53,7 +54,7 @@ _RULES = {"supports": "its line says so", "contradicts": "its line says so", "re
 
 @click.group("opinions")
 def opinions_command() -> None:
-    """Show opinions with their confidence, and why they are held."""
+    """Show opinions, their confidence, and the evidence for them."""
 
 
 @opinions_command.command("list")
@@ -62,17 +63,17 @@ def opinions_command() -> None:
 @key_option
 @asks(Client.opinions, found_at="opinions")
 def list_opinions(reply: OpinionsReply) -> Iterator[str]:
-    """List opinions, the firmest first: confidence, what is thought, evidence for and against, id."""
-    return listed(reply["opinions"], opinion_line, reply["total"], "opinion")
+    """List opinions, the most confident first: confidence, statement, evidence for and against, id."""
+    return list_rows(reply["opinions"], opinion_line, reply["total"], "opinion")
 
 
 @opinions_command.command("why")
-@argument("opinion", metavar="ID", help="The opinion, by its id or the first signs of it.")
+@argument("opinion", metavar="ID", help="The opinion, by its id or the beginning of it.")
 @key_option
 @asks(Client.why_opinion)
 def why(reply: OpinionWhyReply) -> Iterator[str]:
-    """Say why an opinion is held: each step with its evidence, and the confidence before and after it."""
-    # those that count no more come last
+    """Explain an opinion: each step with its evidence, and the confidence before and after it."""
+    # steps that no longer count come last
     yield f"{_about(reply)}  {reply['id']}"
     yield f"  {reply['base']:.2f}  by its own lines  {harmless_line(reply['source'])}"
     yield from _step_lines(reply["steps"])
@@ -86,28 +87,32 @@ def why(reply: OpinionWhyReply) -> Iterator[str]:
 @key_option
 @verb
 def replay(invocation: Invocation) -> Exit:
-    """Compute every confidence anew from lines and ledger, and compare them, bit for bit; exit 1 if any differs."""
+    """Recompute every confidence from lines and ledger, and compare the exact values; exit 1 if any differs."""
     reply = invocation.memory.replay_opinions()
     return invocation.show(reply, _replay_lines(reply), code=Exit.DONE if reply["equal"] else Exit.ERROR)
 
 
-def opinion_line(one: OpinionReply) -> str:
-    """Return an opinion on one line."""
-    evidence = f"+{one['supporting']} -{one['opposing']}"
-    parts = [f"{one['confidence']:.2f}", _about(one), evidence, one["id"][:SHORT_ID], harmless_line(one["source"])]
-    return "  ".join(parts)
+def opinion_line(opinion: OpinionReply) -> str:
+    """Return an opinion as one line."""
+    return in_columns(
+        f"{opinion['confidence']:.2f}",
+        _about(opinion),
+        f"+{opinion['supporting']} -{opinion['opposing']}",
+        opinion["id"][:SHORT_ID],
+        harmless_line(opinion["source"]),
+    )
 
 
-def _about(one: OpinionReply) -> str:
-    return about(one["entities"], bold(one["statement"]))
+def _about(opinion: OpinionReply) -> str:
+    return about(opinion["entities"], bold(opinion["statement"]))
 
 
 def _replay_lines(reply: OpinionReplayReply) -> Iterator[str]:
-    for one in reply["differing"]:
-        recorded = f"{one['before']!r} -> {one['after']!r}"
-        computed = f"{one['computedBefore']!r} -> {one['computedAfter']!r}"
-        yield f"{one['id']}  {harmless_line(one['statement'])}"
-        yield f"  {one['evidence'][:SHORT_ID]}  recorded {recorded}, computed {computed}"
+    for step in reply["differing"]:
+        recorded = f"{step['before']!r} -> {step['after']!r}"
+        computed = f"{step['computedBefore']!r} -> {step['computedAfter']!r}"
+        yield f"{step['id']}  {harmless_line(step['statement'])}"
+        yield f"  {step['evidence'][:SHORT_ID]}  recorded {recorded}, computed {computed}"
     parts = f"{count(reply['opinions'], 'opinion')}, {count(reply['steps'], 'step')}"
     yield f"{parts}: {'all equal' if reply['equal'] else str(len(reply['differing'])) + ' differ'}"
 
@@ -116,8 +121,8 @@ def _step_lines(steps: Sequence[OpinionStepReply]) -> Iterator[str]:
     for step in steps:
         rule = _RULES.get(step["labelledBy"], harmless_line(step["labelledBy"]))
         cited = ", ".join(map(harmless_line, step["citations"])) or "its line is gone"
-        moved = f"{step['before']:.2f} -> {step['after']:.2f}"
-        yield f"  {moved}  {step['label']} ({rule})  {step['day']}  {step['evidence'][:SHORT_ID]}  {cited}"
+        change = f"{step['before']:.2f} -> {step['after']:.2f}"
+        yield f"  {change}  {step['label']} ({rule})  {step['day']}  {step['evidence'][:SHORT_ID]}  {cited}"
         if step["content"]:
             yield f"    {harmless_line(step['content'])}"
 
@@ -127,7 +132,7 @@ dry_option = flag("--dry-run", help="Only show what would be written.")
 
 @click.group("entities")
 def entities_command() -> None:
-    """Show people, places and things that memories are about; merge their names and split them."""
+    """Show people, places and things that memories are about; merge and split their names."""
 
 
 @entities_command.command("list")
@@ -135,8 +140,8 @@ def entities_command() -> None:
 @key_option
 @asks(Client.entities, found_at="entities")
 def list_entities(reply: EntitiesReply) -> Iterator[str]:
-    """List entities, those with most memories first: name, aliases, how much is known, since when and until when."""
-    return listed(reply["entities"], _line, reply["total"], "entity")
+    """List entities, those with most memories first: name, number of memories, first and last day, aliases."""
+    return list_rows(reply["entities"], _entity_line, reply["total"], "entity")
 
 
 @entities_command.command("show")
@@ -145,19 +150,19 @@ def list_entities(reply: EntitiesReply) -> Iterator[str]:
 @key_option
 @asks(Client.entity)
 def show_entity(reply: EntityShowReply) -> Iterator[str]:
-    """Show what is known of an entity: memories, the newest first, opinions, page and aliases."""
-    yield _line(reply)
+    """Show an entity: its page, opinions, aliases and memories, the newest first."""
+    yield _entity_line(reply)
     if reply["page"]:
         yield f"  page: {harmless_line(reply['page'])}"
     if reply["opinions"]:
         yield "  opinions:"
-        yield from (f"    {opinion_line(one)}" for one in reply["opinions"])
+        yield from (f"    {opinion_line(opinion)}" for opinion in reply["opinions"])
     if reply["memories"]:
         yield "  memories:"
-    for one in reply["memories"]:
-        flags = f"  ({', '.join(one['flags'])})" if one["flags"] else ""
-        place = f"{one['id'][:SHORT_ID]}  {harmless_line(one['source'])}{flags}"
-        yield f"    {one['day']}  {one['kind']}: {harmless_line(one['content'])}  {place}"
+    for memory in reply["memories"]:
+        flags = f"  ({', '.join(memory['flags'])})" if memory["flags"] else ""
+        place = f"{memory['id'][:SHORT_ID]}  {harmless_line(memory['source'])}{flags}"
+        yield f"    {memory['day']}  {memory['kind']}: {harmless_line(memory['content'])}  {place}"
 
 
 @entities_command.command("merge")
@@ -165,13 +170,13 @@ def show_entity(reply: EntityShowReply) -> Iterator[str]:
 @dry_option
 @verb
 def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit:
-    """Make a name an alias of an entity, in the front matter of its page. No log is rewritten; undo takes it back."""
+    """Make a name an alias of an entity, in the front matter of its page. Logs stay unchanged; undo takes it back."""
     names = [word for number, word in enumerate(words) if (number, len(words), word.lower()) != (1, 3, "into")]
     if len(names) != 2:
         raise click.UsageError('which name into which: memoryctl entities merge Pete into Peter; quote "Two Words"')
     reply = invocation.memory.merge_entity(names[0], names[1], dry_run=dry_run)
     done = f"{reply['alias']} is an alias of {reply['entity']}"
-    return invocation.show(reply, _changed(reply, done, nothing=f"{done} already"))
+    return invocation.show(reply, _change_lines(reply, done, nothing=f"{done} already"))
 
 
 @entities_command.command("split")
@@ -179,12 +184,12 @@ def merge(invocation: Invocation, words: tuple[str, ...], dry_run: bool) -> Exit
 @dry_option
 @asks(Client.split_entity)
 def split(reply: EntityChangeReply) -> Iterator[str]:
-    """Take an alias out of the page of its entity, so that it is an entity of its own; undo takes it back."""
+    """Remove an alias from the page of its entity, so that it becomes a separate entity; undo takes it back."""
     done = f"{reply['alias']} is no alias of {reply['entity']} any more"
-    return _changed(reply, done, nothing=done)
+    return _change_lines(reply, done, nothing=done)
 
 
-def _changed(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[str]:
+def _change_lines(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[str]:
     if reply["diff"] and not reply["written"]:
         yield harmless(reply["diff"]).removesuffix("\n")
         return
@@ -194,30 +199,25 @@ def _changed(reply: EntityChangeReply, done: str, *, nothing: str) -> Iterator[s
         yield Note(reply["note"])
 
 
-def _line(one: EntityReply) -> str:
-    parts = [
-        bold(one["name"]),
-        count(one["memoryCount"], "memory", "memories"),
-        *_days(one),
-    ]
-    if one["aliases"]:
-        parts.append("also " + ", ".join(map(harmless_line, one["aliases"])))
-    return "  ".join(parts)
-
-
-def _days(one: EntityReply) -> list[str]:
-    first, last = one["firstSeen"], one["lastSeen"]
-    return [] if first is None or last is None else [first if first == last else f"{first} to {last}"]
+def _entity_line(entity: EntityReply) -> str:
+    first, last = entity["firstSeen"], entity["lastSeen"]
+    days = "" if first is None or last is None else first if first == last else f"{first} to {last}"
+    return in_columns(
+        bold(entity["name"]),
+        count(entity["memoryCount"], "memory", "memories"),
+        days,
+        f"also {', '.join(map(harmless_line, entity['aliases']))}" if entity["aliases"] else "",
+    )
 
 
 SHOWN = 10
-"""Pages that are named."""
+"""Pages listed at most."""
 _STEPS = {"planning": "reading {} memories", "pages": "looking at {} pages", "proposals": "looking at {} notes"}
 STATES = ("open", "accepted", "rejected", "outdated", "all")
 
 
-def _tell_steps(invocation: Invocation) -> None:
-    """Say on stderr what a run does, as its events tell; without them nothing is said."""
+def _report_steps(invocation: Invocation) -> None:
+    """Print the steps of a run on stderr, from the events of the daemon; print nothing if events cannot be read."""
     with contextlib.suppress(MemorydError):
         for event in invocation.client().events(agent=invocation.agent):
             summary = _STEPS.get(str(event["data"].get("step")))
@@ -226,20 +226,20 @@ def _tell_steps(invocation: Invocation) -> None:
 
 
 @click.command("reflect")
-@click.option("--since", metavar="AGE", help="Look back to this day: 7d, or 2026-10-01 (else memory.reflect.since).")
+@click.option("--since", metavar="AGE", help="Start from this day: 7d, or 2026-10-01 (else memory.reflect.since).")
 @flag("--dry-run", help="Say what would be written and proposed, and write nothing.")
-@flag("--allow-loss", help="Let pages lose what they told: it is gone on purpose.")
+@flag("--allow-loss", help="Let pages lose statements whose memories were deleted on purpose.")
 @verb
 def reflect_command(invocation: Invocation, since: str | None, dry_run: bool, allow_loss: bool) -> Exit:
     """Bring entity pages and opinions up to date, and propose what you have to decide."""
     if is_terminal(sys.stderr) and not invocation.is_json:
-        threading.Thread(target=_tell_steps, args=(invocation,), daemon=True).start()
+        threading.Thread(target=_report_steps, args=(invocation,), daemon=True).start()
     reply = invocation.memory.reflect(since, dry_run=dry_run, allow_loss=allow_loss)
     return invocation.show(reply, _reflect_lines(reply))
 
 
 def _reflect_lines(reply: ReflectReply) -> Iterator[str]:
-    # entities and opinions would wait for it, a third of their time
+    # imported here: it would add a third to the time of the entities and opinions commands
     from memoryd.cli.memory.memories import pair_lines
 
     would = "would write" if reply["dryRun"] else "wrote"
@@ -254,14 +254,15 @@ def _reflect_lines(reply: ReflectReply) -> Iterator[str]:
         would = "would propose" if reply["dryRun"] else "proposed"
         yield f"{would} {count(len(reply['proposals']), 'change')}; memoryctl proposals list"
         yield from (
-            f"  {one['id']}  {harmless_line(one['path'])}  {harmless_line(one['why'])}" for one in reply["proposals"]
+            f"  {proposal['id']}  {harmless_line(proposal['path'])}  {harmless_line(proposal['why'])}"
+            for proposal in reply["proposals"]
         )
     yield from pair_lines(reply["copies"], reply["acrossScopes"])
     if reply["disagreements"]:
         yield f"{count(reply['disagreements'], 'pair')} may contradict each other; memoryctl disagreements"
     if reply["coreLeftOut"]:
         yield Note(f"{count(reply['coreLeftOut'], 'fact')} did not fit into the core file: memory.core.maxChars")
-    yield from (Note(f"{one['path']} was left as it is: {one['why']}") for one in reply["refusals"])
+    yield from (Note(f"{refusal['path']} was left unchanged: {refusal['why']}") for refusal in reply["refusals"])
 
 
 proposals_argument = argument("proposals", nargs=-1, required=True, metavar="ID…", help="The proposals, by their ids.")
@@ -269,12 +270,12 @@ proposals_argument = argument("proposals", nargs=-1, required=True, metavar="ID�
 
 @click.group("proposals")
 def proposals_command() -> None:
-    """Look at the changes that reflect proposes, and accept or reject them."""
+    """Look at changes that reflect proposes, and accept or reject them."""
 
 
 @proposals_command.command("list")
 @click.option(
-    "--state", type=click.Choice(STATES), default="open", show_default=True, help="Which ones, by what became of them."
+    "--state", type=click.Choice(STATES), default="open", show_default=True, help="Only proposals in this state."
 )
 @verb
 def list_proposals(invocation: Invocation, state: str) -> Exit:
@@ -284,7 +285,7 @@ def list_proposals(invocation: Invocation, state: str) -> Exit:
 
 
 @proposals_command.command("show")
-@argument("name", metavar="ID", help="The proposal, by its id or four signs of it.")
+@argument("name", metavar="ID", help="The proposal, by its id or the first four characters of it.")
 @asks(Client.proposal)
 def show(reply: ProposalReply) -> Iterator[str]:
     """Show what a proposal changes, and why."""
@@ -297,8 +298,8 @@ def show(reply: ProposalReply) -> Iterator[str]:
 @proposals_argument
 @verb
 def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
-    """Write what proposals say, where their lines still stand unmistakably."""
-    return _report(invocation, [invocation.memory.accept_proposal(one) for one in proposals])
+    """Write what proposals say, if their lines can still be identified without doubt."""
+    return _report(invocation, [invocation.memory.accept_proposal(proposal) for proposal in proposals])
 
 
 @proposals_command.command("reject")
@@ -306,13 +307,13 @@ def accept(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
 @verb
 def reject(invocation: Invocation, proposals: tuple[str, ...]) -> Exit:
     """Take proposals out of the queue; the same lines are not proposed again."""
-    return _report(invocation, [invocation.memory.reject_proposal(one) for one in proposals])
+    return _report(invocation, [invocation.memory.reject_proposal(proposal) for proposal in proposals])
 
 
 def _proposal_lines(reply: ProposalsReply, state: str) -> Iterator[str]:
-    for one in reply["proposals"]:
-        mark = "" if one["state"] == "open" else f"{one['state']}  "
-        yield f"{one['id']}  {mark}{harmless_line(one['path'])}  {harmless_line(one['why'])}"
+    for proposal in reply["proposals"]:
+        mark = "" if proposal["state"] == "open" else f"{proposal['state']}  "
+        yield f"{proposal['id']}  {mark}{harmless_line(proposal['path'])}  {harmless_line(proposal['why'])}"
     if (more := reply["total"] - len(reply["proposals"])) > 0:
         yield Note(f"{more} more are not shown")
     if not reply["total"]:
@@ -320,16 +321,18 @@ def _proposal_lines(reply: ProposalsReply, state: str) -> Iterator[str]:
 
 
 def _report(invocation: Invocation, replies: list[DecidedProposalReply]) -> Exit:
-    lines = (f"{one['id']} {one['state']}: {harmless_line(one['path'])}" for one in replies)
-    notes = (note for one in replies for note in (undo_notes([one["change"]]) if one["change"] else [one["note"]]))
+    lines = (f"{reply['id']} {reply['state']}: {harmless_line(reply['path'])}" for reply in replies)
+    notes = chain.from_iterable(
+        undo_notes([reply["change"]]) if reply["change"] else [reply["note"]] for reply in replies
+    )
     return invocation.show(replies[0] if len(replies) == 1 else replies, lines, filter(None, notes))
 
 
 _WHY = {
     "authority": "the later one is not its owner's word",
-    "people": "somebody else of the team said the other",
-    "copy": "the older one stands in a copy of a conflict alone: memoryctl conflicts",
-    "unsure": "both may hold, or nobody knows who said the earlier",
+    "people": "another person of the team said the other",
+    "copy": "the older one is only in a conflict copy: memoryctl conflicts",
+    "unsure": "both may hold, or it is unknown who said the earlier",
     "stated": "one says that it contradicts the other",
 }
 _AGES = ("newer", "older")
@@ -339,7 +342,7 @@ _AGES = ("newer", "older")
 @shared
 @click.pass_context
 def disagreements_command(context: click.Context) -> Exit | None:
-    """List memories that may contradict each other, and say which of them hold; `memoryctl forget ID` takes one out."""
+    """List memories that may contradict each other, and say which hold; `memoryctl forget ID` removes one."""
     return context.invoke(list_disagreements) if context.invoked_subcommand is None else None
 
 
@@ -347,10 +350,10 @@ def disagreements_command(context: click.Context) -> Exit | None:
 @asks(Client.disagreements, found_at="disagreements")
 def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
     """List the pairs, the newest first; exit 3 if there are none."""
-    for one in reply["disagreements"]:
-        yield f"{one['id']}  {_WHY[one['doubt']]}"
-        for memory in (one["newer"], one["older"]):
-            first = ", told first" if memory["id"] == one["leads"] else ""
+    for pair in reply["disagreements"]:
+        yield f"{pair['id']}  {_WHY[pair['doubt']]}"
+        for memory in (pair["newer"], pair["older"]):
+            first = ", recalled first" if memory["id"] == pair["leads"] else ""
             author = memory["saidBy"] or "by hand"
             yield f"   {harmless_line(memory['name'])}: {harmless_line(memory['text'])}"
             yield "   " + styled(f"{memory['id'][:SHORT_ID]} · {author} · {memory['source']}{first}", dim=True)
@@ -364,10 +367,10 @@ def list_disagreements(reply: DisagreementsReply) -> Iterator[str]:
 
 @disagreements_command.command("keep")
 @argument("name", metavar="ID", help="The pair, by its id or that of one of its memories.")
-@argument("keep", metavar="newer|older|NAME|both", help="What holds, as the list has it before the text.")
+@argument("keep", metavar="newer|older|NAME|both", help="Which one holds: the list shows the names before the texts.")
 @asks(Client.settle_disagreement)
 def keep(reply: SettledReply) -> Iterator[str]:
-    """Say which of two memories holds: the other is told as earlier, or both stand beside each other."""
+    """Say which of two memories holds; the other then counts as earlier. `both` keeps the two side by side."""
     keep = reply["keep"]
     summary = "both hold" if keep == "both" else f"the {keep} one holds" if keep in _AGES else f"what {keep} says holds"
     yield f"{reply['id']}: {summary}"

@@ -1,4 +1,4 @@
-"""memoryctl memories: memories one by one, by their ids."""
+"""memoryctl memories: list, search, show and change single memories."""
 
 import math
 import sys
@@ -19,15 +19,15 @@ from memoryd.cli.invocation import (
     found,
     key_option,
     limit_option,
-    listed,
+    list_rows,
     scope_option,
     text_argument,
     undo_notes,
     verb,
     words_argument,
 )
-from memoryd.cli.memory.search import strict_option, worth
-from memoryd.cli.terminal import about, behind_gutter, bold, count, harmless_line, is_terminal, styled
+from memoryd.cli.memory.search import assess, strict_option
+from memoryd.cli.terminal import about, bold, count, dotted, harmless_line, in_columns, is_terminal, styled, with_gutter
 from memoryd.client import Client, MemoryBounds
 from memoryd.domain.memories.tiers import FREQUENCY_SHARE, IMPORTANCE_SHARE, OFTEN, RECENCY_SHARE, Tier
 from memoryd.replies.knowledge import NearCopiesReply
@@ -44,16 +44,16 @@ from memoryd.replies.memories import (
 )
 from memoryd.wire import POSITION_MAX, RESULTS_MAX, Exit
 
-id_argument = argument("memory_id", metavar="ID", help="Its id, or the first eight signs of it.")
+id_argument = argument("memory_id", metavar="ID", help="Its id, or the first eight characters of it.")
 kind_option = click.option("--kind", metavar="KIND", help="Only memories of this network or kind, such as preference.")
 SHOWN = 120
-"""Characters of a memory on one line."""
+"""Characters shown of a memory in a list."""
 SHOWN_PAIRS = 10
 
 
 @click.group("memories")
 def memories_command() -> None:
-    """Show memories one by one; pin and edit them, say how important they are, and take them out."""
+    """Show memories one by one; pin, edit, weigh and delete them."""
 
 
 @memories_command.command("status")
@@ -63,30 +63,30 @@ def status(reply: MemoryStatsReply) -> Iterator[str]:
     """Count memories by tier, kind and scope."""
     yield f"{count(reply['total'], 'memory', 'memories')}, {reply['pinned']:,} pinned"
     parts = (("tier", reply["by_tier"]), ("kind", reply["by_kind"]), ("scope", reply["by_scope"]))
-    for name, counted in parts:
-        for key, number in sorted(counted.items(), key=lambda pair: -pair[1]):
+    for name, counts in parts:
+        for key, number in sorted(counts.items(), key=lambda item: -item[1]):
             yield f"  {name:<6} {harmless_line(key):<24} {number:>6,}"
     yield from pair_lines(reply["near_copies"], reply["across_scopes"])
 
 
 @memories_command.command("list")
-@words_argument("query", metavar="[WORDS…]", help="Words that all stand in them.")
+@words_argument("query", metavar="[WORDS…]", help="Only memories that contain all of these words.")
 @scope_option
 @kind_option
 @click.option("--tier", type=click.Choice(tuple(map(str, Tier))), help="Only memories of this tier.")
-@click.option("--pinned/--not-pinned", default=None, help="Only what is pinned, or only what is not.")
+@click.option("--pinned/--not-pinned", default=None, help="Only pinned memories, or only others.")
 @click.option("--tag", metavar="TAG", help="Only memories with this tag.")
 @limit_option
-@click.option("--offset", type=click.IntRange(0, POSITION_MAX), metavar="N", help="Leave out so many before.")
+@click.option("--offset", type=click.IntRange(0, POSITION_MAX), metavar="N", help="Skip this many first.")
 @key_option
 @verb
 def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
-    """List memories, the newest first: id, tier, kind, scope, and what they say."""
+    """List memories, the newest first: id, tier, kind, scope and text."""
     filters["query"] = filters["query"] or None
     reply = invocation.memory.memories(**filters)
     rows, skipped = reply["memories"], filters["offset"] or 0
     more = f"--offset {skipped + len(rows)}, or -k"
-    lines = listed(rows, _memory_line, reply["total"], "such memory", before=skipped, option=more)
+    lines = list_rows(rows, _memory_line, reply["total"], "such memory", before=skipped, option=more)
     return invocation.show(reply, lines, code=found(rows))
 
 
@@ -99,9 +99,9 @@ def listing(invocation: Invocation, **filters: Unpack[MemoryBounds]) -> Exit:
 @key_option
 @verb
 def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
-    """Find memories that answer QUERY, best first, and no passages of notes."""
+    """Find memories that answer QUERY, best first; passages of notes are not searched."""
     reply = invocation.memory.search_memories(**bounds)
-    code, notes = worth(reply, "memory", is_found=bool(reply["memories"]), is_strict=strict)
+    code, notes = assess(reply, "memory", has_results=bool(reply["memories"]), is_strict=strict)
     return invocation.show(reply, map(_memory_line, reply["memories"]), notes, code=code)
 
 
@@ -110,25 +110,25 @@ def search(invocation: Invocation, /, strict: bool, **bounds: Any) -> Exit:
 @key_option
 @asks(Client.get_memory)
 def show(reply: MemoryReply) -> Iterator[str]:
-    """Show what is known of a memory: what it says, who said it, where, how often it was used."""
-    one = reply["memory"]
-    yield f"{styled(one['id'], bold=True)}  {harmless_line(one['citation'])}"
-    for line in one["text"].split("\n"):
-        yield behind_gutter(line, is_marked=False)
+    """Show a memory: its text, author, lines, and how often it was used."""
+    memory = reply["memory"]
+    yield f"{styled(memory['id'], bold=True)}  {harmless_line(memory['citation'])}"
+    for line in memory["text"].split("\n"):
+        yield with_gutter(line, is_marked=False)
     summary = {
-        "kind": f"{one['kind']} ({one['network']})",
-        "scope": harmless_line(one["scope"]),
-        "said by": one["author"],
-        "about": ", ".join(map(harmless_line, one["entities"])),
-        "tags": ", ".join(map(harmless_line, one["tags"])),
-        "tier": one["tier"] + (", pinned" if one["pinned"] else ""),
-        "importance": f"{one['importance']:g}",
-        "relevance": f"{one['relevance']:.2f}",
-        "used": _use(one),
-        "written": one["created_day"],
-        "flags": ", ".join(one["flags"]),
-        "newer": ", ".join(key[:SHORT_ID] for key in one["superseded_by"]),
-        "lines": ", ".join(map(harmless_line, one["sources"])),
+        "kind": f"{memory['kind']} ({memory['network']})",
+        "scope": harmless_line(memory["scope"]),
+        "said by": memory["author"],
+        "about": ", ".join(map(harmless_line, memory["entities"])),
+        "tags": ", ".join(map(harmless_line, memory["tags"])),
+        "tier": memory["tier"] + (", pinned" if memory["pinned"] else ""),
+        "importance": f"{memory['importance']:g}",
+        "relevance": f"{memory['relevance']:.2f}",
+        "used": _use(memory),
+        "written": memory["created_day"],
+        "flags": ", ".join(memory["flags"]),
+        "newer": ", ".join(key[:SHORT_ID] for key in memory["superseded_by"]),
+        "lines": ", ".join(map(harmless_line, memory["sources"])),
     }
     yield from (f"  {name:<10}  {value}" for name, value in summary.items() if value)
 
@@ -138,8 +138,8 @@ def show(reply: MemoryReply) -> Iterator[str]:
 @key_option
 @asks(Client.pin_memory)
 def pin(reply: MemoryEditReply) -> Iterator[str]:
-    """Pin a memory: it is core, never decays, and stands at the beginning of every session."""
-    return _edited(reply, "pinned", "it was pinned already")
+    """Pin a memory: it becomes core, never decays, and is part of the beginning of every session."""
+    return _edit_lines(reply, "pinned", "it was pinned already")
 
 
 @memories_command.command("unpin")
@@ -147,8 +147,8 @@ def pin(reply: MemoryEditReply) -> Iterator[str]:
 @key_option
 @asks(Client.unpin_memory)
 def unpin(reply: MemoryEditReply) -> Iterator[str]:
-    """Take the pin of a memory away; its tier is judged anew."""
-    return _edited(reply, "not pinned any more", "it was not pinned")
+    """Unpin a memory; its tier is computed anew."""
+    return _edit_lines(reply, "not pinned any more", "it was not pinned")
 
 
 @memories_command.command("importance")
@@ -157,9 +157,9 @@ def unpin(reply: MemoryEditReply) -> Iterator[str]:
 @key_option
 @asks(Client.weigh_memory)
 def importance(reply: MemoryEditReply) -> Iterator[str]:
-    """Say how important a memory is: what is important decays slower, and may be core (from 0.95, or as configured)."""
+    """Set the importance of a memory: important ones decay more slowly; from 0.95 (configurable) they may be core."""
     value = f"{reply['memory']['importance']:g}"
-    return _edited(reply, f"importance {value}", f"its importance was {value} already")
+    return _edit_lines(reply, f"importance {value}", f"its importance was {value} already")
 
 
 @memories_command.command("edit", cls=BulletCommand)
@@ -167,20 +167,20 @@ def importance(reply: MemoryEditReply) -> Iterator[str]:
 @text_argument(
     "text",
     required=False,
-    help="What it is to say, plain text or a bullet; - reads standard input. Without it an editor opens.",
+    help="The new text, plain or a bullet; - reads standard input. Without it an editor opens.",
 )
 @key_option
 @verb
 def edit(invocation: Invocation, memory_id: str, text: str | None) -> Exit:
-    """Edit what a memory says, where it stands; `memoryctl replace` keeps the older line beside a new one."""
+    """Edit the line of a memory in place; `memoryctl replace` keeps the older line beside a new one."""
     if text is None:
         text = _edit_text(invocation.memory.get_memory(memory_id)["memory"]["text"])
     reply = invocation.memory.replace_memory(memory_id, text, in_place=True)
-    return invocation.show(reply, _edited(reply, "edited", "stays as it is", reply["run"]), reply["notes"])
+    return invocation.show(reply, _edit_lines(reply, "edited", "unchanged", reply["run"]), reply["notes"])
 
 
 def _edit_text(text: str) -> str:
-    """Return what a person makes of a text in their editor; raises Abort where it is not saved, or empty."""
+    """Let the user edit a text in an editor and return it; raise Abort if it is empty or was not saved."""
     if not is_terminal(sys.stdin):
         raise click.UsageError("nobody can edit here: give the text, or - for standard input")
     edited = click.edit(text + "\n", extension=".md", require_save=True)
@@ -191,19 +191,19 @@ def _edit_text(text: str) -> str:
 
 @memories_command.command("delete")
 @id_argument
-@flag("--dry-run", help="Only show which lines would go.")
+@flag("--dry-run", help="Only show which lines would be removed.")
 @key_option
 @asks(Client.delete_memory)
 def delete(reply: MemoryDeleteReply) -> Iterator[str]:
-    """Take out all lines that state a memory. It can be undone; `memoryctl forget` is for good."""
+    """Delete all lines that state a memory. It can be undone; `memoryctl forget` is permanent."""
     summary = "taken out" if reply["deleted"] else "would go"
-    yield from (f"{bold(one)}  {summary}" for one in reply["lines"])
+    yield from (f"{bold(line)}  {summary}" for line in reply["lines"])
     yield from map(Note, reply["notes"])
     yield from undo_notes(reply["changes"], reply["run"])
     if not reply["deleted"]:
         yield Note("nothing was written")
     elif not reply["searchable"]:
-        yield Note("it is taken out, and the index has not followed yet: memoryctl status says why")
+        yield Note("it is taken out, but the index is not up to date yet: memoryctl status says why")
 
 
 @memories_command.command("why")
@@ -211,13 +211,13 @@ def delete(reply: MemoryDeleteReply) -> Iterator[str]:
 @key_option
 @asks(Client.why_memory)
 def why(reply: MemoryWhyReply) -> Iterator[str]:
-    """Say why a memory stands where it does: its tier, and every term of its relevance."""
+    """Explain the tier of a memory, and every term of its relevance."""
     terms = reply["terms"]
     yield _memory_line(reply["memory"])
     yield f"  used: {_use(reply['memory'])}"
-    leaves = terms["leaves_core_in_days"]
+    days = terms["leaves_core_in_days"]
     yield f"  {terms['tier']}: {terms['reason']}" + (
-        "" if leaves is None else f"; it leaves the core in {count(math.ceil(leaves), 'day')} if nothing uses it"
+        "" if days is None else f"; it leaves the core in {count(math.ceil(days), 'day')} if nothing uses it"
     )
     yield (
         f"  recency     {terms['recency']:.3f}  exp(-ln 2 / {terms['half_life_days']:.1f} days"
@@ -233,52 +233,52 @@ def why(reply: MemoryWhyReply) -> Iterator[str]:
 
 
 @memories_command.command("decay")
-@click.option("--in", "within", metavar="TIME", default="90d", show_default=True, help="In how long: 90d, 12w, 6m, 1y.")
+@click.option(
+    "--in", "within", metavar="TIME", default="90d", show_default=True, help="Time from now: 90d, 12w, 6m, 1y."
+)
 @limit_option
 @key_option
 @asks(Client.decay_memories)
 def decay(reply: MemoryDecayReply) -> Iterator[str]:
-    """Say how memories will stand in some time if nobody touches them. Nothing is changed, and nothing ever deleted."""
-    yield from listed(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
+    """Show the relevance and tiers of memories after some time without use. Nothing is changed or deleted."""
+    yield from list_rows(reply["memories"], _decay_line, reply["changing"], "memory that loses relevance")
     summary = count(reply["total"], "memory", "memories")
     yield f"in {reply['days']:g} days, if nobody touches them: {reply['moving']:,} of {summary} in another tier"
 
 
-def _decay_line(one: DecayedMemoryReply) -> str:
-    now, then = one["memory"], one["terms"]
-    moved = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
+def _decay_line(decayed: DecayedMemoryReply) -> str:
+    now, then = decayed["memory"], decayed["terms"]
+    relevance = f"{now['relevance']:.2f} -> {then['relevance']:.2f}"
     tier = f"  {now['tier']} -> {then['tier']}: {then['reason']}" if now["tier"] != then["tier"] else ""
-    return f"{moved}{tier}  {_memory_line(now)}"
+    return f"{relevance}{tier}  {_memory_line(now)}"
 
 
-def _edited(
+def _edit_lines(
     reply: MemoryEditReply | MemoryReplaceReply, done: str, already: str, run: str | None = None
 ) -> Iterator[str]:
-    """Yield the memory with what was done, or was so already, and how to take it back."""
+    """Yield a memory with `done` if it changed, else with `already`, and the commands that undo the change."""
     yield f"{_memory_line(reply['memory'])}  {done if reply['changed'] else already}"
     yield from undo_notes(reply["changes"], run)
 
 
-def _memory_line(one: MemoryDocumentReply) -> str:
-    """Return a memory on one line."""
-    summary = " · ".join(
-        [one["tier"], one["kind"], harmless_line(one["scope"]), *["pinned"] * one["pinned"], *one["flags"]]
-    )
-    text = harmless_line(" ".join(one["text"].split()))
-    sentence = about(one["entities"], text)
+def _memory_line(memory: MemoryDocumentReply) -> str:
+    """Return a memory as one line."""
+    pinned = "pinned" if memory["pinned"] else ""
+    summary = dotted(memory["tier"], memory["kind"], harmless_line(memory["scope"]), pinned, *memory["flags"])
+    sentence = about(memory["entities"], harmless_line(" ".join(memory["text"].split())))
     shown = sentence if len(sentence) <= SHOWN else sentence[: SHOWN - 1] + "…"
-    score = [styled(f"{one['score']:.2f}", colour="green")] if one["score"] is not None else []
-    return "  ".join([styled(one["id"][:SHORT_ID], bold=True), *score, styled(summary, dim=True), shown])
+    score = "" if memory["score"] is None else styled(f"{memory['score']:.2f}", colour="green")
+    return in_columns(styled(memory["id"][:SHORT_ID], bold=True), score, styled(summary, dim=True), shown)
 
 
-def _use(one: MemoryDocumentReply) -> str:
-    if not one["access_count"]:
+def _use(memory: MemoryDocumentReply) -> str:
+    if not memory["access_count"]:
         return "never"
-    return f"{count(one['access_count'], 'time')}, last on {one['accessed_day']}"
+    return f"{count(memory['access_count'], 'time')}, last on {memory['accessed_day']}"
 
 
 def pair_lines(copies: Sequence[NearCopiesReply], across_scopes: Sequence[NearCopiesReply]) -> Iterator[str]:
-    """Yield how many pairs of memories say the same, and the first of them by their ids."""
+    """Yield how many pairs of memories say the same, and the ids of the first pairs."""
     for pairs, what in ((copies, "say nearly the same"), (across_scopes, "say the same in several scopes")):
         if pairs:
             yield f"{count(len(pairs), 'pair')} of memories {what}"

@@ -1,4 +1,4 @@
-"""memoryctl retain, remember, replace, capture and core: what becomes a memory, and the core file."""
+"""memoryctl retain, remember, replace, capture and core: state memories, and edit the core file."""
 
 from collections.abc import Iterator
 from typing import Unpack
@@ -17,11 +17,11 @@ from memoryd.cli.invocation import (
     asks,
     bullet_argument,
     flag,
-    said_argument,
     shared,
     text_argument,
     text_or_stdin,
     undo_notes,
+    unquoted_argument,
     verb,
 )
 from memoryd.cli.terminal import bold, harmless, harmless_line, styled
@@ -34,14 +34,16 @@ from memoryd.wire import Exit
 
 
 def statement_options(command: AnyCommand) -> AnyCommand:
-    """Add what may be said of a memory beside its text."""
+    """Add the options that describe a memory beside its text: day, entities, scope and importance."""
     for add in (
-        click.option("--at", metavar="DATE", help="When it was so: 2026-11-18, 2026-11 or 2026-11-18..2026-11-20."),
+        click.option("--at", metavar="DATE", help="When it was true: 2026-11-18, 2026-11 or 2026-11-18..2026-11-20."),
         click.option(
             "--entity", "-e", "entities", metavar="NAME", multiple=True, help="What it is about; may be repeated."
         ),
         click.option(
-            "--scope", metavar="SCOPE", help="Whom it is for: agent:ID, agent:ID:CHANNEL or global (default: all here)."
+            "--scope",
+            metavar="SCOPE",
+            help="Who sees it: agent:ID, agent:ID:CHANNEL or global (default: all agents of the workspace).",
         ),
         click.option("--importance", "-i", type=Number(0, 1), metavar="0..1", help="How important it is."),
     ):
@@ -49,14 +51,16 @@ def statement_options(command: AnyCommand) -> AnyCommand:
     return command
 
 
-_by_agent = flag("--by-agent", "by_agent", help="A model says it, and not you: it may no more than by `memoryctl mcp`.")
+_by_agent = flag(
+    "--by-agent", "by_agent", help="A model says it, not you: it has the same rights as in `memoryctl mcp`."
+)
 
 
 @click.command("retain", cls=BulletCommand)
-@said_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
+@unquoted_argument("text", help='A bullet, "W @Peter: …", or plain text; - reads standard input.')
 @click.option("--kind", metavar="KIND", help="The kind of plain text: W, B, O, S or a word such as fact (default W).")
 @statement_options
-@click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory whose place it takes, as `replace` has it.")
+@click.option("--replaces", metavar="ID|CITATION|WORDS", help="The memory that it replaces, as for `replace`.")
 @_by_agent
 @flag("--team", "is_shared", help="Also share it with your team, as `team promote --yes` does.")
 @verb
@@ -70,21 +74,22 @@ def retain_command(
 ) -> Exit:
     """State a memory: it becomes a bullet below the Retain heading of today's log.
 
-    From standard input every bullet is a memory of its own, and all are written at once.
+    On standard input every bullet is a separate memory, and all are written at once.
     """
     if by_agent and is_shared:
         raise click.UsageError("--by-agent and --team: what a model says is shared by you, with `team promote`")
     each = text == "-" and replaces is None
     reply = invocation.memory.retain(text_or_stdin(text), each=each, replaces=replaces, by_agent=by_agent, **statement)
     code = Exit.DONE
-    for one in reply["memories"] if is_shared else ():
+    for memory in reply["memories"] if is_shared else ():
         try:
-            shared = invocation.memory.promote_memory(one["id"])
+            promoted = invocation.memory.promote_memory(memory["id"])
         except MemorydError as exc:
             code, why = Exit.ERROR, "; ".join(filter(None, (str(exc), exc.hint)))
-            reply["notes"].append(f"retained, but not shared: {one['citation']}: {why}")
+            reply["notes"].append(f"retained, but not shared: {memory['citation']}: {why}")
         else:
-            reply["notes"] += [f"shared with {', '.join(shared['readers'])}: {shared['citation']}", *shared["notes"]]
+            readers = ", ".join(promoted["readers"])
+            reply["notes"] += [f"shared with {readers}: {promoted['citation']}", *promoted["notes"]]
     return invocation.show(reply, _retained_lines(reply), code=code)
 
 
@@ -95,19 +100,19 @@ def retain_command(
     help="The id of a memory or its beginning, a citation such as memory/2026-11-20.md#L12, or words that it says.",
 )
 @text_argument("text", help="What holds now, plain text or a bullet; - reads standard input.")
-@flag("--in-place", help="Edit the line where it stands, without a new one.")
+@flag("--in-place", help="Edit the line in place, without a new one.")
 @_by_agent
 @asks(Client.retain)
 def replace_command(reply: RetainReply) -> Iterator[str]:
     """Replace what a memory says: TEXT is retained, and the older line is marked as superseded.
 
-    Kind, entities and scope that TEXT does not name are those of the memory. `memoryctl undo` takes all of it back.
+    Kind, entities and scope that TEXT does not name are copied from the memory. `memoryctl undo` takes all of it back.
     """
     return _retained_lines(reply)
 
 
 @click.command("remember", cls=BulletCommand)
-@said_argument("text", help="What is to be remembered; - reads standard input.")
+@unquoted_argument("text", help="The text to remember; - reads standard input.")
 @statement_options
 @verb
 def remember_command(invocation: Invocation, text: str, **statement: Unpack[StatementOptions]) -> Exit:
@@ -118,40 +123,40 @@ def remember_command(invocation: Invocation, text: str, **statement: Unpack[Stat
 
 def _retained_lines(reply: RetainReply) -> Iterator[str]:
     done = f"retained in the place of {reply['replaced'][:SHORT_ID]}" if reply["replaced"] else "retained"
-    for one in reply["memories"]:
-        result = done if one["created"] else "stands there already"
-        yield f"{bold(one['citation'])}  {one['id'][:SHORT_ID]}  {result}"
+    for memory in reply["memories"]:
+        result = done if memory["created"] else "is there already"
+        yield f"{bold(memory['citation'])}  {memory['id'][:SHORT_ID]}  {result}"
     yield from undo_notes(reply["changes"], reply["run"])
     if not reply["searchable"]:
-        yield Note("it is written, and not indexed yet: memoryctl status says why")
+        yield Note("it is written, but not indexed yet: memoryctl status says why")
     yield from map(Note, reply["notes"])
 
 
 @click.command("capture")
-@text_argument("text", type=str, help="What is said to the agent; - reads standard input.")
-@flag("--dry-run", help="Say only what would be kept, by which form, and why not the rest.")
-@click.option("--answer", metavar="TEXT", help="What the assistant said before it, which it may correct.")
+@text_argument("text", type=str, help="A message to the agent; - reads standard input.")
+@flag("--dry-run", help="Only say what would be kept, by which form, and why the rest would not.")
+@click.option("--answer", metavar="TEXT", help="The answer of the assistant before it, which it may correct.")
 @asks(Client.capture, found_at="kept")
 def capture_command(reply: CaptureReply) -> Iterator[str]:
-    """Keep what a message states, as a turn of its owner would; exit 3 if that is nothing."""
+    """Keep the statements of a message, as if its owner said it in a conversation; exit 3 if there are none."""
     word = "would keep" if reply["dryRun"] else "kept"
     for item in reply["kept"]:
         pinned = ", pinned" if item["pinned"] else ""
-        result = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
-        yield harmless_line(f"{word} ({result}): {item['text']}")
+        summary = f"{item['kind']}, form {item['form']!r}, importance {item['importance']:g}{pinned}"
+        yield harmless_line(f"{word} ({summary}): {item['text']}")
         if item["note"]:
             yield f"  {harmless_line(item['note'])}"
     for citation in reply["citations"]:
         yield f"  {harmless_line(citation)}"
-    for one in reply["dropped"]:
-        form = f" (form {one['form']!r})" if one["form"] else ""
-        yield harmless_line(f"not kept, {one['reason']}{form}: {one['text']}")
+    for sentence in reply["dropped"]:
+        form = f" (form {sentence['form']!r})" if sentence["form"] else ""
+        yield harmless_line(f"not kept, {sentence['reason']}{form}: {sentence['text']}")
     if not reply["gate"] and not reply["dropped"]:
         yield Note("nothing in it marks what may be remembered")
 
 
 expected_option = click.option(
-    "--expected", metavar="HASH", help="Write only if the file has this hash, which `core show --json` tells."
+    "--expected", metavar="HASH", help="Write only if the file has this hash, as in `core show --json`."
 )
 
 
@@ -165,8 +170,8 @@ def core_command() -> None:
 @asks(Client.core)
 def show(reply: CoreReply) -> Iterator[str]:
     """Show the core file, and SOUL.md beside it, which is never edited."""
-    known = reply["sha256"][:SHORT_ID] or "not there"
-    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {known}", bold=True)
+    digest = reply["sha256"][:SHORT_ID] or "not there"
+    yield styled(f"{reply['path']}  {reply['chars']:,} of {reply['maxChars']:,} characters  {digest}", bold=True)
     yield harmless(reply["text"]).rstrip("\n")
     if reply["soul"]:
         yield styled("\nSOUL.md  (never edited by memoryd)", bold=True)
@@ -179,20 +184,17 @@ def show(reply: CoreReply) -> Iterator[str]:
 @asks(Client.core_append)
 def append(reply: CoreEditReply) -> Iterator[str]:
     """Add lines at the end."""
-    return _edited(reply)
+    return _edit_lines(reply)
 
 
 @core_command.command("replace", cls=BulletCommand)
-@bullet_argument("old", help="A text that stands there once.")
-@text_argument(
-    "new",
-    help="What is to stand in its place; - reads standard input, '' takes it out.",
-)
+@bullet_argument("old", help="A text that occurs once in the file.")
+@text_argument("new", help="The text in its place; - reads standard input, '' deletes it.")
 @expected_option
 @asks(Client.core_replace)
 def replace(reply: CoreEditReply) -> Iterator[str]:
-    """Put a text in the place of another one."""
-    return _edited(reply)
+    """Replace a text."""
+    return _edit_lines(reply)
 
 
 @core_command.command("insert", cls=BulletCommand)
@@ -202,16 +204,16 @@ def replace(reply: CoreEditReply) -> Iterator[str]:
     required=True,
     type=BulletText(),
     metavar="LINE",
-    help="A line that stands there once, such as '## People'.",
+    help="A line that occurs once in the file, such as '## People'.",
 )
 @expected_option
 @asks(Client.core_insert)
 def insert(reply: CoreEditReply) -> Iterator[str]:
     """Add lines below a heading or another line."""
-    return _edited(reply)
+    return _edit_lines(reply)
 
 
-def _edited(reply: CoreEditReply) -> Iterator[str]:
+def _edit_lines(reply: CoreEditReply) -> Iterator[str]:
     result = "written" if reply["changed"] else "nothing to write: it reads so already"
     yield f"{reply['path']}  {result}  {reply['chars']:,} of {reply['maxChars']:,} characters"
     yield from undo_notes([reply["change"]])

@@ -1,4 +1,4 @@
-"""memoryctl search, recall and get: what answers a question, what that is worth, and the text of cited lines."""
+"""memoryctl search, recall and get: answer a question, say how complete the answer is, and print cited lines."""
 
 from __future__ import annotations
 
@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args
 import click
 
 from memoryd.cli.invocation import SHORT_ID, Invocation, Number, argument, flag, found, key_option, text_or_stdin, verb
-from memoryd.cli.terminal import behind_gutter, count, encoded, harmless, harmless_line, is_terminal, note, styled
+from memoryd.cli.terminal import (
+    count,
+    dotted,
+    encoded,
+    harmless,
+    harmless_line,
+    in_columns,
+    is_terminal,
+    note,
+    styled,
+    with_gutter,
+)
 from memoryd.client import RecallBounds, SearchBounds
 from memoryd.domain.documents import Citation, cited, is_conversation, marks, one_line, parse
 from memoryd.wire import DEADLINE_MS_MAX, LINES_MAX, POSITION_MAX, RESULTS_MAX, EncodingName, Exit
 
-if TYPE_CHECKING:  # only types: a command would wait for them
+if TYPE_CHECKING:  # importing these at run time would slow every command down
     from memoryd.replies.memories import MemorySearchReply
     from memoryd.replies.recall import RecallItemReply, RecallReply
     from memoryd.replies.search import FileReply, HitExplanation, HitReply, LinesReply, SearchHealth, SearchReply
@@ -28,16 +39,16 @@ question_argument = argument(
     nargs=-1,
     metavar="QUERY…",
     callback=lambda _context, _parameter, words: text_or_stdin(" ".join(words)),
-    help='The question, in one word or several; "-": read it from standard input.',
+    help='The question, as one or more words; "-": read it from standard input.',
 )
 deadline_option = click.option(
     "--deadline-ms",
     type=click.IntRange(1, DEADLINE_MS_MAX),
-    help="Milliseconds for the answer, which comes by then with what is there (else query.deadlineMs).",
+    help="Milliseconds for the answer, which is given by then even if it is incomplete (else query.deadlineMs).",
 )
-strict_option = flag("--strict", help="Exit with 4 if a configured part did not take part in the answer.")
+strict_option = flag("--strict", help="Exit with 4 if a configured part did not contribute to the answer.")
 WHY = "docs/explanation/why-recalled.md says what each reason means, and what changes it"
-"""Follows explained answers."""
+"""Note after explained answers."""
 ARM_STATES = {
     "off": "did not take part",
     "partial": "took part with what it has",
@@ -47,40 +58,40 @@ ARM_STATES = {
 }
 
 
-def _required(question: str, example: str) -> str:
-    """Return the question of a command line; raises UsageError, with an example, where there is none."""
+def _require_question(question: str, example: str) -> str:
+    """Return the question without surrounding blanks; raise UsageError, with an example, if it is empty."""
     if not question.strip():
         raise click.UsageError(f"no question: {example}")
     return question.strip()
 
 
-def worth(
-    answer: JudgedReply, noun: str, *, is_found: bool, is_strict: bool, by: Iterable[str] = ()
+def assess(
+    answer: JudgedReply, noun: str, *, has_results: bool, is_strict: bool, by: Iterable[str] = ()
 ) -> tuple[Exit, list[str]]:
-    """Return the exit code of an answer, and in words what to think of it, who gave it, and what it lacks.
+    """Return the exit code of an answer, and notes: how good it is, then `by`, then what is missing from it.
 
-    `noun` is what it consists of; `is_strict` tells that an answer without a configured part is none. If no arm took
-    part and nothing is found, the answer is an error.
+    `noun` names a result. With `is_strict`, an incomplete answer exits with INCOMPLETE. If there is no result and no
+    arm took part, the code is ERROR.
     """
     health, verdict, reason = answer["health"], answer["verdict"], answer.get("reason")
     remarks: list[str] = []
     code = Exit.INCOMPLETE if is_strict and not health["complete"] else found(verdict != "none")
-    # a search says it of all its arms; else any that took part counts, wholly or with what it has
+    # the reply to a search has the mode of all arms; for other replies one arm that is ok or partial is enough
     states = {arm["state"] for arm in health["arms"].values()}
     has_taken_part = mode != "none" if (mode := answer.get("mode")) else not states.isdisjoint(("ok", "partial"))
-    if not is_found and not has_taken_part:
+    if not has_results and not has_taken_part:
         code = Exit.ERROR
         remarks = [f"no answer: {reason or 'no arm took part'}"]
-    elif not is_found:
+    elif not has_results:
         remarks = [f"nothing found: {reason or f'no {noun} matches'}"]
     elif verdict == "none":
         remarks = [f"nothing answers: {reason or 'this is only the nearest'}"]
     elif verdict == "weak":
         remarks = [f"only weak matches: {reason or 'the answer may not be among them'}"]
-    return code, [*remarks, *by, *_lacking(health)]
+    return code, [*remarks, *by, *_gap_notes(health)]
 
 
-def _lacking(health: SearchHealth) -> Iterator[str]:
+def _gap_notes(health: SearchHealth) -> Iterator[str]:
     if not health["complete"]:
         missing = [(name, arm) for name, arm in health["arms"].items() if arm["state"] != "ok"]
         for name, arm in missing:
@@ -97,13 +108,13 @@ def _lacking(health: SearchHealth) -> Iterator[str]:
 
 MISSES = "beyond --max-results or below --min-score:"
 NEIGHBOURS = 3
-"""Lines before and after those of a citation, on a terminal."""
+"""Lines shown before and after a citation on a terminal."""
 INDENT = "   "
 context_option = partial(
     click.option,
     *("-C", "--context", "around"),
     metavar="N",
-    help=f"So many lines before and after those of the citation too (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
+    help=f"Also show N lines before and after the citation (else {NEIGHBOURS} on a terminal, 0 elsewhere).",
 )
 
 
@@ -122,19 +133,12 @@ context_option = partial(
 @click.option(
     "--min-score",
     type=Number(0, 1),
-    help="Leave out hits with a lower score that hold no word of the question (else query.minScore).",
+    help="Leave out hits with a lower score that contain no word of the question (else query.minScore).",
 )
-@click.option("--since", metavar="DATE", help="Only what is of this date or later: 2026-10-01, or 30d for as long ago.")
+@click.option("--since", metavar="DATE", help="Only documents of this date or later: 2026-10-01, or 30d (ago).")
+@click.option("--until", metavar="DATE", help="Only documents of this date or earlier: 2026-10-01, or 30d (ago).")
 @click.option(
-    "--until", metavar="DATE", help="Only what is of this date or earlier: 2026-10-01, or 30d for as long ago."
-)
-@click.option(
-    "--path",
-    "--paths",
-    "paths",
-    multiple=True,
-    metavar="GLOB",
-    help="Only these documents: a glob, a file or a folder; repeatable.",
+    "--path", "--paths", "paths", multiple=True, metavar="GLOB", help="Only this glob, file or folder; repeatable."
 )
 @click.option(
     "--source",
@@ -146,7 +150,7 @@ context_option = partial(
 )
 @key_option
 @deadline_option
-@flag("--explain", help="Show how each score came about, and the nearest misses.")
+@flag("--explain", help="Show how each score was computed, and the nearest misses.")
 @strict_option
 @verb
 def search_command(
@@ -160,9 +164,9 @@ def search_command(
     """Find what notes and conversations say about QUERY, best first, each hit with its citation."""
     if question and query is not None:
         raise click.UsageError("give the question as words or with --query, not both")
-    question = _required(query or question, 'memoryctl search "which port does the gateway use"')
+    question = _require_question(query or question, 'memoryctl search "which port does the gateway use"')
     reply = invocation.memory.search(question, explain=explain, **bounds)
-    code, notes = worth(reply, "note", is_found=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
+    code, notes = assess(reply, "note", has_results=bool(reply["results"]), is_strict=strict, by=_fallback_notes(reply))
     return invocation.show(reply, _answer_lines(reply, explain), [*notes, *[WHY] * explain], code=code)
 
 
@@ -176,9 +180,9 @@ def _answer_lines(reply: SearchReply, is_explained: bool) -> Iterator[str]:
 
 def _fallback_notes(reply: SearchReply) -> Iterator[str]:
     if fallback := reply.get("fallback"):
-        left = str(dict(fallback).get("from", "qmd"))
-        # the other backend, or the same one with another provider's vectors
-        engine = reply["backend"] if left == "qmd" else f"{reply['provider']} in the place of {left}"
+        replaced = str(dict(fallback).get("from", "qmd"))
+        # either another backend answered, or the same backend with the vectors of another provider
+        engine = reply["backend"] if replaced == "qmd" else f"{reply['provider']} in the place of {replaced}"
         yield f"answered by {engine}: {fallback['reason']}"
 
 
@@ -186,7 +190,7 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 @argument(
     "path",
     metavar="PATH[#L10-L20]",
-    help="The document as search cites it, relative to the workspace; with lines, those alone.",
+    help="The document as search cites it, below the workspace; with lines, only these.",
 )
 @click.option(
     "--from", "start", type=click.IntRange(1, POSITION_MAX), metavar="LINE", help="First line, counted from 1."
@@ -199,38 +203,33 @@ def _fallback_notes(reply: SearchReply) -> Iterator[str]:
 @key_option
 @verb
 def get_command(
-    invocation: Invocation,
-    path: str,
-    start: int | None,
-    lines: int | None,
-    column: int | None,
-    around: int | None,
+    invocation: Invocation, path: str, start: int | None, lines: int | None, column: int | None, around: int | None
 ) -> Exit:
-    """Print a document or conversation of the memory, or the lines of a citation, exactly, but for secrets.
+    """Print a document or conversation of the memory, or cited lines, exactly except for secrets.
 
-    On a terminal cited lines stand among their neighbours, and are marked.
+    On a terminal cited lines are marked and shown with the lines around them.
     """
-    cited = _citation(path)
-    if cited.start_line is not None and (start or lines):
+    citation = _citation(path)
+    if citation.start_line is not None and (start or lines):
         raise click.UsageError("give the lines in the citation or with --from and --lines, not both")
-    if cited.start_line is None and around is not None:
+    if citation.start_line is None and around is not None:
         raise click.UsageError("--context is for cited lines: memoryctl get MEMORY.md#L3-L4 --context 5")
-    if cited.start_line is not None:
-        start = cited.start_line
-        lines = (cited.end_line or start) - start + 1
-    read = partial(invocation.memory.get, cited.path)
+    if citation.start_line is not None:
+        start = citation.start_line
+        lines = (citation.end_line or start) - start + 1
+    read = partial(invocation.memory.get, citation.path)
     reply = read(start=start, lines=lines, column=column)
-    is_marked = cited.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
+    is_marked = citation.start_line is not None and is_terminal(sys.stdout) and not invocation.is_json
     around = around if around is not None else NEIGHBOURS if is_marked else 0
     shown = _with_neighbours(read, reply, around) if reply["lines"] == lines else reply
     if invocation.is_json:
         invocation.print_json(shown)
     else:
-        _print_file(shown, cited if is_marked else None)
+        _print_file(shown, citation if is_marked else None)
         _note_rest(reply, start or 1, lines)
         if flags := reply.get("flags"):
             note(f"flags: {', '.join(flags)}")
-        _note_end(reply["totalLines"], start, cited.end_line)
+        _note_end(reply["totalLines"], start, citation.end_line)
     return found(start is None or start <= reply["totalLines"])
 
 
@@ -240,28 +239,31 @@ def _citation(text: str) -> Citation:
     if "#L" not in text and not is_conversation(text.partition("#")[0]):
         return Citation(text)  # a file name may hold a #
     try:
-        cited = parse(text)
+        citation = parse(text)
     except ValueError as exc:
         raise click.UsageError(str(exc)) from exc
-    if (cited.end_line or 0) - (cited.start_line or 0) >= LINES_MAX:
-        lines = f"L{cited.start_line}-L{cited.end_line}"
+    if (citation.end_line or 0) - (citation.start_line or 0) >= LINES_MAX:
+        lines = f"L{citation.start_line}-L{citation.end_line}"
         raise click.UsageError(f"not a line range: {lines} (at most {LINES_MAX:,} lines at once)")
-    return cited
+    return citation
 
 
-def _with_neighbours(read: Callable[..., FileReply], cited: FileReply, around: int) -> FileReply:
-    """Return cited lines with so many around them, or alone where these would take their room in the reply."""
-    if not around or cited.get("nextColumn"):
-        return cited
-    first = max(1, cited["from"] - around)
-    behind = cited["from"] + cited["lines"]
-    wider = read(start=first, lines=min(LINES_MAX, behind + around - first))
-    whole = wider["lines"] - (1 if wider.get("nextColumn") else 0)
-    return wider if first + whole >= behind else cited
+def _with_neighbours(read: Callable[..., FileReply], reply: FileReply, around: int) -> FileReply:
+    """Return cited lines with `around` lines on each side, or alone if the neighbours would displace cited lines.
+
+    A reply is limited in size, so that a wider one may end before the last cited line.
+    """
+    if not around or reply.get("nextColumn"):
+        return reply
+    first = max(1, reply["from"] - around)
+    end = reply["from"] + reply["lines"]
+    wider = read(start=first, lines=min(LINES_MAX, end + around - first))
+    complete_lines = wider["lines"] - bool(wider.get("nextColumn"))
+    return wider if first + complete_lines >= end else reply
 
 
 def _note_end(total: int, start: int | None, end: int | None) -> None:
-    """Say so if lines were asked for that lie behind the end of the document."""
+    """Print a note if requested lines are beyond the end of the document."""
     if start is not None and start > total:
         note(f"there is no line {start:,}, the document has {count(total, 'line')}")
     elif end is not None and end > total:
@@ -271,38 +273,41 @@ def _note_end(total: int, start: int | None, end: int | None) -> None:
 def _print_file(reply: FileReply, marked: Citation | None) -> None:
     text = reply["text"]
     if marked is not None and marked.start_line is not None:
-        wanted = range(marked.start_line, (marked.end_line or marked.start_line) + 1)
+        marked_lines = range(marked.start_line, (marked.end_line or marked.start_line) + 1)
         lines = text.removesuffix("\n").split("\n") if text else []
         for number, line in enumerate(lines, start=reply["from"]):
-            click.echo(behind_gutter(line, is_marked=number in wanted))
+            click.echo(with_gutter(line, is_marked=number in marked_lines))
     elif is_terminal(sys.stdout):
         click.echo(harmless(text), nl=bool(text) and not text.endswith("\n"))
     else:
-        # bytes: click would take escape sequences out of text, and the locale could change letters
+        # as bytes: click would remove escape sequences from text, and the locale could change letters
         click.echo(text.encode(errors="surrogatepass"), nl=False)
 
 
-def _note_rest(reply: FileReply, start: int, asked: int | None) -> None:
-    """Say where to go on if not all that was asked for had room in the reply."""
+def _note_rest(reply: FileReply, start: int, requested: int | None) -> None:
+    """Print a note that says how to read on if the reply was too small for the requested lines."""
     if column := reply.get("nextColumn"):
         line = start + reply["lines"] - 1
         note(f"line {line} is too long for one reply; its rest: --from {line} --column {column}")
-    elif reply.get("truncated") and (asked is None or reply["lines"] < asked):
+    elif reply.get("truncated") and (requested is None or reply["lines"] < requested):
         following = reply.get("nextFrom")
         more = f"; go on with --from {following}" if following else ""
         note(f"cut short, the document has {count(reply['totalLines'], 'line')}{more}")
 
 
 def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
-    """Yield a hit line by line: `mark`, citation, score and heading, then its snippet, and why it is there."""
+    """Yield the lines of a hit: `mark`, citation, score and heading, then its snippet, then the explanation."""
     focus = hit.get("focus") or {"startLine": hit["startLine"], "endLine": hit["endLine"]}
     citation = cited(harmless(one_line(hit["path"])), focus["startLine"], focus["endLine"])
     score = styled(f"{hit['score']:.2f}", colour="green")
-    told = [styled("(no answer)", dim=True)] if hit.get("verdict") == "none" else []
-    told += [f"(+{hit['duplicates']} copies)"] if hit.get("duplicates") else []
-    told += [f"({', '.join(hit['flags'])})"] if hit.get("flags") else []
-    told += [styled(harmless_line(hit["heading"]), dim=True)] if hit.get("heading") else []
-    yield "  ".join([f"{mark} {styled(str(citation), bold=True)}", score, *told])
+    yield in_columns(
+        f"{mark} {styled(str(citation), bold=True)}",
+        score,
+        styled("(no answer)", dim=True) if hit.get("verdict") == "none" else "",
+        f"(+{hit['duplicates']} copies)" if hit.get("duplicates") else "",
+        f"({', '.join(hit['flags'])})" if hit.get("flags") else "",
+        styled(harmless_line(hit["heading"]), dim=True) if hit.get("heading") else "",
+    )
     yield from _snippet_lines(hit)
     if is_explained and (why := _explanation(hit)):
         yield f"{INDENT}{styled(why, dim=True)}"
@@ -311,23 +316,22 @@ def hit_lines(mark: str, hit: HitReply, is_explained: bool) -> Iterator[str]:
 def _snippet_lines(hit: HitReply) -> Iterator[str]:
     """Yield the lines of the snippet, those of the focus marked and bold."""
     focus, lines = hit.get("focus"), f"{marks(hit.get('person'))}{hit['snippet']}".rstrip("\n").split("\n")
-    # behind those of the document stands the footer
+    # the footer comes after the lines of the document and has no line numbers
     numbers = chain(
         hit.get("snippetLines") or (hit.get("snippetStartLine", 1) + row for row in range(len(lines))), repeat(0)
     )
-    # line by line: an escape sequence that does not end would else take the lines behind it away
+    # line by line, because an unterminated escape sequence would remove the lines after it
     for number, line in zip(numbers, lines, strict=False):
-        is_focus = focus is not None and focus["startLine"] <= number <= focus["endLine"]
-        yield behind_gutter(line, is_marked=is_focus)
+        yield with_gutter(line, is_marked=focus is not None and focus["startLine"] <= number <= focus["endLine"])
 
 
 def _explanation(hit: HitReply) -> str:
     scores = {"words": hit.get("textScore"), "vector": hit.get("vectorScore")}
-    given = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
-    given += [hit["verdict"]] if hit.get("verdict") else []
+    parts = [f"{name} {score:.3f}" for name, score in scores.items() if score is not None]
+    parts.append(hit.get("verdict", ""))
     if explained := hit.get("explain"):
-        given += [harmless_line(explained.get("because", "")), _why_focus(hit, explained)]
-    return " · ".join(filter(None, given))
+        parts += [harmless_line(explained.get("because", "")), _why_focus(hit, explained)]
+    return dotted(*parts)
 
 
 def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
@@ -337,7 +341,7 @@ def _why_focus(hit: HitReply, explained: HitExplanation) -> str:
     reasons = [harmless_line(", ".join(why["terms"]))] if why["terms"] else []
     if passage := why["passage"]:
         reasons.append(f"the passage nearest in meaning ({_range(hit, passage)})")
-    return f"focus {_range(hit, focus)}: " + (" and ".join(reasons) or "nothing in it tells more than the rest")
+    return f"focus {_range(hit, focus)}: " + (" and ".join(reasons) or "nothing in it answers better than the rest")
 
 
 def _range(hit: HitReply, lines: LinesReply) -> str:
@@ -347,16 +351,11 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 @click.command("recall")
 @question_argument
 @click.option(
-    "-k",
-    "--k",
-    "--limit",
-    "k",
-    type=click.IntRange(1, RESULTS_MAX),
-    help="How many memories and passages at most (else memory.recall.k).",
+    "-k", "--k", "--limit", "k", type=click.IntRange(1, RESULTS_MAX), help="How many results (else memory.recall.k)."
 )
-@click.option("--since", metavar="DATE", help="Only what happened on this day or later: 2026-10-01, or 30d.")
-@click.option("--until", metavar="DATE", help="Only what happened on this day or earlier.")
-@click.option("--as-of", metavar="DATE", help="What was true on this day, in the versions of then.")
+@click.option("--since", metavar="DATE", help="Only events of this day or later: 2026-10-01, or 30d.")
+@click.option("--until", metavar="DATE", help="Only events of this day or earlier.")
+@click.option("--as-of", metavar="DATE", help="What was true on this day, in the versions of that day.")
 @click.option("--known-by", metavar="DATE", help="What was known on this day.")
 @click.option("--entity", metavar="NAME", help="Only memories about this entity, by any of its names.")
 @click.option("--kind", metavar="KIND", help="Only memories of this kind, such as opinion, preference, world.")
@@ -364,7 +363,7 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 @click.option(
     "--budget", type=click.IntRange(0, 100_000), help="Tokens of a bundle at most (else memory.recall.budget)."
 )
-@flag("--bundle", help="Print text for a prompt: what stays the same, then what is recalled.")
+@flag("--bundle", help="Print text for a prompt: first the stable block, then the recalled memories.")
 @click.option(
     "--encode",
     type=click.Choice(get_args(EncodingName)),
@@ -373,8 +372,8 @@ def _range(hit: HitReply, lines: LinesReply) -> str:
 )
 @key_option
 @deadline_option
-@flag("--no-touch", help="Only look: what is told does not count as used.")
-@flag("--explain", help="Show why each one was chosen, and what was cut and why.")
+@flag("--no-touch", help="Do not count the returned memories as used.")
+@flag("--explain", help="Show why each result was chosen, and what was left out and why.")
 @strict_option
 @verb
 def recall_command(
@@ -386,13 +385,13 @@ def recall_command(
     strict: bool,
     **bounds: Unpack[RecallBounds],
 ) -> Exit:
-    """Recall what the memory holds about QUERY, best first, each with its citation."""
+    """Recall memories about QUERY, best first, each with its citation."""
     is_bundle = bundle or bounds["budget"] is not None or bounds["encode"] != "text"
-    question = _required(question, 'memoryctl recall "what does Peter prefer"')
-    format: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
-    reply = invocation.memory.recall(question, format=format, touch=not no_touch, explain=explain, **bounds)
+    question = _require_question(question, 'memoryctl recall "what does Peter prefer"')
+    form: Literal["bundle", "items"] = "bundle" if is_bundle else "items"
+    reply = invocation.memory.recall(question, format=form, touch=not no_touch, explain=explain, **bounds)
     by = [f"answered by {reply['backend']}: {reply['fallback']['reason']}"] if reply["fallback"] else []
-    code, notes = worth(reply, "memory", is_found=bool(reply["results"]), is_strict=strict, by=by)
+    code, notes = assess(reply, "memory", has_results=bool(reply["results"]), is_strict=strict, by=by)
     if is_bundle:
         notes = [*_receipt(reply), *notes]
     else:
@@ -407,8 +406,7 @@ def recall_command(
 
 def _recalled_lines(reply: RecallReply, *, is_bundle: bool) -> Iterator[str]:
     if is_bundle:
-        bundle = reply.get("bundle", "")
-        if bundle:
+        if bundle := reply.get("bundle"):
             yield harmless(bundle).removesuffix("\n") if isinstance(bundle, str) else encoded(bundle)
     else:
         for number, item in enumerate(reply["results"], start=1):
@@ -424,37 +422,39 @@ def _receipt(reply: RecallReply) -> Iterator[str]:
 
 
 def _item_lines(mark: str, item: RecallItemReply) -> Iterator[str]:
-    """Yield an item line by line: `mark`, citation, what it is and how sure, then what it says."""
+    """Yield the lines of an item: `mark`, citation, score and description, then its text, then its relations."""
     place = harmless_line(item.get("citation") or item.get("path") or "")
     score = styled(f"{item['score']:.2f}", colour="green") if "score" in item else ""
-    parts = "  ".join(part for part in (f"{mark} {styled(place, bold=True)}", score, _about(item)) if part)
-    yield parts
+    yield in_columns(f"{mark} {styled(place, bold=True)}", score, _description(item))
     for line in f"{marks(item.get('person'))}{item['content']}".rstrip("\n").split("\n"):
-        yield behind_gutter(line, is_marked=False)
-    yield from _more(item)
+        yield with_gutter(line, is_marked=False)
+    yield from _relation_lines(item)
 
 
-def _about(item: RecallItemReply) -> str:
-    parts = [item.get("type", item["is"]), item.get("timestamp", ""), *item.get("entities", [])]
-    parts += [item["name"]] if "name" in item else []
-    if "confidence" in item:
-        parts.append(f"c={item['confidence']:.2f}")
-    parts += [item["id"][:SHORT_ID]] if "id" in item else []
-    parts += item.get("flags", [])
-    parts += ["superseded"] if item.get("supersededBy") else []
-    parts += [f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}"] if "doubtedBy" in item else []
-    parts += [item["state"]] if item.get("state", "verified") != "verified" else []
-    parts += ["(no answer)"] if item.get("verdict") == "none" else []
-    return styled(harmless_line(" · ".join(part for part in parts if part)), dim=True)
+def _description(item: RecallItemReply) -> str:
+    text = dotted(
+        item.get("type", item["is"]),
+        item.get("timestamp"),
+        *item.get("entities", []),
+        item.get("name"),
+        f"c={item['confidence']:.2f}" if "confidence" in item else "",
+        item.get("id", "")[:SHORT_ID],
+        *item.get("flags", []),
+        "superseded" if item.get("supersededBy") else "",
+        f"disputed by {', '.join(key[:SHORT_ID] for key in item['doubtedBy'])}" if "doubtedBy" in item else "",
+        "" if item.get("state") == "verified" else item.get("state"),
+        "(no answer)" if item.get("verdict") == "none" else "",
+    )
+    return styled(harmless_line(text), dim=True)
 
 
-def _more(item: RecallItemReply) -> Iterator[str]:
+def _relation_lines(item: RecallItemReply) -> Iterator[str]:
     if older := item.get("supersedes"):
-        yield "   " + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
+        yield INDENT + styled(f"supersedes {', '.join(key[:SHORT_ID] for key in older)}", dim=True)
     if evidence := item.get("evidence"):
         for word in ("for", "against"):
-            cited = [source for one in evidence[word] for source in one["sources"]]
-            if cited:
-                yield "   " + styled(f"{word}: {harmless_line(', '.join(cited))}", dim=True)
+            sources = [source for line in evidence[word] for source in line["sources"]]
+            if sources:
+                yield INDENT + styled(f"{word}: {harmless_line(', '.join(sources))}", dim=True)
     if (explained := item.get("explain")) and explained["because"]:
-        yield "   " + styled(harmless_line(explained["because"]), dim=True)
+        yield INDENT + styled(harmless_line(explained["because"]), dim=True)

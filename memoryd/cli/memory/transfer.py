@@ -1,7 +1,8 @@
-"""memoryctl import and export: memories and notes of a file, a folder or an archive, of memoryd or of another program;
-and all memories as lines of JSON, as Markdown, or as a bundle of the Open Knowledge Format.
+"""memoryctl import and export.
 
-OKF v0.2 is one Markdown file for each memory, under a front matter that says whence it is and whether it still holds:
+Import reads memories and notes from a file, a folder or an archive, written by memoryd or another program. Export
+writes all memories as lines of JSON, as Markdown, or as a bundle of the Open Knowledge Format. OKF v0.2 has one file of
+Markdown for each memory, with a front matter that gives its source and whether it still holds:
 https://github.com/GoogleCloudPlatform/knowledge-catalog/blob/main/okf/SPEC.md
 """
 
@@ -30,68 +31,68 @@ from memoryd.errors import InvalidRequest, RequestError
 from memoryd.replies.memories import TransferredMemoryReply
 from memoryd.wire import ErrorCode, Exit
 
-_TOLD = 1_000
-"""Lines that are named one by one; the others are counted."""
+_LISTED_MAX = 1_000
+"""Lines listed one by one; more lines are only counted."""
 _SAMPLES = 8
 _SAMPLE_CHARS = 120
 
 
 @click.command("import")
-@argument("path", help="What the other program keeps or exported, or a file that memoryctl export wrote; - reads that.")
+@argument("path", help="Data or an export of another program, or a file from memoryctl export; - reads such a file.")
 @click.option(
     "--from",
     "source",
     type=click.Choice([JSONL, *SOURCES]),
     default=JSONL,
     show_default=True,
-    help="The program that it is of.",
+    help="The program that wrote it.",
 )
-@flag("--dry-run", help="Only say what would be taken, with samples.")
-@flag("--with-secrets", help="Also take what looks like a secret.")
+@flag("--dry-run", help="Only say what would be imported, with samples.")
+@flag("--with-secrets", help="Also import text that looks like a secret.")
 @verb
 def import_command(invocation: Invocation, path: str, source: str, dry_run: bool, with_secrets: bool) -> Exit:
-    """Take in the memories of PATH, each on the day on which it was said; what stands here already is left as it is.
+    """Take in the memories of PATH, each on the day on which it was said; memories that exist here stay unchanged.
 
-    Notes of other programs are written below memory/imported/. What looks like a secret, was forgotten here, or cannot
-    be read is told by its place and left out; exit code 1 then. See the how-to "Bring what you have".
+    Notes of other programs are written below memory/imported/. Lines that look like a secret, were forgotten here, or
+    cannot be read are listed and left out; the exit code is then 1. See the how-to "Bring what you have".
 
-    A line of JSON is an object with "text", and where it has them kind, entities, importance, confidence, pinned,
-    scope, at, saidBy, tags and days.
+    A line of JSON is an object with "text", and optionally kind, entities, importance, confidence, pinned, scope, at,
+    saidBy, tags and days.
     """
     if source != JSONL:
         _check_is_foreign(invocation, Path(path))
-    # here: rich takes longer to import than all else
+    # imported here: rich takes longer to import than the rest of the command
     from memoryd.cli.bars import memory_count
 
     work = _Import(invocation, is_dry=dry_run, with_secrets=with_secrets)
-    # a batch is many memories
+    # a batch has many memories
     invocation.memory.timeout = 150
     with _import_source(path, source) as (read, is_pipe):
         if not dry_run and not is_pipe:
-            _tell_beforehand(read())
-        # a memory that is here already is known by its words
+            _warn_of_partial_undo(read())
+        # the index finds memories that exist here already by their text
         if reason := wait_for(invocation, "indexed", invocation.memory.timeout).get("reason"):
-            note(f"what stands here may not be known: {reason}")
-        with work.say_how_to_undo(), memory_count("importing") as report:
+            note(f"memories that exist here may not be recognised: {reason}")
+        with work.hint_at_undo(), memory_count("importing") as report:
             for batch in batches(read()):
-                work.take(batch)
-                report(work.counted.total(), None)
+                work.send(batch)
+                report(work.outcomes.total(), None)
     left = [f"left there: {SOURCES[source].leaves}"] if source in SOURCES else []
     invocation.show(work.reply(), work.lines(), [*work.notes(), *left])
-    return Exit.ERROR if work.counted["refused"] else Exit.DONE
+    return Exit.ERROR if work.outcomes["refused"] else Exit.DONE
 
 
 def _check_is_foreign(invocation: Invocation, path: Path) -> None:
-    """Raise InvalidRequest for notes of the workspace itself, which would stand there twice."""
+    """Raise InvalidRequest for a folder in the workspace itself, whose notes would be duplicated."""
     workspace = Path(invocation.chosen_agents(invocation.memory.status())[0]["workspace"]).resolve()
     if path.is_dir() and path.resolve().is_relative_to(workspace):
         raise InvalidRequest(
-            f"{path} is in the workspace: its notes are indexed where they stand", hint="nothing is to be imported"
+            f"{path} is in the workspace: its notes are indexed there", hint="nothing needs to be imported"
         )
 
 
-def _tell_beforehand(lines: Iterator[ImportLine]) -> None:
-    """Say before anything is written how much of it can be taken back."""
+def _warn_of_partial_undo(lines: Iterator[ImportLine]) -> None:
+    """Print a note, before anything is written, if undo could not take back the complete import."""
     changes, content = expected_changes(lines)
     if changes > CHANGES_MAX or content > CHANGE_BYTES_MAX:
         note(
@@ -103,7 +104,7 @@ def _tell_beforehand(lines: Iterator[ImportLine]) -> None:
 
 @contextmanager
 def _import_source(path: str, source: str) -> Iterator[tuple[Callable[[], Iterator[ImportLine]], bool]]:
-    """Yield what reads all of it, more than once but for a pipe, and whether it is one."""
+    """Yield a function that reads all lines from the start, and whether the source is a pipe, which it reads once."""
     if source != JSONL:
         yield partial(entries, Path(path), of=source), False
     elif path == "-":
@@ -123,7 +124,7 @@ def _from_start(file: IO[bytes]) -> Iterator[ImportLine]:
 
 
 class _Import:
-    """An import, and what came of its lines; of those to be looked at, the outcome and the reason."""
+    """An import: sends batches to the daemon, and collects the outcome of each line and the reason of notable ones."""
 
     def __init__(self, invocation: Invocation, *, is_dry: bool, with_secrets: bool) -> None:
         self._run = uuid4().hex
@@ -133,23 +134,24 @@ class _Import:
         )
         self._undo = undo_hint(self._run)
         self._changes = 0
-        self.counted = Counter[str]()
+        self.outcomes = Counter[str]()
         self._notes = 0
-        self._told: list[tuple[int, str, str, str]] = []
+        self._listed: list[tuple[int, str, str, str]] = []
+        """Number, place, outcome and reason."""
         self._samples: list[str] = []
 
     def _add(self, line: ImportLine, outcome: str, reason: str | None) -> None:
-        self.counted[outcome] += 1
+        self.outcomes[outcome] += 1
         if outcome == "added":
             self._notes += line.note is not None
             if len(self._samples) < _SAMPLES:
                 self._samples.append(harmless_line(line.sample)[:_SAMPLE_CHARS])
-        if reason and len(self._told) < _TOLD:
-            self._told.append((line.number, line.place, outcome, reason))
+        if reason and len(self._listed) < _LISTED_MAX:
+            self._listed.append((line.number, line.place, outcome, reason))
 
     @contextmanager
-    def say_how_to_undo(self) -> Iterator[None]:
-        """Say before anything is written how it is taken back, and again where it does not come to its end."""
+    def hint_at_undo(self) -> Iterator[None]:
+        """Print the undo command before anything is written, and again if the import is interrupted."""
         if self._is_dry:
             yield
             return
@@ -157,12 +159,12 @@ class _Import:
         try:
             yield
         except BaseException:
-            added = count(self.counted["added"], "memory", "memories")
+            added = count(self.outcomes["added"], "memory", "memories")
             note(f"cut short: {added} added, and perhaps some of the next {BATCH}; to take them back: {self._undo}")
             raise
 
-    def take(self, batch: list[ImportLine]) -> None:
-        """Send a batch; where one of its lines makes no sense to the daemon, send its halves."""
+    def send(self, batch: list[ImportLine]) -> None:
+        """Send a batch; if the daemon rejects it as invalid or too large, send its halves separately."""
         sound = []
         for line in batch:
             if line.trouble:
@@ -184,21 +186,21 @@ class _Import:
             if exc.code is not ErrorCode.INVALID_REQUEST and exc.code is not ErrorCode.TOO_LARGE:
                 raise
             if len(sound) == 1:
-                # its place in the request is none in the file
+                # the error names the place in the request, which means nothing to the user
                 self._add(sound[0], "refused", str(exc).replace("memories.0.", "").replace("notes.0.", ""))
                 return
             middle = len(sound) // 2
-            self.take(sound[:middle])
-            self.take(sound[middle:])
+            self.send(sound[:middle])
+            self.send(sound[middle:])
             return
         self._changes += len(reply["changes"])
-        for line, taken in zip([*memories, *notes], [*reply["memories"], *reply["notes"]], strict=True):
-            self._add(line, taken["outcome"], taken["reason"])
+        for line, result in zip([*memories, *notes], [*reply["memories"], *reply["notes"]], strict=True):
+            self._add(line, result["outcome"], result["reason"])
 
     def reply(self) -> dict[str, object]:
-        """Return what came of it, as JSON has it."""
+        """Return the result of the import as JSON."""
         return {
-            **{name: self.counted[name] for name in ("added", "known", "refused")},
+            **{name: self.outcomes[name] for name in ("added", "known", "refused")},
             "dryRun": self._is_dry,
             "run": self._run if self._changes else None,
             "changes": self._changes,
@@ -207,33 +209,34 @@ class _Import:
             "samples": self._samples,
             "lines": [
                 {"line": number, "where": place, "outcome": outcome, "reason": why}
-                for number, place, outcome, why in sorted(self._told)
+                for number, place, outcome, why in sorted(self._listed)
             ],
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield what came of it in words, on a dry run with samples."""
-        added, notes = self.counted["added"], count(self._notes, "note")
-        what = [count(added - self._notes, "memory", "memories")] * (added > self._notes or not self._notes)
+        """Yield the result of the import in words, on a dry run with samples."""
+        memories = self.outcomes["added"] - self._notes
+        parts = [count(memories, "memory", "memories")] if memories or not self._notes else []
+        parts += [count(self._notes, "note")] if self._notes else []
         yield (
-            f"{' and '.join([*what, *[notes] * bool(self._notes)])} {'would be added' if self._is_dry else 'added'}, "
-            f"{self.counted['known']:,} known, {self.counted['refused']:,} refused"
+            f"{' and '.join(parts)} {'would be added' if self._is_dry else 'added'}, "
+            f"{self.outcomes['known']:,} known, {self.outcomes['refused']:,} refused"
         )
         if self._is_dry:
             yield from (f"  {sample}" for sample in self._samples)
 
     def notes(self) -> Iterator[str]:
-        """Yield which lines were left out, and how it is taken back."""
-        for _, place, outcome, reason in sorted(self._told):
+        """Yield the lines that were left out, and the command that takes the import back."""
+        for _, place, outcome, reason in sorted(self._listed):
             yield harmless_line(f"{place}: {outcome}: {reason}")
-        if len(self._told) == _TOLD:
-            yield "and more lines than are told here"
+        if len(self._listed) == _LISTED_MAX:
+            yield "and more lines that are not listed"
         if self._is_dry:
             yield "nothing was written"
         elif self._changes:
             yield f"to take it back: {self._undo}"
         if self._changes > CHANGES_MAX:
-            yield f"undo keeps the last {CHANGES_MAX:,} of its {self._changes:,} changes: those before stay"
+            yield f"undo keeps the last {CHANGES_MAX:,} of its {self._changes:,} changes: earlier ones stay"
 
 
 PAGE = 1_000
@@ -242,71 +245,73 @@ _Memories = Iterator[TransferredMemoryReply]
 
 
 def _write_jsonl(memories: _Memories, out: IO[bytes]) -> None:
-    for one in memories:
-        out.write(json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+    for memory in memories:
+        out.write(json.dumps(memory, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
 
 
 def _write_markdown(memories: _Memories, out: IO[bytes]) -> None:
-    """Write memories as bullets of a log, below the day on which each was said first."""
+    """Write memories as bullets of a log, below the day on which each was first said."""
     out.write(b"# Memories\n")
-    before = ""
-    for one in memories:
-        if (day := next(iter(one["days"]), "")) != before:
+    previous_day = ""
+    for memory in memories:
+        if (day := next(iter(memory["days"]), "")) != previous_day:
             out.write(f"\n## {day}\n\n".encode())
-            before = day
-        out.write(f"{_bullet(one)}\n".encode("utf-8", "replace"))
+            previous_day = day
+        out.write(f"{_bullet(memory)}\n".encode("utf-8", "replace"))
 
 
-def _bullet(one: TransferredMemoryReply) -> str:
-    kind = kind_named(one["kind"])
+def _bullet(memory: TransferredMemoryReply) -> str:
+    kind = kind_named(memory["kind"])
     attributes = Attributes(
-        confidence=one["confidence"],
-        importance=one["importance"],
-        at=one["at"] or "",
-        scope=one["scope"] or "",
-        supports=tuple(map(ShortId, one["supports"])),
-        contradicts=tuple(map(ShortId, one["contradicts"])),
-        supersedes=tuple(map(ShortId, one["supersedes"])),
-        provenance=Provenance(one["saidBy"]) if one["saidBy"] else None,
-        tags=tuple(one["tags"]),
-        is_pinned=one["pinned"],
-        superseded=tuple(map(ShortId, one["superseded"])),
-        beside=tuple(map(ShortId, one["beside"])),
+        confidence=memory["confidence"],
+        importance=memory["importance"],
+        at=memory["at"] or "",
+        scope=memory["scope"] or "",
+        supports=tuple(map(ShortId, memory["supports"])),
+        contradicts=tuple(map(ShortId, memory["contradicts"])),
+        supersedes=tuple(map(ShortId, memory["supersedes"])),
+        provenance=Provenance(memory["saidBy"]) if memory["saidBy"] else None,
+        tags=tuple(memory["tags"]),
+        is_pinned=memory["pinned"],
+        superseded=tuple(map(ShortId, memory["superseded"])),
+        beside=tuple(map(ShortId, memory["beside"])),
     )
-    return render(RetainedLine(kind, one["text"], tuple(one["entities"]), attributes)) if kind else f"- {one['text']}"
+    if kind is None:
+        return f"- {memory['text']}"
+    return render(RetainedLine(kind, memory["text"], tuple(memory["entities"]), attributes))
 
 
 def _write_okf(memories: _Memories, out: IO[bytes]) -> None:
     """Write a zip archive with one concept for each memory."""
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         listed = []
-        for one in memories:
-            name = f"memories/{one['id']}.md"
-            archive.writestr(name, _concept(one).encode("utf-8", "replace"))
-            listed.append(f"* [{_title(one)}]({name})\n")
+        for memory in memories:
+            name = f"memories/{memory['id']}.md"
+            archive.writestr(name, _concept(memory).encode("utf-8", "replace"))
+            listed.append(f"* [{_title(memory)}]({name})\n")
         index = f'---\nokf_version: "0.2"\n---\n\n# Memories\n\n{"".join(listed)}'
         archive.writestr("index.md", index.encode("utf-8", "replace"))
 
 
-def _title(one: TransferredMemoryReply) -> str:
-    title = " ".join(one["text"].split()).translate({ord(sign): " " for sign in "[]"})
+def _title(memory: TransferredMemoryReply) -> str:
+    title = " ".join(memory["text"].split()).translate({ord(sign): " " for sign in "[]"})
     return title if len(title) <= TITLE_CHARS else title[: TITLE_CHARS - 1].rstrip() + "…"
 
 
-def _concept(one: TransferredMemoryReply) -> str:
-    # JSON is YAML: no text can be taken for a key
-    values: dict[str, object] = {"type": one["kind"], "title": _title(one)}
-    if tags := [*one["entities"], *one["tags"]]:
+def _concept(memory: TransferredMemoryReply) -> str:
+    # the values are JSON, which is valid YAML, so that no text is read as a key
+    values: dict[str, object] = {"type": memory["kind"], "title": _title(memory)}
+    if tags := [*memory["entities"], *memory["tags"]]:
         values["tags"] = tags
-    if one["days"]:
-        values["generated"] = {"by": f"memoryd/{__version__}", "at": f"{one['days'][-1]}T00:00:00Z"}
-    if one["sources"]:
-        values["sources"] = [{"resource": source} for source in one["sources"]]
-    if one["superseded"]:
+    if memory["days"]:
+        values["generated"] = {"by": f"memoryd/{__version__}", "at": f"{memory['days'][-1]}T00:00:00Z"}
+    if memory["sources"]:
+        values["sources"] = [{"resource": source} for source in memory["sources"]]
+    if memory["superseded"]:
         values["status"] = "deprecated"
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
-    about = f"About {', '.join(one['entities'])}: " if one["entities"] else ""
-    return f"---\n{''.join(lines)}---\n\n{about}{one['text']}\n"
+    about = f"About {', '.join(memory['entities'])}: " if memory["entities"] else ""
+    return f"---\n{''.join(lines)}---\n\n{about}{memory['text']}\n"
 
 
 FORMATS: dict[str, Callable[[_Memories, IO[bytes]], None]] = {
@@ -317,7 +322,7 @@ FORMATS: dict[str, Callable[[_Memories, IO[bytes]], None]] = {
 
 
 @click.command("export")
-@argument("file", default="-", help="The file to write; without one, standard output.")
+@argument("file", default="-", help="The file to write (default: standard output).")
 @click.option(
     "--format",
     "form",
@@ -327,15 +332,15 @@ FORMATS: dict[str, Callable[[_Memories, IO[bytes]], None]] = {
     help="Lines of JSON, which import reads; bullets by days; or a zip archive of the Open Knowledge Format 0.2.",
 )
 @scope_option
-@flag("--force", help="Write over a file that is there.")
+@flag("--force", help="Overwrite an existing file.")
 @verb
 def export_command(invocation: Invocation, file: str, form: str, scope: str | None, force: bool) -> Exit:
-    """Write every memory: what it says, about whom, since when, and where it stands.
+    """Write every memory: its text, entities, days and source lines.
 
-    `memoryctl import` reads lines of JSON. Other agents' memories are not in it; --agent says whose are. How memories
-    were used is in a backup: memoryctl backup.
+    `memoryctl import` reads lines of JSON. Memories of other agents are left out; --agent names the agent. Usage counts
+    are only in a backup: memoryctl backup.
     """
-    # here: as above
+    # imported here, as in import_command
     from memoryd.cli.bars import memory_count
 
     number = 0
@@ -353,7 +358,7 @@ def export_command(invocation: Invocation, file: str, form: str, scope: str | No
                     break
 
     with _export_target(file, force=force) as out:
-        # what was saved a moment ago is in it
+        # so that the export includes notes that were saved a moment ago
         invocation.memory.sync("indexed")
         FORMATS[form](memories(), out)
         out.flush()
@@ -370,7 +375,7 @@ def _export_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
     if file == "-":
         yield sys.stdout.buffer
         return
-    # here: only this needs a room that touches files
+    # imported here: it loads memoryd.files, which nothing else here needs
     from memoryd.cli.written_file import streamed
 
     with streamed(Path(file), replaces=force) as out:

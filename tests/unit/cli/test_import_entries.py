@@ -93,4 +93,4 @@ def test_file_of_countless_entries_ends_early(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(files, "ENTRIES_MAX", 3)
     (tmp_path / "mem0.json").write_text("[{}, {}, {}, {}, {}]")
     *_, last = entries(tmp_path / "mem0.json", of="mem0")
-    assert (last.number, last.trouble) == (4, "it has more than 3 entries: those behind are left out")
+    assert (last.number, last.trouble) == (4, "it has more than 3 entries: the rest is left out")

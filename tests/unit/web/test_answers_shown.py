@@ -8,15 +8,15 @@ import pytest
 from memoryd.domain.documents import is_outside
 from memoryd.domain.memories.changes.diffs import unified_diff
 from memoryd.domain.skips import SkipReason
-from memoryd.web.changes import NoteLines, without_edges
+from memoryd.web.changes import NoteLines, strip_edges
 from memoryd.web.memories import (
-    BEYOND,
     LATE,
+    OVER_LIMIT,
     WEAK,
     diff_lines,
     is_by_words_alone,
     is_late,
-    missing,
+    missing_parts,
     reason,
     snippet_lines,
     why_left_out,
@@ -58,9 +58,9 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "question": "pier?",
         "memories": memories,
         "hits": hits,
-        "mended": {},
+        "editable": {},
         "left_out": (),
-        "beyond": (),
+        "over_limit": (),
         "misses": (),
         "is_weak": False,
         "missing": (),
@@ -71,7 +71,7 @@ def ask(*, memories: list[dict[str, Any]], hits: list[dict[str, Any]], **other: 
         "is_outside": is_outside,
         "reason": reason,
         "why_left_out": why_left_out,
-        "BEYOND": BEYOND,
+        "OVER_LIMIT": OVER_LIMIT,
         "WEAK": WEAK,
         "LATE": LATE,
         "back": "ask?q=pier%3F",
@@ -113,7 +113,7 @@ def test_answer_that_is_late_says_so_and_leads_to_all_of_it() -> None:
 def test_passage_is_corrected_by_its_very_lines_and_what_was_said_is_not() -> None:
     of = {"citation": "memory/a.md#L3", "verdict": "weak"}
     lines = NoteLines("memory/a.md", 3, "- the pier <was> painted")
-    text = ask(memories=[], hits=[{**hit("weak"), **of}], mended={"memory/a.md#L3": lines})
+    text = ask(memories=[], hits=[{**hit("weak"), **of}], editable={"memory/a.md#L3": lines})
     assert 'name="old" value="- the pier &lt;was&gt; painted"' in text
     assert ">\nthe pier &lt;was&gt; painted</textarea>" in text, "what is remembered is no line of a list"
     said = ask(memories=[], hits=[{**hit("weak"), **of, "source": "sessions", "path": "session:a"}])
@@ -131,10 +131,10 @@ def test_what_lies_outside_or_with_others_is_not_corrected_here() -> None:
 
 
 def test_headings_and_blanks_around_lines_are_not_corrected_nor_forgotten_with_them() -> None:
-    found = without_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
+    found = strip_edges(NoteLines("a.md", 3, "## Day\n\nthe pier\n\n# of\nwood\n\n## Retain"))
     assert found == NoteLines("a.md", 5, "the pier\n\n# of\nwood")
     assert found.at == "a.md#L5-L8"
-    assert without_edges(NoteLines("a.md", 1, "# Only\n\n## headings")) is None
+    assert strip_edges(NoteLines("a.md", 1, "# Only\n\n## headings")) is None
 
 
 def because(text: str = "", **of: Any) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_parts_that_are_out_are_named_and_those_that_are_late_are_not() -> None:
         "pictures": {"state": "off", "reason": "memorySearch.multimodal.enabled is false"},
     }
     health = {"arms": arms, "pendingFiles": 1, "pendingEmbeddings": 1200}
-    assert missing({"health": health}, {"health": health}) == [
+    assert missing_parts({"health": health}, {"health": health}) == [
         "Meaning: its model is being loaded.",
         "1 file is still to be read.",
         "Of 1,200 texts the meaning is not known yet, only the words.",

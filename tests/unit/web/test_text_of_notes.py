@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from memoryd.web.rendering import ago, clipped, note, note_line, seen, size
+from memoryd.web.rendering import ago, clip, note, note_line, reveal_hidden, size
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_blocks_of_a_note_keep_their_shape_and_nothing_else() -> None:
 
 
 def test_what_turns_the_direction_or_is_not_seen_is_named() -> None:
-    assert seen("a\u202eb\u2066c\u200bd\x00") == "a[U+202E]b[U+2066]c[U+200B]d[U+0000]"
-    assert seen("a\u2061b\u115fc\u180ed\U000e0100e\uffa0f\u034f") == (
+    assert reveal_hidden("a\u202eb\u2066c\u200bd\x00") == "a[U+202E]b[U+2066]c[U+200B]d[U+0000]"
+    assert reveal_hidden("a\u2061b\u115fc\u180ed\U000e0100e\uffa0f\u034f") == (
         "a[U+2061]b[U+115F]c[U+180E]d[U+E0100]e[U+FFA0]f[U+034F]"
     )
-    assert seen("❤\ufe0f\ufe01\ufe00") == "❤\ufe0f[U+FE01][U+FE00]"
-    assert seen("שלום\tا\n") == "שלום\tا\n"
+    assert reveal_hidden("❤\ufe0f\ufe01\ufe00") == "❤\ufe0f[U+FE01][U+FE00]"
+    assert reveal_hidden("שלום\tا\n") == "שלום\tا\n"
 
 
 def test_long_text_is_cut_and_says_so() -> None:
-    assert clipped("x" * 1_000_000, 10) == "xxxxxxxxxx … (999,990 more characters)"
-    assert clipped("xy", 2) == "xy"
+    assert clip("x" * 1_000_000, 10) == "xxxxxxxxxx … (999,990 more characters)"
+    assert clip("xy", 2) == "xy"
 
 
 def test_times_are_relative_with_the_exact_one_beside() -> None:
@@ -82,8 +82,8 @@ def test_exact_time_is_that_of_the_clock_on_the_wall(far_zone: None) -> None:
 
 
 def test_end_of_a_line_of_windows_is_no_hidden_character() -> None:
-    assert seen("tea\r\ncake\r") == "tea\ncake"
-    assert seen("tea\rcake") == "tea[U+000D]cake"
+    assert reveal_hidden("tea\r\ncake\r") == "tea\ncake"
+    assert reveal_hidden("tea\rcake") == "tea[U+000D]cake"
 
 
 def test_definition_of_a_reference_is_shown() -> None:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from memoryd.errors import Denied, NotFound, NotNow
-from memoryd.web.site import _in_words
+from memoryd.web.site import _explain
 
 
 def test_hints_for_programs_become_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,19 +14,19 @@ def test_hints_for_programs_become_words(monkeypatch: pytest.MonkeyPatch) -> Non
         "memoryctl disagreements lists all of them",
         "ask on the owner's socket",
     ):
-        said = _in_words(NotFound("there is none in /home/ann/notes/a.md", hint=hint))
+        said = _explain(NotFound("there is none in /home/ann/notes/a.md", hint=hint))
         assert said["message"] == "There is none in …/a.md."
         assert said["hint"] == "It may have been changed, moved or forgotten meanwhile: look for it again."
-    kept = _in_words(Denied("nothing is written", hint="set memory.readOnly: false"))
+    kept = _explain(Denied("nothing is written", hint="set memory.readOnly: false"))
     assert kept["hint"] == "Set memory.readOnly: false."
-    assert _in_words(NotNow("not now"))["hint"].startswith("Try again")
+    assert _explain(NotNow("not now"))["hint"].startswith("Try again")
 
 
 def test_times_are_those_of_the_clock_on_the_wall(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        said = _in_words(NotNow("away since 2026-11-28T20:15:30.5Z, it seems"))
+        said = _explain(NotNow("away since 2026-11-28T20:15:30.5Z, it seems"))
     finally:
         monkeypatch.undo()
         time.tzset()
