@@ -302,7 +302,7 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
 
 def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderNaming], *, is_dry: bool) -> Iterator[str]:
     for one in lines:
-        yield f"{loaded.source}:{one.line}: {one.key} is to say {one.instead} instead of {one.value}"
+        yield f"{loaded.source}:{one.line}: {one.key} is to say {one.instead} instead of {one.said}"
     if lines and not is_dry:
         yield "change that before memoryd starts"
     if not lines and any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents()):

@@ -98,7 +98,7 @@ class FolderNaming(Struct, frozen=True):
 
     key: str
     line: int
-    value: str
+    said: str
     instead: str
 
 

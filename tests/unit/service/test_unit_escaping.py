@@ -3,7 +3,7 @@
 import pytest
 
 from memoryd.errors import InvalidRequest
-from memoryd.service.systemd import program_word, quoted, service_unit, full_value
+from memoryd.service.systemd import full_value, program_word, quoted, service_unit
 
 
 def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:
