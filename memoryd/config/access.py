@@ -6,7 +6,6 @@ from memoryd.config.section import Many, Section, Text
 from memoryd.domain import access
 
 ActionName = Literal["allow", "deny"]
-ChatTypeName = Literal["direct", "group", "channel"]
 
 
 class AccessMatchSection(Section):
@@ -14,7 +13,7 @@ class AccessMatchSection(Section):
 
     channel: Text | None = None
     """The channel of the session, such as `discord`."""
-    chat_type: ChatTypeName | None = None
+    chat_type: Literal["direct", "group", "channel"] | None = None
     """The kind of chat of the session."""
     key_prefix: Text | None = None
     """Prefix of the session key, without its `agent:<id>:`."""
@@ -40,15 +39,12 @@ class AccessRuleSection(Section):
     """Which sessions the rule applies to; unset: all."""
 
 
-AccessRuleSections = Many[AccessRuleSection]
-
-
 class AccessSection(Section):
     """Rules, and a default for sessions that match no rule; unset: only direct chats may ask."""
 
     default: ActionName = "deny"
     """The action for a session that matches no rule."""
-    rules: AccessRuleSections = (AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),)
+    rules: Many[AccessRuleSection] = (AccessRuleSection(action="allow", match=AccessMatchSection(chat_type="direct")),)
     """Who may ask, by session key; the first matching rule decides; unset: only direct chats."""
 
     def to_access(self) -> access.RuleList:

@@ -145,9 +145,6 @@ class AgentSocketSection(Section):
     """The session of all requests on this socket; unset: each request names its own."""
 
 
-Sockets = Many[AgentSocketSection]
-
-
 class AgentSection(SharedSection):
     """One agent; ids are compared in lower case."""
 
@@ -159,7 +156,7 @@ class AgentSection(SharedSection):
     """`true`: the agent for requests that name no agent; if no entry is the default, the first one is."""
     workspace: AnchoredPath | None = None
     """The agent's own folder with `MEMORY.md` and `memory/`; unset: `agents.defaults.workspace`."""
-    sockets: Annotated[Sockets, Effect.RESTART] = ()
+    sockets: Annotated[Many[AgentSocketSection], Effect.RESTART] = ()
     """Sockets that are bound to this agent, for a sandbox that must not ask as another agent."""
     memory: AutoRecallSection = AutoRecallSection()
     """Values that differ from the defaults, key by key."""

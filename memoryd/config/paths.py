@@ -12,7 +12,6 @@ from pathlib import Path
 
 from memoryd.wire import SOCKET_NAME, SUN_PATH_MAX
 
-CONFIG_NAME = "config.json5"
 LOCK_NAME = "memoryd.lock"
 OPENCLAW_STATE = ".openclaw"
 """Folder name below the home folder."""
@@ -23,7 +22,7 @@ HASH_DIGITS = 8
 
 def config_file() -> Path:
     """Return the path of the configuration: `$MEMORYD_CONFIG`, else in the user's configuration folder."""
-    return _from_environment("MEMORYD_CONFIG") or _xdg("XDG_CONFIG_HOME", ".config") / "memoryd" / CONFIG_NAME
+    return _from_environment("MEMORYD_CONFIG") or _xdg("XDG_CONFIG_HOME", ".config") / "memoryd" / "config.json5"
 
 
 def state_dir() -> Path:
@@ -162,8 +161,7 @@ def _from_environment(name: str) -> Path | None:
 
 
 def _xdg(name: str, default: str) -> Path:
-    folder = _xdg_value(name)
-    return folder if folder is not None else Path.home() / default
+    return _xdg_value(name) or Path.home() / default
 
 
 def _xdg_value(name: str) -> Path | None:
@@ -172,11 +170,10 @@ def _xdg_value(name: str) -> Path | None:
 
 
 def _wanted_socket() -> Path:
-    named = _from_environment("MEMORYD_SOCKET")
-    if named is not None:
-        return named
+    if (path := _from_environment("MEMORYD_SOCKET")) is not None:
+        return path
     runtime = _xdg_value("XDG_RUNTIME_DIR")
-    return runtime / "memoryd" / SOCKET_NAME if runtime is not None else state_dir() / "run" / SOCKET_NAME
+    return (runtime / "memoryd" if runtime else state_dir() / "run") / SOCKET_NAME
 
 
 def _short_folders() -> Iterator[Path]:

@@ -203,11 +203,7 @@ Minutes = Annotated[float, Field(ge=0, le=525_600)]
 Days = Annotated[float, Field(gt=0, le=36_500)]
 
 
-def _upper(value: object) -> object:
-    return value.upper() if isinstance(value, str) else value
-
-
-UpperCase = BeforeValidator(_upper)
+UpperCase = BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)
 
 
 UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

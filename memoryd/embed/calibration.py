@@ -156,7 +156,6 @@ STORED_TOLERANCE = 0.01
 _TEXTS = (*SPACED, *UNSPACED)
 _QUESTIONS = (*ASKED_SPACED, *ASKED_UNSPACED)
 _DIGEST_BYTES = 32
-_REFUSES = "the model gives no vector for a plain sentence"
 
 LANGUAGES = ("en", "zh")
 """Languages of the two kinds of script."""
@@ -221,7 +220,8 @@ class UnrelatedTexts:
                 return
             if rows is None:
                 self._refusing.add(fingerprint)
-                log.warning("how near strangers come is not known", model=identity.model, reason=_REFUSES)
+                reason = "the model gives no vector for a plain sentence"
+                log.warning("how near strangers come is not known", model=identity.model, reason=reason)
                 return
             await asyncio.to_thread(_store, path, identity, rows)
         texts, questions = np.split(rows, [len(_TEXTS)])

@@ -165,7 +165,6 @@ class RemoteEmbedding:
             return False
 
 
-NO_PROVIDER = "memorySearch.provider is none"
 FALLBACK_POLL_SECONDS = 1.0
 
 
@@ -230,7 +229,7 @@ def build(
         return RemoteEmbedding(settings=settings, keys=keys, slot=target, budget=budget, jobs=jobs)
 
     if plan.first is None:
-        slot.state = PhaseRecord(ModelPhase.OFF, NO_PROVIDER)
+        slot.state = PhaseRecord(ModelPhase.OFF, "memorySearch.provider is none")
         return Embedding(plan, slot, None)
     if plan.second is None:
         return Embedding(plan, slot, source_of(plan.first, slot))

@@ -35,7 +35,6 @@ PATH_VARIABLES = (
     "REQUESTS_CA_BUNDLE",
 )
 """Variables that name a folder or a file."""
-PLAIN_VARIABLES = ("MEMORYD_LOG_LEVEL", *OFFLINE)
 ADDRESS_VARIABLES = (HUB_VARIABLE, *PROXY_VARIABLES)
 """Variables with an address; an address with a password must not be written into a unit."""
 KEY_VARIABLES = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
@@ -139,7 +138,7 @@ def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for the service, with absolute paths; an empty variable counts as unset."""
     paths = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
     addresses = [name for name in ADDRESS_VARIABLES if "@" not in environment.get(name, "")]
-    others = {name: environment.get(name, "") for name in (*PLAIN_VARIABLES, *addresses)}
+    others = {name: environment.get(name, "") for name in ("MEMORYD_LOG_LEVEL", *OFFLINE, *addresses)}
     return {name: value for name, value in {**paths, **others}.items() if value}
 
 

@@ -31,7 +31,6 @@ MISPLACED: Mapping[KeyPath, str] = {
 """The last two are OpenClaw's newer layout: it is read if the older place is empty, and is otherwise a problem."""
 
 PROVIDER_ENTRIES = ("models", "providers")
-_BASE_URL = ("memorySearch", "remote", "baseUrl")
 UNSUPPORTED_PROVIDERS = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
 """Names of OpenClaw's providers that memoryd cannot use and that are never taken for a misspelt provider of memoryd."""
 _BACKENDS = frozenset({"builtin", "qmd"})
@@ -177,8 +176,9 @@ def _our_provider_for(name: str, search: Raw, raw: Raw, named: Set[str]) -> str 
     the file already has an entry of memoryd's provider, or if another part of memoryd would use the copy.
     """
     if name == COMPATIBLE:
-        own = value_at(search, ("remote", "baseUrl")) or value_at(raw, ("agents", "defaults", *_BASE_URL))
-        return "openai" if own else NONE
+        defaults = value_at(raw, ("agents", "defaults", "memorySearch"))
+        has_address = any(value_at(section, ("remote", "baseUrl")) for section in (search, defaults))
+        return "openai" if has_address else NONE
     providers = object_at(raw, PROVIDER_ENTRIES)
     entry = providers.get(name)
     ours_are = {LOCAL, NONE, AUTO, *REMOTE}

@@ -93,7 +93,10 @@ def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDE
         notices += adjusted(result.config)
     if problems or result.config is None:
         raise _refused(problems, source, text, notices)
-    return Loaded(result.config, [*notices, *_notices(result.config, source)], source)
+    config = result.config
+    notices += [*without_effect(config), *differences(config), *transcript_notices(config.resolved_agents())]
+    notices += [*text_model_notices(config), *map(str, exposures(config, source))]
+    return Loaded(config, notices, source)
 
 
 def source_of(path: Path | None) -> Path | None:
@@ -114,11 +117,6 @@ def editable(what: str) -> tuple[Path, str]:
     if source is not None and source.is_symlink():
         raise InvalidRequest(f"{source} is a link", hint=f"write {what} into what it leads to")
     return source or config_file(), read(source) if source is not None and source.exists() else ""
-
-
-def _notices(config: Config, source: Path | None) -> list[str]:
-    notices = [*without_effect(config), *differences(config), *transcript_notices(config.resolved_agents())]
-    return [*notices, *text_model_notices(config), *map(str, exposures(config, source))]
 
 
 def _refused(problems: list[str], source: Path | None, text: str, notices: list[str]) -> ConfigError:

@@ -208,7 +208,8 @@ def places(text: str) -> KeyPlaces:
     """Return the places in JSON5 text; with a syntax error, about those before the error."""
     of_keys: dict[KeyPath, Place] = {}
     repeated: list[tuple[KeyPath, Place]] = []
-    starts = line_starts(text)
+    # offsets of the starts of lines
+    starts = [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
     for location, offset in _offsets(text):
         line = bisect_right(starts, offset)
         place = Place(line, offset - starts[line - 1] + 1)
@@ -216,11 +217,6 @@ def places(text: str) -> KeyPlaces:
             repeated.append((location, place))
         of_keys.setdefault(location, place)
     return KeyPlaces(of_keys, tuple(repeated))
-
-
-def line_starts(text: str) -> list[int]:
-    """Return the offset of the start of each line, with the line breaks that Place counts."""
-    return [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
 
 
 def _offsets(text: str) -> Iterator[tuple[KeyPath, int]]:

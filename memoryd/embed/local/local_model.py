@@ -96,7 +96,9 @@ class LocalModel(Generic[Worker]):
             # before the file is read, so that a replacement during the read is noticed
             before = await asyncio.to_thread(self._stamp)
             try:
-                self.worker = await self._ready_worker()
+                if find_spec("llama_cpp") is None:
+                    raise ModelError(NO_LLAMA)
+                self.worker = await asyncio.to_thread(self.make, await self._path())
             except DownloadError as exc:
                 await self._download_failed(exc)
             except (ModelError, OSError) as exc:
@@ -105,11 +107,6 @@ class LocalModel(Generic[Worker]):
                 self._refusal = None
                 await self.become(ModelPhase.READY)
                 await together(self.worker.run(), _revive(self.worker))
-
-    async def _ready_worker(self) -> Worker:
-        if find_spec("llama_cpp") is None:
-            raise ModelError(NO_LLAMA)
-        return await asyncio.to_thread(self.make, await self._path())
 
     async def _path(self) -> Path:
         source = await asyncio.to_thread(self._file)

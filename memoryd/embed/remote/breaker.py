@@ -276,7 +276,8 @@ class EndpointBreaker:
             self._pause(purpose, error.retry_after)
         if self._is_admitted and error.kind in NOT_ITS_FAULT:
             self.note_answer()
-        elif not self._is_merely_busy(purpose, is_late=is_late):
+        # a question got no answer in its few seconds, but documents did: the endpoint is busy, not down
+        elif not (is_late and purpose is Purpose.QUERY and self._has_answered_lately()):
             # concurrent calls fail together: that counts as one failure
             if started >= self._failed_at:
                 self._retry.failed()
@@ -296,9 +297,8 @@ class EndpointBreaker:
         self._news.set()
         return self._retry.failed()
 
-    def _is_merely_busy(self, purpose: Purpose, *, is_late: bool) -> bool:
-        # a question got no answer in its few seconds, but documents did: the endpoint is busy, not down
-        return is_late and purpose is Purpose.QUERY and self._retry.now() - self._answered_at < self._retry.rule.window
+    def _has_answered_lately(self) -> bool:
+        return self._retry.now() - self._answered_at < self._retry.rule.window
 
     def _pause_end(self, purpose: Purpose) -> float:
         return self._paused_until.get((self._caller.account, purpose), float("-inf"))

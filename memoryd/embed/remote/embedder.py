@@ -51,8 +51,6 @@ SUSPECT = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
 """Failures caused by the texts, the settings or the endpoint; a probe distinguishes them."""
 NOT_THIS_INPUT = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
 """Failures caused by the text or file, not by the endpoint."""
-MediaAnswers = dict[bytes, Vector | Unembeddable]
-"""SHA-256 of the file → its vector."""
 TEXT_CHARACTERS = 128 * 1024
 TITLE_CHARACTERS = 512
 CACHED_VECTORS_MAX = 4096
@@ -214,8 +212,8 @@ class RemoteEmbedder:
         self._identity = identity
         self._context = context * ESTIMATE_MARGIN
         self._splitter = Splitter(channel, tokens=tokens * ESTIMATE_MARGIN)
-        self._media: MediaAnswers = {}
-        """Results of files from a batch that failed for another file, so that no file is paid for twice."""
+        self._media: dict[bytes, Vector | Unembeddable] = {}
+        """SHA-256 → result of files of a batch that failed for another file, so that no file is paid for twice."""
         self._cached: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
 
     @property
@@ -256,14 +254,17 @@ class RemoteEmbedder:
         """Return a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
+        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
+        unsent = [file for file in files if file.sha256 not in self._media]
         try:
-            files = await self._media_answers(passages)
+            await _finish(self._send_file(file, files[file]) for file in unsent)
         except CallError as error:
             raise unavailable(error) from error
+        media = {file.sha256: self._media.pop(file.sha256) for file in files}
 
         def answer(passage: Passage, item: Input | None) -> Vector | Unembeddable:
             if passage.attachment is not None:
-                return files[passage.attachment.sha256]
+                return media[passage.attachment.sha256]
             return Unembeddable("empty text") if item is None else texts[item]
 
         return [answer(passage, item) for passage, item in zip(passages, inputs, strict=True)]
@@ -290,12 +291,6 @@ class RemoteEmbedder:
         if passage.attachment is not None or not passage.text.strip():
             return None
         return self._input(self.channel.wire.prompts.document, passage.text, passage.title)
-
-    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
-        """Return a vector or a reason for each attachment; raises CallError."""
-        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
-        await _finish(self._send_file(file, words) for file, words in files.items() if file.sha256 not in self._media)
-        return {file.sha256: self._media.pop(file.sha256) for file in files}
 
     async def _send_file(self, file: Attachment, words: str) -> None:
         wire = self.channel.wire
@@ -342,40 +337,28 @@ async def open_remote(
     breaker.start_with(credentials)
     wire = wire_of(settings, credentials.api_key)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, credentials, wire, breaker, on_lost), wire)
-    try:
-        dimensions = channel.dimensions = await _dimensions(channel, settings)
-    except BaseException:
-        await channel.endpoint.aclose()
-        raise
-    breaker.admit()
-    return RemoteEmbedder(
-        channel,
-        identity_of(settings, channel.wire, dimensions),
-        tokens=PROVIDERS[settings.provider].tokens,
-        context=context_of(settings),
-    )
-
-
-def _endpoint(
-    settings: RemoteSettings,
-    credentials: Credentials,
-    wire: OpenAiWire,
-    breaker: EndpointBreaker,
-    on_lost: Lost | None,
-) -> Endpoint:
     if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint=f"set {OWN_KEY}")
-    return Endpoint(
+    row = PROVIDERS[settings.provider]
+    endpoint = Endpoint(
         whose=settings.provider,
         base_url=wire.base_url,
         auth=wire.auth,
         credentials=credentials,
-        concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
+        concurrency=settings.concurrency or row.concurrency,
         timeouts=settings.timeouts,
         breaker=breaker,
         on_lost=on_lost,
     )
+    channel = Channel(endpoint, wire)
+    try:
+        dimensions = channel.dimensions = await _dimensions(channel, settings)
+    except BaseException:
+        await endpoint.aclose()
+        raise
+    breaker.admit()
+    identity = identity_of(settings, channel.wire, dimensions)
+    return RemoteEmbedder(channel, identity, tokens=row.tokens, context=context_of(settings))
 
 
 async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
