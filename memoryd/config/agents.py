@@ -183,7 +183,7 @@ def overlay(base: AnySection, top: AnySection) -> AnySection:
     return base.model_copy(update=changes)
 
 
-def merged_search(defaults: MemorySearchSection, own: MemorySearchSection) -> MemorySearchSection:
+def merge_search(defaults: MemorySearchSection, own: MemorySearchSection) -> MemorySearchSection:
     """Return the section of an agent: its own values win, and lists that add up are joined without duplicates.
 
     `extraPaths` and `qmd.extraCollections` add up as in OpenClaw. `exclude` adds up, too, because an agent must not
@@ -223,7 +223,7 @@ class Agent(Struct, frozen=True):
     sockets: tuple[AgentSocketSection, ...] = ()
     provider_named_by: str = ""
     """The key that names the provider of embeddings; empty if no key does."""
-    is_apart: bool = False
+    has_own_index: bool = False
     """True if an earlier agent on the same workspace has other index settings, so that they cannot share an index."""
     has_own_ledger: bool = False
     """True if the agent has, or once had, an index of its own: its ledger stays separate."""
@@ -234,7 +234,7 @@ class Agent(Struct, frozen=True):
 
         With `{agentId}` in `store.path` each agent has its own.
         """
-        return self._path(is_own=self.is_apart)
+        return self._path(is_own=self.has_own_index)
 
     @property
     def ledger_path(self) -> Path:
@@ -331,7 +331,7 @@ class Agent(Struct, frozen=True):
         return path.with_name(f"{path.stem}-{self.id}{path.suffix}") if is_own else path
 
 
-def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
+def separate_agents(agents: Sequence[Agent]) -> Iterator[Agent]:
     """Yield the agents; give an agent its own index if a shared index would hold what its settings exclude.
 
     A ledger that was once made for one agent alone stays in use.
@@ -344,7 +344,7 @@ def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
             or first.workspace != agent.workspace
             or (first.indexing == agent.indexing and first.team == agent.team)
         )
-        own = replace(agent, is_apart=not can_share, has_own_ledger=True)
+        own = replace(agent, has_own_index=not can_share, has_own_ledger=True)
         # os.path.isfile: a ledger that cannot be examined, for whatever reason, counts as missing
         is_own = not can_share or (first is not agent and os.path.isfile(own.ledger_path))  # noqa: PTH113
         yield own if is_own else agent

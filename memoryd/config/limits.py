@@ -35,7 +35,7 @@ class LimitsSection(Section):
     """How many requests may be at work at once, on sockets and port together; others are refused as `overloaded`,
     except health and status."""
     max_connections: Annotated[ClientCount, Effect.AT_ONCE] = 128
-    """How many connections may be open at once, three quarters of them of one client process."""
+    """How many connections may be open at once; one client process may have three quarters of them."""
 
 
 LogFileChoice = Literal["auto", "on", "off"]

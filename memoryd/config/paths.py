@@ -51,7 +51,7 @@ def models_dir() -> Path:
 
 
 def strangers_dir() -> Path:
-    """Return the folder with, for each model, its similarities between queries and unrelated notes."""
+    """Return the folder with each embedding model's vectors of unrelated texts, the noise of its similarities."""
     return cache_dir() / "strangers"
 
 

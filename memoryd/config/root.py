@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
+from memoryd.config.agents import (
+    DEFAULT_AGENT,
+    Agent,
+    AgentSection,
+    AgentsSection,
+    merge_search,
+    overlay,
+    separate_agents,
+)
 from memoryd.config.limits import HttpSection, LimitsSection, LogSection
 from memoryd.config.loading.keys import section_of_type
 from memoryd.config.memory import MemorySection
@@ -41,7 +49,7 @@ class Config(SharedSection):
         """
         entries = self.agents.list or (AgentSection(id=DEFAULT_AGENT),)
         chosen = next((entry for entry in entries if entry.default), entries[0])
-        return list(set_apart([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
+        return list(separate_agents([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
 
     def _resolved(self, entry: AgentSection, *, is_default: bool) -> Agent:
         defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder
@@ -54,7 +62,7 @@ class Config(SharedSection):
             name=entry.name or entry.id,
             is_default=is_default,
             workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
-            memory_search=merged_search(defaults, entry.memory_search),
+            memory_search=merge_search(defaults, entry.memory_search),
             memory=self.memory,
             turns=overlay(self.agents.defaults.memory, entry.memory),
             team=self.team if is_member else None,

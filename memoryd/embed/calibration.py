@@ -1,7 +1,8 @@
-"""Measurements of an embedding model on known texts: similarities of unrelated texts, and of questions and answers.
+"""Measurements of an embedding model on known texts: vectors of unrelated texts, and cosines of questions and answers.
 
-The similarities of unrelated texts ("strangers") are measured once per model and stored beside the models. The
-questions with answers check whether a model is fit for search.
+The vectors of unrelated texts ("strangers") show how similar texts are that have nothing to do with each other. They
+are computed once per model and stored beside the models. The questions with answers check whether a model is fit for
+search.
 
 A few notes are not enough to measure the noise: one of five notes may be the answer. But the similarity of unrelated
 texts is a property of the model. So it is measured on 24 everyday passages for each kind of script, as long as chunks
@@ -165,7 +166,7 @@ Rows = NDArray[np.float32]
 
 
 class UnrelatedTexts:
-    """The measured similarities of unrelated texts, in one file in `folder` per model."""
+    """The vectors of unrelated texts for each model, stored in one file per model in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -177,11 +178,11 @@ class UnrelatedTexts:
         self._wanted: asyncio.Queue[Embedder] = asyncio.Queue(1)
 
     def known(self, fingerprint: Fingerprint) -> tuple[Strangers, ...]:
-        """Return the measurements for scripts with and without spaces; an empty tuple until they are known."""
+        """Return the vectors for scripts with and without spaces; an empty tuple until they are known."""
         return self._known.get(fingerprint, ())
 
     def of(self, embedder: Embedder, question: str) -> Strangers | None:
-        """Return the measurement for the script of the question; None, and request it, if it is not known yet."""
+        """Return the vectors for the script of the question; if they are not known yet, None, and request them."""
         known = self.known(embedder.identity.fingerprint)
         if known:
             spaced, unspaced = known
@@ -191,7 +192,7 @@ class UnrelatedTexts:
         return None
 
     def is_owed(self, embedder: Embedder) -> bool:
-        """Return whether the measurement is missing and may arrive at any time, so that answers are provisional."""
+        """Return whether the vectors are missing and may arrive at any time, so that answers are provisional."""
         fingerprint = embedder.identity.fingerprint
         return fingerprint not in self._known and fingerprint not in self._refusing
 

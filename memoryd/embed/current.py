@@ -63,7 +63,7 @@ class CurrentEmbedder:
         self._questions: dict[tuple[str, str], asyncio.Future[Vector | None]] = {}
         """Results of the questions that are being embedded, by fingerprint and text."""
         self.strangers = strangers
-        """Measurements of unrelated texts; None if they are not used."""
+        """The vectors of unrelated texts; None if they are not used."""
         self._listeners: list[Callable[[], None]] = []
         self._on_change = on_change
 

@@ -131,7 +131,7 @@ class RemoteEmbedding:
         log.info("remote provider", provider=settings.provider, host=embedder.destination, model=settings.model_name)
         while True:
             await self.slot.become(ModelPhase.READY, embedder=metered)
-            await breaker.given_up()
+            await breaker.wait_for_trouble()
             log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=breaker.reason)
             await self.slot.become(ModelPhase.FAILED, breaker.reason, embedder=metered)
             while breaker.trouble is not None:
@@ -286,19 +286,12 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
         is_second_ready = self.second.trouble() is None and second.state.phase is ModelPhase.READY and second.embedder
         fallback_in_use = self._outage if is_second_ready else None
         source = self.first if fallback_in_use is None else self.second
-        there, here = source.slot, self.slot
-        is_same = (there.embedder, there.state.phase, there.state.reason, fallback_in_use) == (
-            here.embedder,
-            here.state.phase,
-            here.state.reason,
-            here.fallback_in_use,
-        )
-        if not is_same:
-            await here.become(
-                there.state.phase, there.state.reason, embedder=there.embedder, fallback_in_use=fallback_in_use
-            )
-        if there.state.progress is not None and there.state.progress != here.state.progress:
-            here.note_progress(there.state.progress)
+        embedder, state, here = source.slot.embedder, source.slot.state, self.slot
+        current = here.embedder, here.state.phase, here.state.reason, here.fallback_in_use
+        if current != (embedder, state.phase, state.reason, fallback_in_use):
+            await here.become(state.phase, state.reason, embedder=embedder, fallback_in_use=fallback_in_use)
+        if state.progress is not None and state.progress != here.state.progress:
+            here.note_progress(state.progress)
 
     def _note_failure(self, reason: str | None) -> None:
         if reason is None:

@@ -42,7 +42,7 @@ KEY_VARIABLES = tuple(name for row in PROVIDERS.values() for name in row.key_var
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Folders that service managers search for programs by default."""
 PROGRAM = "memoryd"
-FLEETING_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 class Installation(Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ def installation_of(
     command, carried = daemon_command(), carried_environment(environment)
     programs = _programs(config, environment.get("PATH", os.defpath))
     carried_paths = [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
-    needs = needs_of(config, source, also=[*program_places(command[0]), *programs, *carried_paths])
+    needs = needs_of(config, source, also=[*program_paths(command[0]), *programs, *carried_paths])
     folders = dict.fromkeys(str(program.parent) for program in programs)
     return Installation(
         command=command,
@@ -113,7 +113,7 @@ def _notes(
     *,
     is_hardened: bool,
 ) -> Iterator[str]:
-    if reason := why_fleeting(command[0]):
+    if reason := why_temporary(command[0]):
         yield (
             f"{reason}: the service ends with it; "
             "install memoryd for good: by pipx, by `uv tool`, or in a virtual environment that stays"
@@ -175,19 +175,19 @@ def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
     return (str(link if is_linked else script),)
 
 
-def program_places(command: str) -> tuple[Path, ...]:
+def program_paths(command: str) -> tuple[Path, ...]:
     """Return the paths of the daemon's program, its interpreter and everything that it imports."""
     package = Path(__file__).parents[1]
     return (Path(command), Path(sys.executable), Path(sys.prefix), Path(sys.base_prefix), package)
 
 
-def why_fleeting(command: str) -> str:
+def why_temporary(command: str) -> str:
     """Return why a program may be deleted later; empty if there is no reason."""
     path = Path(command)
     if not os.access(path, os.X_OK):
         return f"{path} is gone"
     real = Path(os.path.realpath(path))
-    for folder in {*FLEETING_FOLDERS, tempfile.gettempdir()}:
+    for folder in {*TEMPORARY_FOLDERS, tempfile.gettempdir()}:
         if real.is_relative_to(folder):
             return f"{path} lies in {folder}, which is emptied"
     if ".cache" in real.parts and {"uv", "pipx"}.intersection(real.parts):

@@ -11,7 +11,7 @@ from memoryd.errors import MemorydError
 from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.steps import ManagerName, ServiceState, ServiceStep, removal_steps, run_program
-from memoryd.service.systemd import SYSTEMCTL, SystemdManager, left_units
+from memoryd.service.systemd import SYSTEMCTL, SystemdManager, leftover_units
 
 FOREGROUND = (
     "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
@@ -56,7 +56,7 @@ def manager_here(environment: Mapping[str, str] = os.environ) -> ServiceManager:
     if sys.platform == "darwin":
         return LaunchdManager(environment)
     reason = _why_no_systemd(environment)
-    return NoManager(reason, left_units(environment)) if reason else SystemdManager(environment)
+    return NoManager(reason, leftover_units(environment)) if reason else SystemdManager(environment)
 
 
 def _why_no_systemd(environment: Mapping[str, str]) -> str:

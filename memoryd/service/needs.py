@@ -73,7 +73,7 @@ def needs_of(
     return ServiceNeeds(
         own=_paths(own),
         workspaces=_paths(notes),
-        readable=tuple(dict.fromkeys(step for path in visible for step in on_the_way(path))),
+        readable=tuple(dict.fromkeys(step for path in visible for step in link_steps(path))),
         network=next(_network(config, agents), ""),
         javascript="qmd compiles its JavaScript while it runs" if is_qmd else "",
         gpu=f"{local or 'qmd'} may use the GPU" if is_accelerated and (local or is_qmd) else "",
@@ -87,7 +87,7 @@ def has_packaged_model(agent: Agent) -> bool:
     return local.download and local.model_path.startswith("pypi:")
 
 
-def named_places(section: Section) -> Iterator[Path]:
+def named_paths(section: Section) -> Iterator[Path]:
     """Yield the paths in a section and the sections below that begin with `/` or `~`, also files of secrets.
 
     Every such text counts as a path: a wrong one only weakens the hardening a little, a missing one breaks the service.
@@ -99,7 +99,7 @@ def named_places(section: Section) -> Iterator[Path]:
             yield expand(text, Path.home())
 
 
-def on_the_way(path: Path) -> Iterator[Path]:
+def link_steps(path: Path) -> Iterator[Path]:
     """Yield a path, then the path after each resolved link; the real path comes last."""
     for _ in range(LINKS_MAX):
         yield path
@@ -140,7 +140,7 @@ def _notes(agent: Agent) -> Iterator[Path]:
 
 
 def _read(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
-    yield from named_places(config)
+    yield from named_paths(config)
     # caches of other programs that are searched for models
     yield from (cache_dir().parent / name for name in ("huggingface", "qmd"))
     for agent in agents:

@@ -192,7 +192,7 @@ def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> Serv
     )
 
 
-def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
+def leftover_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return memoryd's unit files and links that systemd would read, for when systemd does not answer."""
     folder = unit_folder(environment)
     links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
@@ -271,7 +271,7 @@ def program_word(path: str) -> str:
             f"systemd runs no program with a quote or a backslash in its path: {path!r}",
             hint="install memoryd in a folder with a plainer name",
         )
-    return f'"{percents(path)}"'
+    return f'"{escape_percents(path)}"'
 
 
 def full_value(path: str) -> str:
@@ -281,15 +281,15 @@ def full_value(path: str) -> str:
     """
     if path != path.strip() or path.endswith("\\"):
         raise InvalidRequest(f"a unit cannot name a path that ends so: {path!r}", hint="give it a plainer name")
-    return percents(unit_text(path))
+    return escape_percents(unit_text(path))
 
 
-def percents(text: str) -> str:
+def escape_percents(text: str) -> str:
     """Escape percent signs, which would start a specifier."""
     return text.replace("%", "%%")
 
 
 def quoted(text: str) -> str:
     """Return one quoted entry of a list such as `Environment=`."""
-    escaped = percents(unit_text(text)).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = escape_percents(unit_text(text)).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -16,7 +16,7 @@ from memoryd.cli.bars import byte_progress
 from memoryd.cli.invocation import Invocation, argument, flag, unknown_agent, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size, styled
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.loading.masking import FolderNaming, namings
+from memoryd.config.loading.masking import FolderReference, folder_references
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
@@ -274,8 +274,9 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
                 f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows the folders with stored data"
             )
         # before the folder moves, while links in paths still resolve to it
-        source = loaded.source
-        lines = namings(source.read_text("utf-8-sig"), source, plan.old, plan.new) if source is not None else []
+        lines: list[FolderReference] = []
+        if (source := loaded.source) is not None:
+            lines = folder_references(source.read_text("utf-8-sig"), source, plan.old, plan.new)
         stays = not dry_run and carry_out(plan)
     reply = {
         "old": str(plan.old),
@@ -295,7 +296,7 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
     return invocation.show(reply, [harmless_line(line)], notes)
 
 
-def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderNaming], *, is_dry: bool) -> Iterator[str]:
+def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderReference], *, is_dry: bool) -> Iterator[str]:
     for naming in lines:
         yield f"{loaded.source}:{naming.line}: {naming.key} is to say {naming.instead} instead of {naming.said}"
     if lines and not is_dry:

@@ -16,9 +16,9 @@ from msgspec import Struct
 from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.foreign import place_in
+from memoryd.config.loading.foreign import location_in_file
 from memoryd.config.loading.keys import dotted, is_secret, may_show_secret
-from memoryd.config.loading.load import Checked, Loaded, Remark, checked, load
+from memoryd.config.loading.load import ConfigCheck, Loaded, Remark, check_config, load
 from memoryd.config.loading.overrides import Overrides, from_environment
 from memoryd.config.loading.raw import (
     KeyPath,
@@ -93,7 +93,7 @@ class Origins(Struct, frozen=True):
         for candidate in written_at:
             if variable := self._variable(candidate, value):
                 return Setting(shown, value, Origin.ENVIRONMENT, variable=variable)
-            if (location := place_in(self.raw, candidate)) in self.places.of_keys:
+            if (location := location_in_file(self.raw, candidate)) in self.places.of_keys:
                 written = _without_credentials(value_at(self.raw, location))
                 # `models` is masked only in the loaded configuration
                 is_public = not may_show_secret(Config, candidate) and candidate[:1] != ("models",)
@@ -131,7 +131,7 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
 
     Exit code 0: memoryd would take it; 1: memoryd would refuse it.
     """
-    result = checked(file)
+    result = check_config(file)
     reply: dict[str, object] = {
         "file": str(result.source) if result.source else None,
         "ok": result.loaded is not None,
@@ -179,7 +179,7 @@ def schema(_invocation: Invocation) -> Exit:
     return Exit.DONE
 
 
-def _check_lines(result: Checked) -> Iterator[str]:
+def _check_lines(result: ConfigCheck) -> Iterator[str]:
     where = str(result.source) if result.source else ""
     for kind, colour, remarks in (("error", "red", result.problems), ("notice", "yellow", result.notices)):
         for remark in remarks:

@@ -136,7 +136,7 @@ def _examine(
     """Run checks, and print each section as soon as its findings are known."""
     findings, unused = list[Finding](), list[str]()
     for section, group in groupby(
-        examined(checks, examination, seconds), key=lambda finding: finding.check.partition(".")[0]
+        run_checks(checks, examination, seconds), key=lambda finding: finding.check.partition(".")[0]
     ):
         of_section = list(group)
         findings += of_section
@@ -170,7 +170,7 @@ def _section_checks(section: str) -> list[DoctorCheck]:
     return [check for check in REGISTERED if check.section == section]
 
 
-def examined(
+def run_checks(
     checks: Sequence[DoctorCheck], examination: Examination, seconds: float | None = None
 ) -> Iterator[Finding]:
     """Start all checks, and yield their findings in order; `seconds` is the time limit, None: that of each check."""

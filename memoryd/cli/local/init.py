@@ -24,7 +24,7 @@ from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.terminal import count, harmless, harmless_line, is_terminal, note
 from memoryd.client import Client
 from memoryd.config.agents import DEFAULT_AGENT
-from memoryd.config.loading.load import Loaded, checked, loaded_of
+from memoryd.config.loading.load import Loaded, check_config, loaded_of
 from memoryd.config.loading.raw import read
 from memoryd.config.paths import config_file
 from memoryd.domain.embedding import (
@@ -159,7 +159,7 @@ def init_command(
 
 def _report_existing(invocation: Invocation, path: Path, options: InitOptions) -> Exit:
     """Show the existing configuration; raises InvalidRequest if the options would give another one."""
-    result = checked()
+    result = check_config()
     has_options = bool(options.folders) or options.takes_all is not None or options.model is not None
     if has_options and not _is_unchanged(options, path):
         raise InvalidRequest(
@@ -290,7 +290,7 @@ def planned(options: InitOptions, path: Path) -> FirstPlan:
 
 
 def _is_openclaw_chosen(path: Path, hosts: Mapping[str, str]) -> bool:
-    check = checked(path)
+    check = check_config(path)
     if check.loaded is None:
         why = f"{count(len(check.problems), 'problem')}: memoryctl config check {shlex.quote(str(path))}"
         note(f"OpenClaw's configuration cannot be used as it is, for {why}")

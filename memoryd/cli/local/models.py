@@ -22,9 +22,9 @@ from memoryd import log
 from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
 from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.foreign import place_in
+from memoryd.config.loading.foreign import location_in_file
 from memoryd.config.loading.keys import dotted
-from memoryd.config.loading.load import editable, load, loaded_of
+from memoryd.config.loading.load import config_to_edit, load, loaded_of
 from memoryd.config.loading.raw import parse, value_at, with_value
 from memoryd.config.paths import expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
@@ -307,13 +307,13 @@ def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
     if not {search.provider, search.fallback} & {LOCAL, AUTO}:
         message = f"agent {agent.id} embeds with no model of this machine: its provider is {search.provider}"
         raise InvalidRequest(message, hint='set memorySearch.provider to "local" first')
-    path, written = editable(f"{dotted(MODEL)}: {spec!r}")
+    path, written = config_to_edit(f"{dotted(MODEL)}: {spec!r}")
     raw, config = parse(written, path) if written else {}, load().config
     before = _models(config.resolved_agents())
     entry = ("agents", "list", list(before).index(agent.id)) if config.agents.list else None
-    has_own = entry is not None and value_at(raw, place_in(raw, (*entry, *MODEL))) is not None
+    has_own = entry is not None and value_at(raw, location_in_file(raw, (*entry, *MODEL))) is not None
     above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
-    key = place_in(raw, (*above, *MODEL))
+    key = location_in_file(raw, (*above, *MODEL))
     text = with_value(written, key, spec)
     after = _models(loaded_of(text, path).config.resolved_agents())
     if after[agent.id] != spec:

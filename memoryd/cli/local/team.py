@@ -16,7 +16,7 @@ from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, f
 from memoryd.cli.memory.changes import done_if_sure, sure_option
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
 from memoryd.client import Client
-from memoryd.config.loading.load import editable, load, loaded_of
+from memoryd.config.loading.load import config_to_edit, load, loaded_of
 from memoryd.config.loading.raw import parse, value_at, with_value, without_key
 from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credentials
@@ -242,7 +242,7 @@ def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tup
     is_other = current.remote is not None and (address_of(current.remote), current.person) != (remote, person)
     if is_other or (current.is_on_server and current.name != folded_id(name)):
         raise InvalidRequest(f"you are in team {current.name} already", hint="memoryctl team leave")
-    path, text = editable(f"the section `{_SECTION}`")
+    path, text = config_to_edit(f"the section `{_SECTION}`")
     for key, value in (("person", person), ("name", name), ("remote", remote)):
         text = with_value(text, (_SECTION, key), value)
     if invocation.agent is not None:
@@ -264,7 +264,7 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
     # here, as above
     from memoryd.cli.written_file import write_config
 
-    path, text = editable(f"the section `{_SECTION}`")
+    path, text = config_to_edit(f"the section `{_SECTION}`")
     if value_at(parse(text, path), (_SECTION,)) is not None:
         backup = write_config(invocation, path, without_key(text, _SECTION))
         notes = [f"the file as it was before: {backup}"] if backup else []

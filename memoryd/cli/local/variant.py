@@ -37,9 +37,9 @@ from memoryd.cli.golden import (
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.terminal import harmless_line, note
 from memoryd.client import Client
-from memoryd.config.loading.foreign import set_foreign_aside
+from memoryd.config.loading.foreign import separate_foreign_keys
 from memoryd.config.loading.load import load, loaded_of
-from memoryd.config.loading.overrides import made_section
+from memoryd.config.loading.overrides import ensure_section
 from memoryd.config.loading.raw import Raw, agents_in, read, texts_in, value_at
 from memoryd.config.loading.raw import parse as parse_config
 from memoryd.config.paths import spending_file
@@ -220,7 +220,7 @@ def _variant(invocation: Invocation, agent: AgentStatus, wanted: Mapping[Variant
 
 def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey, object], index: Path) -> str:
     """Return the configuration of a variant: the current file with the wanted values, for one read-only agent."""
-    raw: Raw = set_foreign_aside(parse_config(read(source), source)).ours if source else {}
+    raw: Raw = separate_foreign_keys(parse_config(read(source), source)).ours if source else {}
     _anchor(raw, source)
     entries = [entry for location, entry in agents_in(raw) if location[1] == "list"]
     entry = next((entry for entry in entries if folded_id(str(entry.get("id"))) == agent["id"]), Raw())
@@ -253,7 +253,7 @@ def _config(source: Path | None, agent: AgentStatus, wanted: Mapping[VariantKey,
 
 def _put(raw: Raw, key: VariantKey, value: object) -> None:
     """Set a value; missing sections are created."""
-    made_section(raw, key[:-1])[key[-1]] = value
+    ensure_section(raw, key[:-1])[key[-1]] = value
 
 
 def _anchor(raw: Raw, source: Path | None) -> None:

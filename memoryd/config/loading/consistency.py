@@ -54,7 +54,7 @@ def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
     return list(dict.fromkeys(problems))
 
 
-def adjusted(config: Config) -> list[str]:
+def overlap_notices(config: Config) -> list[str]:
     """Return a notice for each section whose chunk overlap was reduced to fit the chunk size."""
     defaults = config.agents.defaults.memory_search.chunking
     sections = [("agents.defaults", defaults)] if not config.agents.list else []

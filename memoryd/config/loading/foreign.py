@@ -73,7 +73,7 @@ class SeparatedKeys(Struct):
         return [*([f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []), *self.ineffective]
 
 
-def set_foreign_aside(raw: Raw) -> SeparatedKeys:
+def separate_foreign_keys(raw: Raw) -> SeparatedKeys:
     """Remove foreign keys from the sections that memoryd shares with other programs; changes `raw` in place."""
     result = SeparatedKeys(ours=raw)
     _read_newer_layout(raw)
@@ -114,7 +114,7 @@ def _move_search(memory: object, holder: object) -> None:
         holder["memorySearch"] = memory.pop("search")
 
 
-def place_in(raw: Raw, location: KeyPath) -> KeyPath:
+def location_in_file(raw: Raw, location: KeyPath) -> KeyPath:
     """Return the location at which a file, which may have the newer layout, has or should have a key."""
     holder, entries = location[:2], value_at(raw, ("agents", "entries"))
     memory: KeyPath = ("memory",)
@@ -321,7 +321,7 @@ VALUES_WITHOUT_EFFECT: Mapping[str, tuple[object, str]] = {
 INPUT_TYPE_KEYS = ("input_type", "query_input_type", "document_input_type")
 
 
-def without_effect(config: Config) -> list[str]:
+def no_effect_notices(config: Config) -> list[str]:
     """Return a notice for each key with a value that this version ignores."""
     present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
@@ -342,7 +342,7 @@ def without_effect(config: Config) -> list[str]:
     return [*notices, *dict.fromkeys(_input_types(config))]
 
 
-def differences(config: Config) -> list[str]:
+def openclaw_differences(config: Config) -> list[str]:
     """Return a notice for each value that means something else in OpenClaw."""
     return [*_denying_scope(config), *_weights_of_another_sum(config)]
 

@@ -20,9 +20,9 @@ from msgspec import Struct
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memoryd.config.loading.consistency import adjusted, contradictions, text_model_notices, transcript_notices
+from memoryd.config.loading.consistency import contradictions, overlap_notices, text_model_notices, transcript_notices
 from memoryd.config.loading.exposure import WRITERS, exposures, mode_of_others
-from memoryd.config.loading.foreign import differences, set_foreign_aside, without_effect
+from memoryd.config.loading.foreign import no_effect_notices, openclaw_differences, separate_foreign_keys
 from memoryd.config.loading.keys import dotted, explain, location_of
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import (
@@ -77,7 +77,7 @@ def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loade
 
 def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
     """Load `text` as the content of `source`, which need not exist yet. Raises ConfigError as `load` does."""
-    keys = set_foreign_aside(parse(text, source) if source is not None else {})
+    keys = separate_foreign_keys(parse(text, source) if source is not None else {})
     is_open = source is not None and mode_of_others(source) & WRITERS
     notices = [f"{source} can be changed by other users: chmod go-w {shlex.quote(str(source))}"] * bool(is_open)
     notices += keys.notices
@@ -85,17 +85,22 @@ def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDE
         raise _refused(unread, source, text, notices)
     from_variables, problems = from_environment(os.environ)
     apply(overrides.over(from_variables), keys.ours)
-    result = mended(keys.ours, source.absolute().parent if source is not None else Path.home())
+    result = validate_raw(keys.ours, source.absolute().parent if source is not None else Path.home())
     problems = [*keys.problems, *problems, *result.problems]
     notices += result.notices
     if result.config is not None:
         problems += contradictions(result.config, result.broken)
-        notices += adjusted(result.config)
+        notices += overlap_notices(result.config)
     if problems or result.config is None:
         raise _refused(problems, source, text, notices)
     config = result.config
-    notices += [*without_effect(config), *differences(config), *transcript_notices(config.resolved_agents())]
-    notices += [*text_model_notices(config), *map(str, exposures(config, source))]
+    notices += [
+        *no_effect_notices(config),
+        *openclaw_differences(config),
+        *transcript_notices(config.resolved_agents()),
+        *text_model_notices(config),
+        *map(str, exposures(config, source)),
+    ]
     return Loaded(config, notices, source)
 
 
@@ -108,7 +113,7 @@ def source_of(path: Path | None) -> Path | None:
     return default if is_named or os.path.lexists(default) else None
 
 
-def editable(what: str) -> tuple[Path, str]:
+def config_to_edit(what: str) -> tuple[Path, str]:
     """Return the file that a command writes `what` into, and its text, which is empty if the file does not exist.
 
     Raises InvalidRequest for a symbolic link, because another program may own its target.
@@ -137,7 +142,7 @@ class Remark(Struct, frozen=True):
     place: Place | None = None
 
 
-class Checked(Struct, frozen=True):
+class ConfigCheck(Struct, frozen=True):
     """Problems and notices of a file; `loaded` is None if memoryd would reject the file."""
 
     source: Path | None
@@ -146,7 +151,7 @@ class Checked(Struct, frozen=True):
     notices: tuple[Remark, ...]
 
 
-def checked(path: Path | None = None) -> Checked:
+def check_config(path: Path | None = None) -> ConfigCheck:
     """Check `path`, else the file that the daemon would read at its start, with the environment of this process."""
     source = source_of(path)
     key_places = KeyPlaces()
@@ -157,8 +162,8 @@ def checked(path: Path | None = None) -> Checked:
         loaded = load(path)
     except ConfigError as error:
         problems, notices = _remarks(error.problems, source, key_places), _remarks(error.notices, source, key_places)
-        return Checked(source, None, problems, notices)
-    return Checked(source, loaded, (), _remarks(loaded.notices, source, key_places))
+        return ConfigCheck(source, None, problems, notices)
+    return ConfigCheck(source, loaded, (), _remarks(loaded.notices, source, key_places))
 
 
 def _remarks(sentences: Iterable[str], source: Path | None, key_places: KeyPlaces) -> tuple[Remark, ...]:
@@ -186,7 +191,7 @@ REQUIRED = {"id": "unnamed-{}", "agent": "unnamed-{}", "path": "/nowhere/{}", "a
 position in the list."""
 
 
-def mended(raw: Raw, folder: Path) -> LoadedConfig:
+def validate_raw(raw: Raw, folder: Path) -> LoadedConfig:
     """Validate the file and remove its invalid values from `raw`; paths are relative to `folder`."""
     result = LoadedConfig()
     for _ in range(PASSES):
@@ -201,7 +206,7 @@ def mended(raw: Raw, folder: Path) -> LoadedConfig:
 def _mend(error: ValidationError, raw: Raw, result: LoadedConfig) -> None:
     """Clamp numbers first; if none could be clamped, report the errors and remove the invalid values."""
     errors = [(location_of(details), details) for details in error.errors(include_url=False)]
-    notices = [line for location, details in errors if (line := bring_into_range(details, location, raw)) is not None]
+    notices = [line for location, details in errors if (line := clamp_number(details, location, raw)) is not None]
     result.notices += notices
     if notices:
         return
@@ -254,7 +259,7 @@ DEFAULT_IF_LESS = word_set("""
 BOUNDS = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
 
 
-def bring_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
+def clamp_number(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
     """Clamp a number in `raw` and return the notice; None if the number must not be changed."""
     name = ".".join(map(str, of_agent(location) or location))
     holder, value, kind = value_at(raw, location[:-1]), details["input"], details["type"]

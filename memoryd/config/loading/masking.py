@@ -93,7 +93,7 @@ def _is_same_agent(raw: Raw, present: Raw, place: KeyPath) -> bool:
     return all(value_at(raw, at) == value_at(present, at) for at in ids)
 
 
-class FolderNaming(Struct, frozen=True):
+class FolderReference(Struct, frozen=True):
     """A value that is a folder or a path in it, its line in the file, and the new value."""
 
     key: str
@@ -102,7 +102,7 @@ class FolderNaming(Struct, frozen=True):
     instead: str
 
 
-def namings(text: str, file: Path, old: Path, new: Path) -> list[FolderNaming]:
+def folder_references(text: str, file: Path, old: Path, new: Path) -> list[FolderReference]:
     """Return the values that name the folder `old` (a real path), or a path in it, with their values for `new`.
 
     Raises ConfigError if the text is not JSON5.
@@ -112,7 +112,7 @@ def namings(text: str, file: Path, old: Path, new: Path) -> list[FolderNaming]:
     for location, value in texts_in(parse(text, file)):
         if (instead := _instead(value, file.absolute().parent, old, new)) is not None:
             place = key_places.near(location)
-            results.append(FolderNaming(dotted(location), place.line if place else 0, value, instead))
+            results.append(FolderReference(dotted(location), place.line if place else 0, value, instead))
     return results
 
 

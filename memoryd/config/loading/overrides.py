@@ -68,21 +68,21 @@ def apply(overrides: Overrides, raw: Raw) -> None:
     """Write the overrides into `raw`; sections of a wrong type stay, for validation to report."""
     entries = [agent for location, agent in agents_in(raw) if location[1] == "list"]
     if overrides.workspace is not None:
-        made_section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
+        ensure_section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
         chosen = next((entry for entry in entries if entry.get("default") is True), entries[0] if entries else {})
         chosen.pop("workspace", None)
     if overrides.log_level is not None:
-        made_section(raw, ("log",))["level"] = overrides.log_level
-    for holder in (made_section(raw, DEFAULTS), *entries) if overrides.offline else ():
-        made_section(holder, ("memorySearch", "local"))["download"] = False
+        ensure_section(raw, ("log",))["level"] = overrides.log_level
+    for holder in (ensure_section(raw, DEFAULTS), *entries) if overrides.offline else ():
+        ensure_section(holder, ("memorySearch", "local"))["download"] = False
     if overrides.all_markdown:
-        extra = made_section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
+        extra = ensure_section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
         if isinstance(extra, list):
             # the complete workspace
             extra.append(".")
 
 
-def made_section(raw: Raw, path: tuple[str, ...]) -> Raw:
+def ensure_section(raw: Raw, path: tuple[str, ...]) -> Raw:
     """Return the section at `path`, created if missing; a detached dict if another type of value is in the way."""
     for name in path:
         below = raw.setdefault(name, {})

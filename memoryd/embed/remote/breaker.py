@@ -224,7 +224,7 @@ class EndpointBreaker:
         """True if questions fail at once: the last call failed with all its tries, and the back-off is not over."""
         return self._is_down and self._retry.wait() > 0
 
-    async def given_up(self) -> None:
+    async def wait_for_trouble(self) -> None:
         """Wait until there is trouble."""
         while self.trouble is None:
             self._news.clear()

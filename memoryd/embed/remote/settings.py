@@ -68,14 +68,14 @@ class KeySources:
         provider: str,
         own: Secret | None = None,
         owner: AddressOwner = AddressOwner.PROVIDER,
-        own_place: str = OWN_KEY,
+        own_key: str = OWN_KEY,
     ) -> Key | None:
         """Return the key of a provider for an address of this owner; None if there is none.
 
-        `own` is the secret at the configuration key `own_place`, and wins. Raises ConfigError for an unresolvable
+        `own` is the secret at the configuration key `own_key`, and wins. Raises ConfigError for an unresolvable
         reference in the configuration, rather than using the next source against the owner's intention.
         """
-        first = (own_place, own) if own is not None else next(self._configured(provider, owner), None)
+        first = (own_key, own) if own is not None else next(self._configured(provider, owner), None)
         if first is not None:
             return Key(first[0], SecretStr(reveal_at(*first)))
         if owner is not AddressOwner.PROVIDER:
@@ -277,8 +277,8 @@ def credentials_of(settings: RemoteSettings, keys: KeySources) -> Credentials:
     return open_credentials(settings.provider, settings.access, keys)
 
 
-def open_credentials(provider: str, access: EndpointAccess, keys: KeySources, own_place: str = OWN_KEY) -> Credentials:
-    """Read the key and the headers of a provider; blocks on files. `own_place` is the config key of `access.key`.
+def open_credentials(provider: str, access: EndpointAccess, keys: KeySources, own_key: str = OWN_KEY) -> Credentials:
+    """Read the key and the headers of a provider; blocks on files. `own_key` is the config key of `access.key`.
 
     Raises ConfigError for an unresolvable reference, and ModelError if the provider needs a key and there is none.
     """
@@ -287,10 +287,10 @@ def open_credentials(provider: str, access: EndpointAccess, keys: KeySources, ow
         raise ConfigError([f"models.providers: the entry of {provider} must be an object {{ … }} in this file"])
     if access.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {provider} {ADDRESS_EXPECTED}"])
-    key = keys.find(provider, access.key, access.owner, own_place)
+    key = keys.find(provider, access.key, access.owner, own_key)
     if key is None and row.needs_key and access.owner is AddressOwner.PROVIDER:
         places = f"models.providers.{row.config_names[0]}.apiKey or ${row.key_variables[0]}"
-        raise ModelError(f"there is no key for {provider}", hint=f"set {own_place}, {places}")
+        raise ModelError(f"there is no key for {provider}", hint=f"set {own_key}, {places}")
     return Credentials(
         api_key="" if key is None else key.reveal(),
         headers=tuple((name, reveal_at(f"the header {name}", secret)) for name, secret in access.headers),
