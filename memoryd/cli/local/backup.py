@@ -31,9 +31,9 @@ _SHOWN = 20
 
 @click.command("backup")
 @argument("file", help="The file to write; - is standard output, for a pipe.")
-@flag("--notes", "has_notes", help="Take the notes themselves, too: MEMORY.md, memory/ and bank/.")
+@flag("--notes", "has_notes", help="Include the notes themselves: MEMORY.md, memory/ and bank/.")
 @flag("--with-secrets", "has_secrets", help="Keep the keys of the configuration.")
-@flag("--force", help="Write over a file that is there.")
+@flag("--force", help="Overwrite an existing file.")
 @verb
 def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secrets: bool, force: bool) -> Exit:
     """Write all data that cannot be rebuilt into one file, readable by you alone; works while memoryd runs.
@@ -92,8 +92,8 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
 
 @click.command("restore")
 @argument("file", type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
-@flag("--dry-run", help="Verify all of it, and say what would change; memoryd may run.")
-@flag("--keep-config", help="Leave the configuration as it is.")
+@flag("--dry-run", help="Verify the file, and say what would change; memoryd may run.")
+@flag("--keep-config", help="Do not restore the configuration.")
 @click.option(
     "--into",
     multiple=True,

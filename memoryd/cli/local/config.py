@@ -149,7 +149,7 @@ def check(invocation: Invocation, file: Path | None) -> Exit:
     help="A key such as memory.qa or log.level, with the keys below it; with --agent as in its entry: "
     "memorySearch.provider.",
 )
-@flag("--all", "shows_defaults", help="Also keys that are not set and have their defaults.")
+@flag("--all", "shows_defaults", help="Include keys that are not set and have their defaults.")
 @verb
 def show(invocation: Invocation, key: str | None, shows_defaults: bool) -> Exit:
     """Show the values in effect, and where each came from: a line of the file, a variable, or the default.

@@ -72,20 +72,20 @@ class Fix(TypedDict):
 
 
 @click.command("doctor")
-@flag("--fix", help="Mend what is safe to mend, and say what was done.")
+@flag("--fix", help="Repair what is safe to repair, and say what was done.")
 @flag("--dry-run", help="With --fix: say what would be done, and do nothing.")
 @flag("--yes", "-y", help="With --fix: also fetch a model again without asking.")
-@flag("--deep", help="Look at every note and every page, and try the model: takes minutes.")
-@flag("--ask-providers", help="Ask providers elsewhere too, which may cost some tokens.")
+@flag("--deep", help="Check every note and every database page, and try the model; takes minutes.")
+@flag("--ask-providers", help="Also ask remote providers, which may cost some tokens.")
 @click.option(
     "--section",
     "sections",
     multiple=True,
     type=click.Choice(tuple(SECTIONS)),
-    help="Look at this part alone; may be repeated.",
+    help="Check only this part; may be given again.",
 )
 @click.option("--seconds", type=click.FloatRange(0.01, 86_400), help="How long a check may take (else its own limit).")
-@flag("--verbose", "-v", help="Show what is well, too, each for itself.")
+@flag("--verbose", "-v", help="Also show each check without a problem.")
 @verb
 def doctor_command(
     invocation: Invocation,

@@ -28,7 +28,7 @@ HOOK_COMMAND = (
     *(sys.executable, "-P", "-c", "import sys; from memoryd.hooks.hook_run import main; main(sys.argv[3:])"),
     *("-m", "memoryd.hooks"),
 )
-_program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant.")
+_program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program.")
 _user = flag("--user", "is_users", help="The settings of the user, for all projects (default).")
 _project = click.option(
     "--project",
@@ -76,8 +76,8 @@ def list_hosts(invocation: Invocation) -> Exit:
 @_program
 @_user
 @_project
-@flag("--skill", help="Tell the agent when to ask and what to store, where it reads skills.")
-@flag("--mcp", help="Let it start memoryctl mcp, which only reads, as an MCP server.")
+@flag("--skill", help="Also install a skill that tells the agent when to ask and what to store.")
+@flag("--mcp", help="Also add memoryctl mcp, which only reads, as an MCP server.")
 @_dry_run
 @verb
 def install(
@@ -127,7 +127,7 @@ hooks_command.add_command(_former, "remove")
 
 @hooks_command.command("run")
 @argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
-@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 1).")
+@click.option("--seconds", type=click.FloatRange(0.01, 60), help="How long a prompt waits for memory (else 1).")
 @verb
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
     """Run a hook: JSON on standard input, text for the agent on standard output, and always exit code 0."""

@@ -99,7 +99,7 @@ class FirstPlan(Struct, frozen=True):
     metavar="[DIR]",
     required=False,
     type=click.Path(path_type=Path),
-    help="The folder with your notes (else those of OpenClaw and Claude Code are looked for).",
+    help="The folder with your notes (else the folders of OpenClaw and Claude Code are searched for).",
 )
 @click.option(
     "--workspace",
@@ -115,10 +115,10 @@ class FirstPlan(Struct, frozen=True):
 @click.option(
     "--model",
     type=ModelChoice((LOCAL, NONE, *REMOTE)),
-    help="Who makes vectors; to all but local, none and ollama notes are sent. Or a local model, such as "
+    help="The embedding provider; notes are sent to all but local, none and ollama. Or a local model, such as "
     f"{MULTILINGUAL_STARTER}.",
 )
-@click.option("--service/--no-service", "has_service", default=None, help="Have memoryd started with your session.")
+@click.option("--service/--no-service", "has_service", default=None, help="Start memoryd with your session.")
 @flag("--yes", "-y", "is_agreed", help="Ask nothing: take the proposed choices.")
 @flag("--force", help="Replace a configuration; a copy is kept beside it.")
 @flag("--dry-run", "is_dry", help="Show what would be written, and write nothing.")

@@ -26,7 +26,7 @@ from memoryd.wire import Exit
     "--max-tokens",
     type=click.IntRange(TOKENS_MIN, TOKENS_MAX),
     default=TOKENS,
-    help=f"Tokens of an answer at most (else {TOKENS:,}).",
+    help=f"The longest answer, in tokens (else {TOKENS:,}).",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @verb

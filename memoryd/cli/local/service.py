@@ -113,8 +113,8 @@ def service_command() -> None:
     "--hardened/--no-hardened",
     "hardened",
     default=None,
-    help="Whether systemd shows it a read-only system but for its own folders and the workspaces; unset: as before, "
-    "at first not.",
+    help="Whether systemd makes the system read-only for memoryd except its own folders and the workspaces; unset: as "
+    "before, at first not.",
 )
 @force_option
 @verb
@@ -190,7 +190,9 @@ def status(invocation: Invocation) -> Exit:
 
 @service_command.command("logs")
 @flag("-f", "--follow", "is_following", help="Go on with new lines, until Ctrl-C.")
-@click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
+@click.option(
+    "-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many of the last lines."
+)
 @verb
 def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     """Print the log of the service manager and memoryd, including failed starts.

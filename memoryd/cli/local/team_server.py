@@ -106,7 +106,7 @@ def add(invocation: Invocation, person: str, role: str, server: str | None, name
 
 @members_command.command("remove")
 @argument("person", metavar="NAME", help="The login of the person.")
-@flag("--with-files", help="Remove what they shared, too.")
+@flag("--with-files", help="Also remove what they shared.")
 @server_option
 @name_option
 @verb
