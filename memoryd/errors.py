@@ -1,41 +1,41 @@
-"""Every exception of the package; wire code, HTTP status and exit code of each stand on its class.
+"""Every exception of the package; each class has its wire code, HTTP status and exit code.
 
                              code              status  exit
 MemorydError                 internal             500     1  `.hint` says what to do
-├── ConfigError                                          78  the configuration is wrong; `.problems` lists all of it
+├── ConfigError                                          78  the configuration is wrong; `.problems` lists everything
 ├── AlreadyRunning                                       75  another daemon holds the lock
-├── NotPermitted                                         77  a path belongs to somebody else or is open to others
-├── DaemonNotRunning         unavailable          503    69  client side: nobody answers on the socket
-├── RequestError             invalid_request      400        the caller's fault
+├── NotPermitted                                         77  a path belongs to another user or is open to others
+├── DaemonNotRunning         unavailable          503    69  client side: no daemon answers on the socket
+├── RequestError             invalid_request      400        the request is wrong
 │   ├── InvalidRequest                                       a value is malformed or out of range
 │   │   └── TooLarge         too_large            413        more than a limit allows
-│   ├── SlowRequest          timeout              408        the request did not come in time
+│   ├── SlowRequest          timeout              408        the request did not arrive in time
 │   ├── NotFound             not_found            404     3  no such document
 │   ├── UnknownAgent         unknown_agent        404        no such agent
-│   ├── Disabled             disabled             409        what is asked for is off for this agent
+│   ├── Disabled             disabled             409        the requested feature is off for this agent
 │   ├── Denied               denied               403        the access rules do not let this session ask
-│   ├── Unauthorized         unauthorized         401        the loopback port knows no such token
-│   └── TooManyTries         too_many_tries       429        nor any of those before it
-├── NotNow                   unavailable          503        true later
+│   ├── Unauthorized         unauthorized         401        the loopback port does not accept the token
+│   └── TooManyTries         too_many_tries       429        too many wrong tokens in a short time
+├── NotNow                   unavailable          503        may succeed later
 │   ├── Overloaded           overloaded                      too many requests are at work
 │   ├── ShuttingDown         shutting_down                   the daemon is stopping
 │   └── DeadlineExceeded     timeout              504        no answer in the time allowed
-├── StoreError               unavailable          503    73  the database cannot do it
-│   ├── ForeignDatabase                                      the file is not ours; it is never touched
-│   ├── DamagedDatabase                                      the file is ours and broken
-│   └── StoreUnavailable                                     full, read-only or locked: true later
+├── StoreError               unavailable          503    73  the database cannot do what was asked
+│   ├── ForeignDatabase                                      the file is not memoryd's; it is never touched
+│   ├── DamagedDatabase                                      the file is memoryd's and damaged
+│   └── StoreUnavailable                                     full, read-only or locked; may succeed later
 ├── ModelError                                               a model file is missing, broken or unfit
-├── DownloadError                                            not fetched; `.is_permanent` says whether to try again
+├── DownloadError                                            not fetched; `.is_permanent`: a retry is pointless
 ├── SidecarError             unavailable          503        a child program cannot be run, or ended at once
-├── RerankerUnavailable      unavailable          503        not now: loading, backing off, no score; the order stands
-├── TextModelUnavailable     unavailable          503        not now; work goes on without
-│   └── TextAnswerRefused                                    this question alone has no answer of its shape
-└── EmbeddingError           unavailable          503        vectors cannot be had
-    ├── EmbedderUnavailable                                  now: loading, backing off, no answer in time
+├── RerankerUnavailable      unavailable          503        loading, backing off, no score; hits keep their order
+├── TextModelUnavailable     unavailable          503        not now; work goes on without the model
+│   └── TextAnswerRefused                                    the model gave no valid answer to this question
+└── EmbeddingError           unavailable          503        no vectors
+    ├── EmbedderUnavailable                                  not now: loading, backing off, no answer in time
     │   └── BudgetSpent                                      not today: `.fits` of the batch may still be sent
     └── WorkerDied                                           the child process ended while it worked on the batch
 
-An empty place is inherited; `tests/unit/test_errors.py` compares the tree with the classes.
+An empty column is inherited; `tests/unit/test_errors.py` compares the tree with the classes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,12 +46,12 @@ from memoryd.wire import ErrorCode, Exit
 
 
 class MemorydError(Exception):
-    """Base of all; `hint` is one sentence that says what to do."""
+    """Base class of all errors; `hint` is one sentence that says what to do."""
 
     code = ErrorCode.INTERNAL
     http_status = 500
     headers: Mapping[str, str] = MappingProxyType({})
-    """Those of a reply over HTTP."""
+    """Extra headers of the HTTP reply."""
     exit_code = Exit.ERROR
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -62,7 +62,8 @@ class MemorydError(Exception):
 class ConfigError(MemorydError):
     """All problems of a configuration at once, each as `section.key: what is wrong`.
 
-    `lines` says of each in which line of the file, None for what stands in none; `notices` what else was seen in it.
+    `lines` has the line number of each problem in the file, None for a problem without a line. `notices` are the
+    notices that loading collected before it failed.
     """
 
     exit_code = Exit.CONFIG
@@ -78,8 +79,9 @@ class ConfigError(MemorydError):
         self.problems = list(problems)
         self.notices = list(notices)
         where = f" in {source}" if source else ""
-        told = [f"line {line}: {one}" if line else one for one, line in zip_longest(self.problems, lines)]
-        super().__init__(f"configuration problems{where}:\n" + "\n".join(f"  {one}" for one in told))
+        numbered = zip_longest(self.problems, lines)
+        texts = [f"  line {line}: {problem}" if line else f"  {problem}" for problem, line in numbered]
+        super().__init__("\n".join([f"configuration problems{where}:", *texts]))
 
 
 class AlreadyRunning(MemorydError):
@@ -89,13 +91,13 @@ class AlreadyRunning(MemorydError):
 
 
 class NotPermitted(MemorydError):
-    """A path that must be ours alone is not."""
+    """A path belongs to another user, or other users have access to it."""
 
     exit_code = Exit.NOT_PERMITTED
 
 
 class DaemonNotRunning(MemorydError):
-    """Nobody answers on the socket."""
+    """No daemon answers on the socket."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503
@@ -103,7 +105,7 @@ class DaemonNotRunning(MemorydError):
 
 
 class RequestError(MemorydError):
-    """The caller's fault."""
+    """The request is wrong; the same request will fail again."""
 
     code = ErrorCode.INVALID_REQUEST
     http_status = 400
@@ -121,7 +123,7 @@ class TooLarge(InvalidRequest):
 
 
 class SlowRequest(RequestError):
-    """The request did not come in the time allowed."""
+    """The request did not arrive in the time allowed."""
 
     code = ErrorCode.TIMEOUT
     http_status = 408
@@ -136,7 +138,7 @@ class NotFound(RequestError):
 
 
 class UnknownAgent(RequestError):
-    """No agent of that id is configured."""
+    """No agent with that id is configured."""
 
     code = ErrorCode.UNKNOWN_AGENT
     http_status = 404
@@ -160,7 +162,7 @@ READ_ONLY = "nothing is written: memory.readOnly is true"
 
 
 def read_only() -> Denied:
-    """Return what is raised where nothing may be written."""
+    """Return the error for a write while `memory.readOnly` is true."""
     return Denied(READ_ONLY, hint="set memory.readOnly: false")
 
 
@@ -201,14 +203,14 @@ class ShuttingDown(NotNow):
 
 
 class DeadlineExceeded(NotNow):
-    """The answer did not come in the time allowed."""
+    """The answer was not ready in the time allowed."""
 
     code = ErrorCode.TIMEOUT
     http_status = 504
 
 
 class StoreError(MemorydError):
-    """The database cannot do it."""
+    """The database cannot do what was asked."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503
@@ -216,15 +218,15 @@ class StoreError(MemorydError):
 
 
 class ForeignDatabase(StoreError):
-    """The file at the path is not ours and stays untouched."""
+    """The file at the path was not made by memoryd; it is never changed."""
 
 
 class DamagedDatabase(StoreError):
-    """The file is ours and cannot be read."""
+    """The file was made by memoryd and cannot be read."""
 
 
 class StoreUnavailable(StoreError):
-    """Disk full, read-only or locked."""
+    """The disk is full, or the database is read-only or locked."""
 
 
 class ModelError(MemorydError):
@@ -232,7 +234,7 @@ class ModelError(MemorydError):
 
 
 class DownloadError(MemorydError):
-    """A model cannot be fetched now."""
+    """A model cannot be fetched; `is_permanent` is True if a retry is pointless."""
 
     def __init__(self, message: str, *, hint: str = "", is_permanent: bool = False) -> None:
         super().__init__(message, hint=hint)
@@ -247,36 +249,36 @@ class SidecarError(MemorydError):
 
 
 class RerankerUnavailable(MemorydError):
-    """Not now: the reranker loads, backs off, or gives no score."""
+    """The reranker cannot be used now: it loads, backs off, or gives no score."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503
 
 
 class TextModelUnavailable(MemorydError):
-    """Not now: the text model loads, backs off, is late, or gives no answer of the shape that was asked for."""
+    """The text model cannot be used now: it loads, backs off, is late, or gives no answer of the requested shape."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503
 
 
 class TextAnswerRefused(TextModelUnavailable):
-    """The text model is there, and what it says of this question is no answer; it may answer the next one."""
+    """The text model works, but gave no valid answer to this question; it may answer the next question."""
 
 
 class EmbeddingError(MemorydError):
-    """Vectors cannot be had."""
+    """No vectors could be computed."""
 
     code = ErrorCode.UNAVAILABLE
     http_status = 503
 
 
 class EmbedderUnavailable(EmbeddingError):
-    """Not now: loading, backing off, or no answer in time."""
+    """The embedder cannot be used now: it loads, backs off, or did not answer in time."""
 
 
 class BudgetSpent(EmbedderUnavailable):
-    """The tokens of the day do not reach for the whole batch, only for its first `fits` passages."""
+    """The remaining tokens of the day cover only the first `fits` passages of the batch."""
 
     def __init__(self, message: str, *, fits: int) -> None:
         super().__init__(message)
@@ -292,6 +294,6 @@ ERROR_TYPES = (*_REFUSED, NotNow, Overloaded, ShuttingDown, DeadlineExceeded)
 
 
 def error_of(code: ErrorCode, message: str, *, hint: str = "") -> MemorydError:
-    """Return what a client raises for an error reply: the class of TOLD that has the code, else the base of all."""
+    """Return the error a client raises for an error reply: the ERROR_TYPES class with the code, else MemorydError."""
     kind = next((kind for kind in ERROR_TYPES if kind.code is code), MemorydError)
     return kind(message, hint=hint)

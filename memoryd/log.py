@@ -1,4 +1,4 @@
-"""structlog set-up: one line an event on stderr, text on a terminal and JSON elsewhere, and in a file as JSON."""
+"""structlog setup: one line per event, on stderr (text on a terminal, else JSON) and in an optional file (JSON)."""
 
 import contextlib
 import logging
@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-# structlog reads all of rich if it finds it, for tracebacks in colour; ours are plain text, and start sooner
+# structlog imports all of rich if it is installed, for coloured tracebacks; plain text makes the start faster
 _rich = sys.modules.setdefault("rich", None)  # type: ignore[arg-type]
 import structlog  # noqa: E402
 
@@ -18,7 +18,7 @@ if _rich is None:
 
 MESSAGE_CHARS = 2000
 READER_SECONDS = 0.5
-"""How long a line waits for whoever reads the standard error."""
+"""How long a write waits for the reader of stderr."""
 MASKED_FIELDS = frozenset({"api_key", "apikey", "authorization", "token", "headers"})
 
 
@@ -29,18 +29,18 @@ def _mask_secrets(_logger: object, _name: str, event: structlog.typing.EventDict
 
 
 class _Stderr:
-    """The standard error, which may be closed, on a full disk, or a pipe or a terminal that nobody reads.
+    """Stderr, which may be closed, on a full disk, or a pipe or terminal that no process reads.
 
-    A line is lost then, and nothing else: whoever writes, which may be the event loop, waits for a moment, and from
-    then on for nobody until the first line gets through again.
+    In these cases only the line is lost. The caller may be the event loop: it waits READER_SECONDS once, and then not
+    at all until a line can be written again.
     """
 
     def __init__(self) -> None:
         self.lost = 0
-        """Lines that nobody took, ever."""
+        """Number of lines that were dropped since the start."""
         self._is_stopped = False
         self._is_torn = False
-        # a finalizer may have something to say while a line is written
+        # reentrant: a finalizer may log while a line is written
         self._lock = threading.RLock()
 
     def msg(self, line: str) -> None:
@@ -55,18 +55,18 @@ class _Stderr:
         try:
             descriptor = stream.fileno()
         except (OSError, ValueError, AttributeError):
-            # a stand-in, as of a test
+            # a replaced stream without a descriptor, as in a test
             stream.write(text)
             return
-        left = ("\n" * self._is_torn + text).encode(errors="backslashreplace")
+        rest = ("\n" * self._is_torn + text).encode(errors="backslashreplace")
         is_begun = False
-        while left:
+        while rest:
             if not select.select([], [descriptor], [], 0 if self._is_stopped else READER_SECONDS)[1]:
                 self._is_stopped, self._is_torn = True, self._is_torn or is_begun
                 self.lost += 1
                 return
-            # what a pipe takes without a wait once it takes anything
-            left = left[os.write(descriptor, left[: select.PIPE_BUF]) :]
+            # a writable pipe takes PIPE_BUF bytes without blocking
+            rest = rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
             self._is_stopped, self._is_torn, is_begun = False, False, True
 
 
@@ -74,11 +74,11 @@ STDERR = _Stderr()
 
 
 WriteLine = Callable[[str], bool]
-"""Writes a line somewhere, and tells whether it is written."""
+"""Writes a line and returns whether it was written."""
 
 
-class _Beside:
-    """Renders for stderr, after each event was written to a file; without `to_stderr` only what the file lost."""
+class _FileRenderer:
+    """Writes each event to the file, then renders it for stderr; without `to_stderr` only if the file write failed."""
 
     def __init__(self, file: WriteLine, renderer: structlog.typing.Processor, *, to_stderr: bool) -> None:
         self._file = file
@@ -102,12 +102,12 @@ def configure(
     to_stderr: bool = True,
     filters: Sequence[structlog.typing.Processor] = (),
 ) -> None:
-    """Send events of `level` (DEBUG, INFO, WARNING or ERROR) and above that pass the filters to stderr and `file`."""
+    """Send events of at least `level` (DEBUG, INFO, WARNING, ERROR) that pass the filters to stderr and `file`."""
     renderer: structlog.typing.Processor = structlog.processors.JSONRenderer(ensure_ascii=False)
     if sys.stderr is not None and sys.stderr.isatty():
         renderer = structlog.dev.ConsoleRenderer()
     if file is not None:
-        renderer = _Beside(file, renderer, to_stderr=to_stderr)
+        renderer = _FileRenderer(file, renderer, to_stderr=to_stderr)
     structlog.configure(
         processors=[
             *filters,
@@ -124,17 +124,17 @@ def configure(
 
 
 def take_in_libraries() -> None:
-    """Have warnings of libraries that log by the standard library go the way of our own events, and be bounded."""
+    """Route warnings of libraries that use the `logging` module through structlog, so that the rate limit applies."""
     root = logging.getLogger()
-    if not any(isinstance(handler, _OfLibraries) for handler in root.handlers):
-        root.addHandler(_OfLibraries(logging.WARNING))
+    if not any(isinstance(handler, _LibraryHandler) for handler in root.handlers):
+        root.addHandler(_LibraryHandler(logging.WARNING))
 
 
-class _OfLibraries(logging.Handler):
-    """Makes an event of a record: one kind for each library, whatever it says."""
+class _LibraryHandler(logging.Handler):
+    """Turns a log record into an event; all records of one library have the same event name."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # asyncio says thousands of times a second that no connection can be accepted, with numbers that differ
+        # asyncio may report thousands of times a second that it cannot accept a connection, with varying numbers
         library = record.name.partition(".")[0]
         events = structlog.get_logger("libraries")
         events.log(

@@ -1,6 +1,6 @@
-"""When to try something again, one rule for worker, qmd and providers; and waits with an end.
+"""Retries with exponential back-off and jitter for worker, qmd and providers, and waits with a time limit.
 
-Exponential back-off with jitter; the circuit breaker as in Nygard, "Release It!", chapter 5.
+The circuit breaker follows Nygard, "Release It!", chapter 5.
 """
 
 import asyncio
@@ -21,27 +21,27 @@ class Circuit(StrEnum):
     CLOSED = "closed"
     OPEN = "open"
     HALF_OPEN = "half-open"
-    """One probe is under way; the rest wait for its outcome."""
+    """One probe is under way; all other calls wait for its outcome."""
 
 
 class BreakerRule(Struct, frozen=True):
-    """Seconds and counts that shape the waiting."""
+    """Delays (in seconds) and counts of a breaker."""
 
     first_delay: float = 1.0
     longest_delay: float = 60.0
     jitter: float = 0.25
-    """Share of the delay that chance may add. It never takes away: at most one try a `first_delay`."""
+    """Share of the delay that may be added at random. The delay never shrinks: at most one try per `first_delay`."""
     failures_to_open: int = 5
     window: float = 60.0
 
 
 class Breaker(Struct, frozen=True):
-    """The memory of one supervised thing. Every step gives a new value; `now` is monotonic seconds."""
+    """The failure state of one supervised part. Each step returns a new value; `now` is in monotonic seconds."""
 
     rule: BreakerRule = BreakerRule()
     circuit: Circuit = Circuit.CLOSED
     failures: tuple[float, ...] = ()
-    """When the failures of the last window happened."""
+    """Times of the failures in the last window."""
     failures_in_a_row: int = 0
     retry_at: float = float("-inf")
 
@@ -50,28 +50,28 @@ class Breaker(Struct, frozen=True):
         return max(0.0, self.retry_at - now)
 
     def tried(self, now: float) -> "Breaker":
-        """Note that an allowed try starts. On an open circuit it is the probe, and keeps the others out.
+        """Note that an allowed try starts. On an open circuit it is the probe, and other tries must wait.
 
-        A probe whose outcome never comes (its caller was cancelled) blocks for `longest_delay`, not for ever.
+        A probe without an outcome (its caller was cancelled) blocks for `longest_delay`, not for ever.
         """
         if self.circuit is Circuit.CLOSED:
             return self
         return replace(self, circuit=Circuit.HALF_OPEN, retry_at=now + self.rule.longest_delay)
 
     def succeeded(self) -> "Breaker":
-        """Note a success, which closes the circuit after a probe.
+        """Note a success; after a probe it closes the circuit and clears the failures.
 
-        Else earlier failures keep counting until they age out, so that a thing that works for a moment between crashes
-        still opens the circuit.
+        On a closed circuit earlier failures count until they age out. So a part that works for a moment between
+        crashes still opens the circuit.
         """
-        kept = self.failures if self.circuit is Circuit.CLOSED else ()
-        return Breaker(rule=self.rule, failures=kept)
+        failures = self.failures if self.circuit is Circuit.CLOSED else ()
+        return Breaker(rule=self.rule, failures=failures)
 
     def failed(self, now: float, chance: float) -> "Breaker":
-        """Note a failure; `chance` in [0, 1) spreads the next try."""
+        """Note a failure; `chance` in [0, 1) adds jitter to the next try."""
         recent = (*(at for at in self.failures if now - at < self.rule.window), now)
         opens = self.circuit is not Circuit.CLOSED or len(recent) >= self.rule.failures_to_open
-        # the doublings are bounded, lest the power grow beyond a float
+        # at most 32 doublings, so that the power fits into a float
         doubled = self.rule.first_delay * 2 ** min(self.failures_in_a_row, 32)
         delay = self.rule.longest_delay if opens else min(self.rule.longest_delay, doubled)
         return replace(
@@ -82,13 +82,9 @@ class Breaker(Struct, frozen=True):
             retry_at=now + delay * (1 + self.rule.jitter * chance),
         )
 
-    def held(self, until: float) -> "Breaker":
-        """Note that the other side asked for no try before `until`; a longer back-off stays."""
-        return replace(self, retry_at=max(self.retry_at, until))
-
 
 async def happens(waiting: Awaitable[object], within: float | None) -> bool:
-    """Wait for something, at most so many seconds (None: for ever); return whether it came."""
+    """Wait at most `within` seconds (None: for ever); return whether the awaitable finished in time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(within):
             await waiting
@@ -97,7 +93,7 @@ async def happens(waiting: Awaitable[object], within: float | None) -> bool:
 
 
 async def together(*loops: Coroutine[Any, Any, object]) -> None:
-    """Run loops at once until all return, or one fails, which ends the others before its error is raised."""
+    """Run coroutines concurrently until all return; if one fails, cancel the others and raise its error."""
     failures: list[Exception] = []
 
     async def run(loop: Coroutine[Any, Any, object]) -> None:
@@ -107,7 +103,7 @@ async def together(*loops: Coroutine[Any, Any, object]) -> None:
             failures.append(exc)
             running.cancel()
 
-    # results, not errors: only so the others are waited for, too
+    # with return_exceptions, gather also waits for the cancelled coroutines
     running = asyncio.gather(*map(run, loops), return_exceptions=True)
     with contextlib.suppress(asyncio.CancelledError):
         await running
@@ -118,7 +114,10 @@ async def together(*loops: Coroutine[Any, Any, object]) -> None:
 
 
 class Retry:
-    """The memory of one thing that may fail. `clock` tells monotonic seconds, `chance` in [0, 1) spreads the tries."""
+    """The retry state of one part that may fail.
+
+    `clock` returns monotonic seconds; `chance` returns a number in [0, 1) for the jitter.
+    """
 
     def __init__(
         self,
@@ -134,15 +133,15 @@ class Retry:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it failed so often that only a probe now and then is tried."""
+        """True if there were so many failures that only single probes are allowed."""
         return self._breaker.circuit is not Circuit.CLOSED
 
     def now(self) -> float:
-        """Return the time on the clock that everything here is told in."""
+        """Return the time on the clock that all times of this object refer to."""
         return self._clock()
 
     def jitter(self) -> float:
-        """Return by how much chance stretches a wait this time: 1 or a little more."""
+        """Return a random factor for a wait: 1 or a little more."""
         return 1 + self.rule.jitter * self._chance()
 
     def wait(self) -> float:
@@ -150,7 +149,7 @@ class Retry:
         return self._breaker.wait(self._clock())
 
     def tried(self) -> None:
-        """Note that an allowed try starts; on an open circuit it is the probe, and keeps the others out."""
+        """Note that an allowed try starts; on an open circuit it is the probe, and other tries must wait."""
         self._breaker = self._breaker.tried(self._clock())
 
     def succeeded(self) -> None:
@@ -164,9 +163,10 @@ class Retry:
         return self._breaker.wait(now)
 
     def hold(self, seconds: float) -> None:
-        """Allow no try for so long, however short the back-off is: the other side asked for it."""
-        self._breaker = self._breaker.held(self._clock() + seconds)
+        """Allow no try for so long because the other side asked for it; a longer back-off stays."""
+        until = max(self._breaker.retry_at, self._clock() + seconds)
+        self._breaker = replace(self._breaker, retry_at=until)
 
     def forget(self) -> None:
-        """Start afresh: what failed was replaced by another."""
+        """Reset the state, because the failed part was replaced by a new one."""
         self._breaker = Breaker(rule=self.rule)

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from memoryd.config.limits import USUAL_PORT
+from memoryd.config.limits import DEFAULT_PORT
 from memoryd.replies.daemon import PortReply
 from tests.daemon import RunningDaemon, write_config
 from tests.hasty import HASTY
@@ -20,7 +20,7 @@ from tests.waiting import SECONDS, eventually
 def free_port() -> int:
     """Return a port that nobody listens on: not the usual one, nor one that the system gives to whoever connects."""
     while True:
-        port = random.randint(USUAL_PORT + 1, 30_000)
+        port = random.randint(DEFAULT_PORT + 1, 30_000)
         with closing(socket.socket()) as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port

@@ -1,9 +1,9 @@
-"""The JSON5 file: models with their defaults, loading, and where things lie on disk.
+"""The JSON5 configuration file: its models and defaults, loading, and the paths of all files.
 
-Exports nothing, so that the command line can import `memoryd.config.paths` without pydantic.
+This package exports nothing, so that the command line can import `memoryd.config.paths` without pydantic.
 """
 
 import os
 
-# before pydantic makes its first model: it would look through every package installed beside us for what extends it
+# before pydantic builds its first model: else it scans every installed package for plugins
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

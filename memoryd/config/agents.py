@@ -1,7 +1,7 @@
-"""`agents`: the defaults, the list, and the agents that result when the values of each are laid over the defaults.
+"""`agents`: the defaults, the list, and the agents that result when each entry is merged over the defaults.
 
-Below `memory` of an agent stand RsClaw's keys: what a turn recalls by itself, and a way to name an embedder, which
-counts while `memorySearch.provider` is not set.
+The section `memory` of an agent has RsClaw's keys: what a turn recalls by itself, and another way to name an embedder,
+used while `memorySearch.provider` is not set.
 """
 
 import os
@@ -24,18 +24,18 @@ from memoryd.domain.embedding import LOCAL, NONE
 from memoryd.domain.expressions import expression
 
 MOST = 12
-"""More memories than these help no answer."""
+"""Upper bound of recalled memories; more do not improve an answer."""
 
 
 class RetrievalSection(Section):
-    """How much of a prompt may be spent on what is recalled."""
+    """The part of a prompt that recalled memories may take."""
 
     max_tokens: int = Field(default=1200, ge=50, le=100_000)
-    """How many tokens (estimated) the bundle of a turn may have, what stays the same included."""
+    """The largest bundle of a turn, in tokens (estimated), including the part that is the same in every turn."""
 
 
 class AutoRecallSection(Section, alias_generator=None):
-    """Whether a message is answered with what is recalled for it, and with how much."""
+    """Whether each turn recalls memories for its message, and how many."""
 
     auto_recall: bool = True
     """`false`: a turn gives no bundle; the agent recalls when it needs to."""
@@ -45,18 +45,15 @@ class AutoRecallSection(Section, alias_generator=None):
     """The size of the bundle of a turn."""
 
 
-ROUTE = "/embeddings"
-
-
 class LocalEmbedderSection(SharedSection, alias_generator=None):
-    """A folder that holds one GGUF model."""
+    """A folder with one GGUF model."""
 
     model_dir: AnchoredPath | None = None
     """A folder with one `.gguf` file; RsClaw's name for `memorySearch.local.modelPath`."""
 
 
 class RemoteEmbedderSection(SharedSection, alias_generator=None):
-    """An OpenAI-compatible endpoint; `url` is the whole address of its route."""
+    """An OpenAI-compatible endpoint; `url` is the complete address of its embeddings route."""
 
     url: HttpAddress | None = None
     """RsClaw's name for `provider: "openai"` with `memorySearch.remote.baseUrl`, with `/embeddings` at the end."""
@@ -67,27 +64,27 @@ class RemoteEmbedderSection(SharedSection, alias_generator=None):
 
 
 class EmbedderSection(SharedSection):
-    """One of the two; if both are given, the endpoint."""
+    """A local model or an endpoint; the endpoint wins if both are set."""
 
     local: LocalEmbedderSection = LocalEmbedderSection()
-    """A model on this machine; counts if `remote.url` is not set."""
+    """A model on this machine; used if `remote.url` is not set."""
     remote: RemoteEmbedderSection = RemoteEmbedderSection()
-    """An endpoint of the kind that OpenAI has; wins over `local`."""
+    """An OpenAI-compatible endpoint; wins over `local`."""
 
     @property
     def named_by(self) -> str:
-        """The key that names the provider; empty if none does."""
-        for place, value in (("remote.url", self.remote.url), ("local.model_dir", self.local.model_dir)):
+        """The key that names the provider; empty if no key does."""
+        for key, value in (("remote.url", self.remote.url), ("local.model_dir", self.local.model_dir)):
             if value is not None:
-                return f"agents.defaults.memory.embedder.{place}"
+                return f"agents.defaults.memory.embedder.{key}"
         return ""
 
     def as_search(self) -> MemorySearchSection:
-        """Return what it means in the words of `memorySearch`, with only those fields set."""
+        """Return the equivalent `memorySearch` section, with only those fields set."""
         if self.remote.url is not None:
             return _search(
                 provider="openai",
-                remote=RemoteSection(base_url=self.remote.url.rstrip("/").removesuffix(ROUTE)),
+                remote=RemoteSection(base_url=self.remote.url.rstrip("/").removesuffix("/embeddings")),
                 model=self.remote.model,
                 query_instruction=self.remote.query_instruction,
             )
@@ -97,10 +94,10 @@ class EmbedderSection(SharedSection):
 
 
 class AgentMemorySection(AutoRecallSection, SharedSection, alias_generator=None):
-    """What RsClaw keeps under `memory` of an agent."""
+    """RsClaw's keys under `memory` of an agent."""
 
     embedder: EmbedderSection = EmbedderSection()
-    """Who embeds, while `memorySearch.provider` is not set."""
+    """The embedder to use while `memorySearch.provider` is not set."""
 
 
 def _search(**values: object) -> MemorySearchSection:
@@ -128,72 +125,69 @@ def _session_key(text: str) -> str:
 
 
 class AgentDefaultsSection(SharedSection):
-    """What holds for every agent that does not say otherwise."""
+    """Default values for all agents."""
 
     workspace: AnchoredPath = DEFAULT_WORKSPACE
     """The folder with `MEMORY.md` and `memory/`, relative to the folder of the configuration file; `MEMORYD_WORKSPACE`
     overrides it."""
     memory: AgentMemorySection = AgentMemorySection()
-    """RsClaw's section: what a turn recalls by itself, and a way to name an embedder."""
+    """RsClaw's section: what a turn recalls by itself, and another way to name an embedder."""
     memory_search: MemorySearchSection = MemorySearchSection()
     """What is indexed, how it is embedded and how it is searched."""
 
 
 class AgentSocketSection(Section):
-    """A socket of one agent: who is given it alone can ask as nobody else, with `session_key` in no other session."""
+    """A socket of one agent: its clients can ask only as this agent, and with `session_key` only in this session."""
 
     path: AnchoredPath
-    """Where the socket lies, outside every workspace; relative to the folder of the configuration file."""
+    """The path of the socket, outside every workspace; relative to the folder of the configuration file."""
     session_key: Annotated[Text, AfterValidator(_session_key)] | None = None
-    """The one session that whoever asks here is in; unset: each request names its own."""
-
-
-Sockets = Many[AgentSocketSection]
+    """The session of all requests on this socket; unset: each request names its own."""
 
 
 class AgentSection(SharedSection):
     """One agent; ids are compared in lower case."""
 
     id: Annotated[str, AfterValidator(_agent_id)]
-    """What requests and session keys call the agent: 1 to 64 letters, digits, - or _, in lower case."""
+    """The id of the agent in requests and session keys: 1 to 64 letters, digits, - or _, in lower case."""
     name: Text | None = None
-    """What people call the agent; unset: its `id`."""
+    """The name of the agent for people; unset: its `id`."""
     default: bool = False
-    """`true`: the agent that is asked when a request names none; else the first is."""
+    """`true`: the agent for requests that name no agent; if no entry is the default, the first one is."""
     workspace: AnchoredPath | None = None
-    """The agent's own folder with `MEMORY.md` and `memory/`; unset: that of the defaults."""
-    sockets: Annotated[Sockets, Effect.RESTART] = ()
-    """Sockets that are bound to this agent, for a sandbox that may ask as nobody else."""
+    """The agent's own folder with `MEMORY.md` and `memory/`; unset: `agents.defaults.workspace`."""
+    sockets: Annotated[Many[AgentSocketSection], Effect.RESTART] = ()
+    """Sockets that are bound to this agent, for a sandbox that must not ask as another agent."""
     memory: AutoRecallSection = AutoRecallSection()
-    """What differs from the defaults, key by key."""
+    """Values that differ from the defaults, key by key."""
     memory_search: MemorySearchSection = MemorySearchSection()
-    """What differs from the defaults, key by key; `extraPaths`, `exclude` and `extraCollections` add up."""
+    """Values that differ from the defaults, key by key; `extraPaths`, `exclude` and `extraCollections` add up."""
 
 
 class AgentsSection(Section):
-    """Defaults and list; an empty list means the one agent `main`."""
+    """The defaults and the list of agents; an empty list means one agent, `main`."""
 
     defaults: AgentDefaultsSection = AgentDefaultsSection()
-    """What holds for an agent that does not say otherwise."""
+    """Default values for all agents."""
     list: Many[AgentSection] = ()
-    """The agents; without one there is one agent, `main`, with the defaults."""
+    """The agents; empty: one agent, `main`, with the defaults."""
 
 
 def overlay(base: AnySection, top: AnySection) -> AnySection:
-    """Lay the fields that `top` was given over `base`, section by section down to single values."""
+    """Return `base` with the fields that are set in `top`, merged section by section down to single values."""
     changes: dict[str, object] = {}
     for name in top.model_fields_set:
         below, above = getattr(base, name), getattr(top, name)
-        both = isinstance(below, Section) and isinstance(above, Section)
-        changes[name] = overlay(below, above) if both else above
+        are_sections = isinstance(below, Section) and isinstance(above, Section)
+        changes[name] = overlay(below, above) if are_sections else above
     return base.model_copy(update=changes)
 
 
-def merged_search(defaults: MemorySearchSection, own: MemorySearchSection) -> MemorySearchSection:
-    """Return what holds for an agent: its own values win, lists that add up are joined without repeats.
+def merge_search(defaults: MemorySearchSection, own: MemorySearchSection) -> MemorySearchSection:
+    """Return the section of an agent: its own values win, and lists that add up are joined without duplicates.
 
-    `extraPaths` and `qmd.extraCollections` add up as in OpenClaw; so does `exclude`, for an agent must not open
-    what the defaults hide. The hybrid weights add up to 1, and the overlap is less than a chunk.
+    `extraPaths` and `qmd.extraCollections` add up as in OpenClaw. `exclude` adds up, too, because an agent must not
+    read files that the defaults hide. The hybrid weights add up to 1, and the overlap is less than a chunk.
     """
     merged = overlay(defaults, own)
     hybrid = merged.query.hybrid.normalised()
@@ -214,7 +208,7 @@ LEDGER_NAME = "ledger.sqlite"
 
 
 class Agent(Struct, frozen=True):
-    """One agent with everything that holds for it."""
+    """One agent with its resolved settings."""
 
     id: str
     name: str
@@ -223,30 +217,30 @@ class Agent(Struct, frozen=True):
     memory_search: MemorySearchSection
     memory: MemorySection
     turns: AutoRecallSection = field(default=AutoRecallSection())
-    """What a turn recalls by itself."""
+    """The settings for what a turn recalls by itself."""
     team: TeamSection | None = None
-    """The team that its workspace takes part in."""
+    """The team of the agent's workspace."""
     sockets: tuple[AgentSocketSection, ...] = ()
     provider_named_by: str = ""
-    """The key that names the provider of embeddings; empty if none does."""
-    is_apart: bool = False
-    """Whether an agent before it on the same workspace indexes otherwise, so that they cannot share an index."""
+    """The key that names the provider of embeddings; empty if no key does."""
+    has_own_index: bool = False
+    """True if an earlier agent on the same workspace has other index settings, so that they cannot share an index."""
     has_own_ledger: bool = False
-    """Whether it is apart, or was so once: what its ledger holds stays its own."""
+    """True if the agent has, or once had, an index of its own: its ledger stays separate."""
 
     @property
     def index_path(self) -> Path:
-        """Where its index lies; two agents on one workspace share it unless they index otherwise.
+        """The path of the index. Agents on one workspace with the same index settings share it.
 
-        With `{agentId}` in `store.path` they never do.
+        With `{agentId}` in `store.path` each agent has its own.
         """
-        return self._path(is_own=self.is_apart)
+        return self._path(is_own=self.has_own_index)
 
     @property
     def ledger_path(self) -> Path:
-        """Where its ledger lies: beside its index; agents whose indexes share a folder share it, in rows of their own.
+        """The path of the ledger, beside the index. Agents with indexes in one folder share it, with separate rows.
 
-        An index of another name than usual does not have the folder for itself, and its ledger is named after it.
+        If the index has not the default name, other files may be in the folder; the ledger is then named after it.
         """
         index = self._path(is_own=self.has_own_ledger)
         name = LEDGER_NAME if index.name == INDEX_NAME else f"{index.stem}-{LEDGER_NAME}"
@@ -254,106 +248,103 @@ class Agent(Struct, frozen=True):
 
     @property
     def former(self) -> "Agent":
-        """The same before it came apart, or while it was: first of its workspace now, it shares again.
+        """The same agent with its other possible ledger path: as before, or while, it had an index of its own.
 
-        What the ledger of that time withholds, if there is one, counts for good.
+        An agent that is now the first of its workspace shares the ledger again. What the former ledger withholds, if it
+        exists, stays withheld.
         """
         return replace(self, has_own_ledger=not self.has_own_ledger)
 
     @property
     def conversations_path(self) -> Path:
-        """Where the index of its conversations lies, beside that of its notes; no other agent has any part in it."""
+        """The path of the index of its conversations, beside the index of its notes; never shared."""
         return self.index_path.with_name(f"conversations-{self.id}.sqlite")
 
     @property
     def reads_transcripts(self) -> bool:
-        """Whether its owner wants transcripts to be read: both keys must say so, or that for qmd where qmd is off."""
+        """True if transcripts are indexed: two keys ask for it, or `memory.qmd.sessions.enabled` where qmd is off."""
         search = self.memory_search
-        is_asked = search.experimental.session_memory and "sessions" in search.sources
-        return is_asked or (self.wants_sessions_without_qmd and {search.provider, search.fallback} <= {LOCAL, NONE})
+        is_requested = search.experimental.session_memory and "sessions" in search.sources
+        is_local = {search.provider, search.fallback} <= {LOCAL, NONE}
+        return is_requested or (self.wants_sessions_without_qmd and is_local)
 
     @property
     def wants_sessions_without_qmd(self) -> bool:
-        """Whether `memory.qmd.sessions.enabled` alone asks for transcripts, and no qmd is there to have them.
+        """True if only `memory.qmd.sessions.enabled` asks for transcripts, and qmd is not the backend.
 
-        They are read for it where they are sent nowhere: qmd would have kept them on this machine.
+        They are then indexed only if embeddings stay on this machine, as they would with qmd.
         """
-        is_said = self.memory.backend == "qmd" or "sources" in self.memory_search.model_fields_set
-        return self.memory.qmd.sessions.enabled and not is_said
+        search, memory = self.memory_search, self.memory
+        return memory.qmd.sessions.enabled and memory.backend != "qmd" and "sources" not in search.model_fields_set
 
     @property
     def exports_transcripts(self) -> bool:
-        """Whether its transcripts are exported for its qmd."""
+        """True if transcripts are exported for qmd."""
         return self.memory.backend == "qmd" and self.memory.qmd.sessions.enabled
 
     @property
     def default_sources(self) -> tuple[Literal["memory", "sessions"], ...]:
-        """What a question asks that does not say: transcripts that are for qmd are there to be found."""
+        """The sources of a query that names none; transcripts that are meant for qmd are included."""
         search = self.memory_search
-        is_meant = self.exports_transcripts and "sources" not in search.model_fields_set
-        is_meant = is_meant or (self.wants_sessions_without_qmd and self.reads_transcripts)
-        return ("memory", "sessions") if is_meant else search.sources
+        includes_sessions = (self.exports_transcripts and "sources" not in search.model_fields_set) or (
+            self.wants_sessions_without_qmd and self.reads_transcripts
+        )
+        return ("memory", "sessions") if includes_sessions else search.sources
 
     @property
     def takes_turns(self) -> bool:
-        """Whether turns of its transcripts are written into its workspace."""
+        """True if turns of its transcripts are written into its workspace."""
         qa = self.memory.qa
         return qa.enabled and qa.from_transcripts and not self.memory.read_only
 
     @property
     def indexing(self) -> MemorySearchSection:
-        """What decides what is in its index and how it is searched.
+        """The settings that decide what is in the index and how it is searched; all others have their defaults.
 
-        That is all but what each request may say for itself, and when and with what of the machine the work is done.
+        Excluded are settings that a request can override, and settings for when, and with which resources, work runs.
         """
-        search, usual = self.memory_search, MemorySearchSection()
-        asked = usual.query.model_dump(include={"max_results", "min_score", "deadline_ms", "fresh_ms"}, by_alias=False)
-        runs = usual.local.model_dump(
-            include={"threads", "gpu_layers", "idle_unload_minutes", "download"}, by_alias=False
-        )
+        search, default = self.memory_search, MemorySearchSection()
+        per_request = {"max_results", "min_score", "deadline_ms", "fresh_ms"}
+        resources = {"threads", "gpu_layers", "idle_unload_minutes", "download"}
         return search.model_copy(
             update={
                 "enabled": True,
-                "sources": usual.sources,
-                "experimental": usual.experimental,
-                "qmd": usual.qmd,
-                "local": search.local.model_copy(update=runs),
-                "sync": usual.sync.model_copy(update={"paused": search.sync.paused}),
-                "query": search.query.model_copy(update=asked),
+                "sources": default.sources,
+                "experimental": default.experimental,
+                "qmd": default.qmd,
+                "local": search.local.model_copy(update=default.local.model_dump(include=resources, by_alias=False)),
+                "sync": default.sync.model_copy(update={"paused": search.sync.paused}),
+                "query": search.query.model_copy(update=default.query.model_dump(include=per_request, by_alias=False)),
                 "store": search.store.model_copy(update={"path": None}),
             }
         )
 
     def _path(self, *, is_own: bool) -> Path:
-        shared = self._shared_path()
-        return shared.with_name(f"{shared.stem}-{self.id}{shared.suffix}") if is_own else shared
-
-    def _shared_path(self) -> Path:
         template = self.memory_search.store.path
         if template is None:
-            return workspace_state_dir(self.workspace) / INDEX_NAME
-        path = expand(template.replace("{agentId}", self.id), self.workspace)
-        return path.with_name(f"{path.stem}.memoryd{path.suffix}") if _is_openclaws(path, self.workspace) else path
+            path = workspace_state_dir(self.workspace) / INDEX_NAME
+        else:
+            path = expand(template.replace("{agentId}", self.id), self.workspace)
+            # OpenClaw itself may keep an index at the path that its configuration names
+            if path.is_relative_to(Path.home() / OPENCLAW_STATE) and not path.is_relative_to(self.workspace):
+                path = path.with_name(f"{path.stem}.memoryd{path.suffix}")
+        return path.with_name(f"{path.stem}-{self.id}{path.suffix}") if is_own else path
 
 
-def _is_openclaws(path: Path, workspace: Path) -> bool:
-    """Tell whether OpenClaw itself keeps, or may yet make, an index at this path that its configuration names."""
-    return path.is_relative_to(Path.home() / OPENCLAW_STATE) and not path.is_relative_to(workspace)
+def separate_agents(agents: Sequence[Agent]) -> Iterator[Agent]:
+    """Yield the agents; give an agent its own index if a shared index would hold what its settings exclude.
 
-
-def set_apart(agents: Sequence[Agent]) -> Iterator[Agent]:
-    """Set those agents apart that would find in a shared index what their own settings leave out.
-
-    A ledger that was made for one once is never dropped.
+    A ledger that was once made for one agent alone stays in use.
     """
-    first: dict[Path, Agent] = {}
+    firsts: dict[Path, Agent] = {}
     for agent in agents:
-        before = first.setdefault(agent.index_path, agent)
-        is_same = (
-            before is agent
-            or before.workspace != agent.workspace
-            or (before.indexing == agent.indexing and before.team == agent.team)
+        first = firsts.setdefault(agent.index_path, agent)
+        can_share = (
+            first is agent
+            or first.workspace != agent.workspace
+            or (first.indexing == agent.indexing and first.team == agent.team)
         )
-        own = replace(agent, is_apart=not is_same, has_own_ledger=True)
-        # whatever stands in the way of looking at it, it is none
-        yield own if not is_same or (before is not agent and os.path.isfile(own.ledger_path)) else agent  # noqa: PTH113
+        own = replace(agent, has_own_index=not can_share, has_own_ledger=True)
+        # os.path.isfile: a ledger that cannot be examined, for whatever reason, counts as missing
+        is_own = not can_share or (first is not agent and os.path.isfile(own.ledger_path))  # noqa: PTH113
+        yield own if is_own else agent

@@ -1,4 +1,4 @@
-"""`limits`, `log` and `http`: what the daemon refuses to exceed, what it logs, and the optional port on loopback."""
+"""`limits`, `log` and `http`: bounds of the daemon, its log, and the optional port on loopback."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,24 +18,24 @@ QUERY_BYTES = 4096
 
 
 def check_question(text: str) -> None:
-    """Raise TooLarge for a longer question than is answered."""
+    """Raise TooLarge if the query is longer than QUERY_BYTES."""
     if len(text.encode("utf-8", "surrogatepass")) > QUERY_BYTES:
         raise TooLarge(f"the query is longer than {QUERY_BYTES} bytes", hint="ask in fewer words")
 
 
 class LimitsSection(Section):
-    """Bounds of one file, one request and of all connections."""
+    """Bounds for files, vectors, requests and connections."""
 
     max_file_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=64 * 1024 * 1024, ge=1024, le=1024**3)
     """The largest note that is indexed, in bytes; larger ones are left out and reported."""
     max_vector_bytes: Annotated[int, Effect.EXCHANGE] = Field(default=24 * 1024 * 1024, ge=0, le=1024**4)
-    """How many bytes of a workspace's vectors are held in memory and all compared; of more only the signs are held, and
-    the likeliest are read from the index."""
+    """How many bytes of a workspace's vectors are kept in memory and compared in full; above that only their signs are
+    kept in memory, and the most similar vectors are read from the index."""
     max_requests: Annotated[ClientCount, Effect.AT_ONCE] = 128
-    """How many requests may be at work at once, on sockets and port together; another one is refused as `overloaded`,
-    save what asks for health and status."""
+    """How many requests may be at work at once, on sockets and port together; others are refused as `overloaded`,
+    except health and status."""
     max_connections: Annotated[ClientCount, Effect.AT_ONCE] = 128
-    """How many connections may be open at once, three quarters of them of one client process."""
+    """How many connections may be open at once; one client process may have three quarters of them."""
 
 
 LogFileChoice = Literal["auto", "on", "off"]
@@ -45,18 +45,18 @@ class LogSection(Section):
     """The log; the level may be written in lower case."""
 
     level: Annotated[LogLevel, UpperCase] = "INFO"
-    """The least grave events that are logged, in either case; notes and questions show at `DEBUG` only;
+    """The lowest level that is logged, in upper or lower case; texts of notes and queries appear at `DEBUG` only;
     `MEMORYD_LOG_LEVEL` overrides it."""
     file: LogFileChoice = "auto"
-    """Whether there is a log file of our own, `log/memoryd.log` in the state folder, rotated and 20 MB at most: `auto`
-    has one where nobody else keeps what is said (standard error is closed, `/dev/null` or launchd's file), and none
-    under the journal, on a terminal or where it is led to a file or a program; `on` always; `off` never."""
+    """Whether memoryd writes its own log file, `log/memoryd.log` in the state folder, rotated and 20 MB at most;
+    `auto`: only if nothing else keeps the log, that is if standard error is closed, `/dev/null` or launchd's file, and
+    not the journal, a terminal, another file or a program; `on`: always; `off`: never."""
     max_per_minute: int = Field(default=60, ge=1, le=1_000_000)
-    """How many events of one kind are logged in a minute; the rest is counted and told once, save what is logged at
-    `DEBUG`."""
+    """How many events of one kind are logged in a minute; the rest is counted and reported once; `DEBUG` events are not
+    limited."""
 
 
-USUAL_PORT = 18790
+DEFAULT_PORT = 18790
 _HOST = expression(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _ORIGIN = expression(r"[a-z][a-z0-9+.-]*://[^\s/*?#@]+")
 
@@ -74,23 +74,23 @@ def _origin(text: str) -> str:
 
 
 class HttpSection(Section):
-    """A port on loopback with a bearer token; who has the token is the owner."""
+    """A port on loopback with a bearer token; a client with the token has the owner's rights."""
 
     enabled: bool = False
     """Whether the port is open."""
     host: Literal["127.0.0.1", "::1"] = "127.0.0.1"
-    """The address that is listened on; there is none but loopback."""
-    port: int = Field(default=USUAL_PORT, ge=1, le=65_535)
+    """The address to listen on; only loopback is possible."""
+    port: int = Field(default=DEFAULT_PORT, ge=1, le=65_535)
     """The number of the port."""
     token_file: AnchoredPath | None = None
-    """The file that holds the token, made at the first start; unset: `http-token` in the state folder."""
+    """The file with the token, created at the first start; unset: `http-token` in the state folder."""
     allowed_hosts: Many[Annotated[str, AfterValidator(_host)]] = ()
-    """What a request may name as its host besides `127.0.0.1`, `localhost` and `[::1]` with the port, such as the other
-    end of a tunnel."""
+    """Accepted `Host` headers besides `127.0.0.1`, `localhost` and `[::1]` with the port, such as the other end of a
+    tunnel."""
     allowed_origins: Many[Annotated[str, AfterValidator(_origin)]] = ()
-    """Which origins a request may come from; one that names another is denied, and pages in a browser are never let in,
-    for there are no CORS headers."""
+    """Accepted `Origin` headers; a request with another origin is denied, and pages in a browser never get access,
+    because there are no CORS headers."""
 
     def token_path(self) -> Path:
-        """Return where the token lies; loading from a file has made a relative path absolute."""
+        """Return the path of the token file; loading has made a relative path absolute."""
         return http_token_file() if self.token_file is None else expand(self.token_file, Path.home())

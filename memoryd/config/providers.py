@@ -1,4 +1,4 @@
-"""The models that memoryd may use: who makes embeddings, `models` with its keys, and the text model of `memory.llm`."""
+"""The models that memoryd may use: embedding models, `models` with its keys, and the text model of `memory.llm`."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -38,11 +38,11 @@ DEFAULT_MODEL = "hf:ggml-org/embeddinggemma-300m-qat-q8_0-GGUF/embeddinggemma-30
 
 
 READ_PROVIDERS = frozenset(name for row in PROVIDERS.values() for name in row.config_names)
-"""Whose entries below `models.providers` are read; the others are none of our business."""
+"""Names of the entries below `models.providers` that are read; other entries belong to other programs."""
 NOT_AN_ADDRESS = "invalid:"
-"""Stands for an address of another program's section that is none, until somebody wants to use it."""
+"""Placeholder for an invalid address in another program's section; an error only when the address is used."""
 NOT_AN_ENTRY = "invalid:entry"
-"""Stands for the address of an entry that is no object of this file, until somebody wants to use it."""
+"""Placeholder address for an entry that is not an object in this file; an error only when the entry is used."""
 ADDRESS_EXPECTED = "must be an address that starts with http:// or https://"
 
 
@@ -69,7 +69,7 @@ def _foreign_address(value: object) -> str | None:
 
 def _foreign_headers(value: object) -> dict[str, Secret]:
     pairs = value.items() if isinstance(value, dict) else [("", value)] if value is not None else []
-    return {str(name): secret for name, held in pairs if (secret := parse_foreign_secret(held)) is not None}
+    return {str(name): secret for name, text in pairs if (secret := parse_foreign_secret(text)) is not None}
 
 
 HttpAddress = Annotated[Text, AfterValidator(_address)]
@@ -98,31 +98,31 @@ class BatchSection(OpenClawSection):
     """The asynchronous batch interface of a remote provider."""
 
     enabled: bool = False
-    """`true`: index through the batch interface of OpenAI, Gemini or Voyage, cheaper and slower."""
+    """`true`: embed notes through the batch interface of OpenAI, Gemini or Voyage, which is cheaper and slower."""
     wait: bool = True
-    """Whether to wait for a job; `false`: look in again and again."""
+    """Whether to wait for a job; `false`: check for its result at intervals."""
     concurrency: Concurrency = 2
     """How many jobs run at once."""
     poll_interval_ms: int = Field(default=2000, ge=100, le=3_600_000)
     """How often to ask whether a job is done, in milliseconds."""
     timeout_minutes: float = Field(default=60, gt=0, le=10_080)
-    """After how long a job is given up and its notes are embedded by direct calls, in minutes."""
+    """The time after which a job is abandoned and its notes are embedded by direct calls, in minutes."""
 
 
 class RemoteSection(OpenClawSection):
-    """A remote embedding endpoint; wins over `models.providers`. `tokens_per_day` unset: no budget."""
+    """A remote embedding endpoint; wins over `models.providers`."""
 
     base_url: HttpAddress | None = None
     """The address of the endpoint, http or https; unset: the provider's own."""
     api_key: SecretValue | None = None
-    """The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset: that of `models.providers`, of
-    OpenClaw's `auth-profiles.json` or of the environment, such as `OPENAI_API_KEY`."""
+    """The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset: the key in `models.providers`,
+    OpenClaw's `auth-profiles.json` or the environment, such as `OPENAI_API_KEY`."""
     headers: Headers = Field(default_factory=dict)
-    """Sent with every request, by name; values may be references as in `apiKey`."""
+    """Headers of every request, by name; values may be references as in `apiKey`."""
     non_batch_concurrency: Concurrency = 4
     """How many requests run at once."""
     tokens_per_day: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = None
-    """How many tokens, about, are sent in a day (UTC) before notes wait for the next one; unset: no budget."""
+    """About how many tokens are sent in a day (UTC) before notes wait for the next day; unset: no limit."""
     batch: BatchSection = BatchSection()
     """The batch interface of the provider."""
 
@@ -130,8 +130,7 @@ class RemoteSection(OpenClawSection):
 class LocalSection(OpenClawSection):
     """The model that the daemon runs itself.
 
-    `threads` unset means half the cores, `context_size` "auto" the model's own, `idle_unload_minutes` 0 never. A
-    passage has some 100 tokens, and the worker's memory grows with the context times the vocabulary.
+    A passage has about 100 tokens, and the worker's memory grows with the context times the vocabulary.
     """
 
     model_path: AnchoredPath = DEFAULT_MODEL
@@ -140,28 +139,28 @@ class LocalSection(OpenClawSection):
     model_cache_dir: AnchoredPath | None = None
     """The folder for downloads; unset: `~/.cache/memoryd/models`."""
     context_size: ContextSize = 512
-    """How many tokens the model takes at once; more costs memory, and a passage has some 100; `auto`: the model's
-    own."""
+    """How many tokens the model takes at once; more costs memory, and a passage has about 100; `auto`: the model's own
+    size."""
     download: bool = True
-    """`false`: never fetch a model, as `MEMORYD_OFFLINE=1` does for every agent."""
+    """`false`: never download a model; `MEMORYD_OFFLINE=1` does this for every agent."""
     threads: Threads | None = None
     """How many threads compute vectors; unset: half of the cores, at least one."""
     gpu_layers: GpuLayers = None
-    """How many layers of the model a graphics card computes, where llama-cpp-python is built for one; 0: none; unset or
+    """How many layers of the model run on a graphics card, if llama-cpp-python is built for it; 0: none; unset or
     `auto`: as many as fit."""
     idle_unload_minutes: Minutes = 10
-    """After how long without work the model's memory is given back, in minutes; 0: never."""
+    """After how long without work the model is unloaded, in minutes; 0: never."""
 
 
 class ProviderSection(SharedSection):
-    """What is known of one provider of models; what is wrong with it is told when it is used."""
+    """Key, address and headers of one provider; invalid values are reported only when the provider is used."""
 
     api_key: ForeignSecret = None
     """The key, as in `memorySearch.remote.apiKey`."""
     base_url: ForeignAddress = None
     """The address of the endpoint, as in `memorySearch.remote.baseUrl`."""
     headers: ForeignHeaders = Field(default_factory=dict)
-    """Sent with every request, as in `memorySearch.remote.headers`; not to another host that `remote.baseUrl` names."""
+    """Headers of every request, as in `memorySearch.remote.headers`; not sent to another host in `remote.baseUrl`."""
 
 
 def _foreign_entry(value: object) -> object:
@@ -179,39 +178,40 @@ class ModelsSection(SharedSection):
 
 
 def _model_of_text(text: str, info: ValidationInfo) -> str:
-    # what an endpoint calls its model is no path
+    # for an endpoint the model is a name, not a path
     return anchored(text, info) if info.data.get("provider") == "local" else text
 
 
 class LlmSection(Section):
-    """Who writes, and how much. Everything works without; what such a model says is held against what it was given."""
+    """The text model. Everything works without it, and its output is checked against its input."""
 
     provider: Literal["none", "local", "openai"] = "none"
-    """Who labels memories, writes prose about them and finds them in messages: nobody, a model that memoryd runs
-    itself, or an endpoint that speaks OpenAI's chat completions, which memories and messages are then sent to."""
+    """The model that labels memories, writes prose about them and finds them in messages: none, a model that memoryd
+    runs itself, or an endpoint with OpenAI's chat completions, which then receives memories and messages."""
     model: Annotated[Text, AfterValidator(_model_of_text)] | None = None
-    """With `local` the chat model, a GGUF named as in `local.modelPath`; with `openai` the name of the model at the
+    """With `local`, the chat model, a GGUF named as in `local.modelPath`; with `openai`, the name of the model at the
     endpoint."""
     base_url: HttpAddress | None = None
-    """The address of the endpoint, such as `http://127.0.0.1:11434/v1`; unset: that of `models.providers.openai`, else
-    OpenAI's own."""
+    """The address of the endpoint, such as `http://127.0.0.1:11434/v1`; unset: the address in
+    `models.providers.openai`, else OpenAI's own."""
     api_key: SecretValue | None = None
-    """The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset, for an address that is not
-    given here: that of `models.providers.openai` or `OPENAI_API_KEY`."""
+    """The key: `{ env: "NAME" }`, `{ file: "/absolute/path" }` or the key itself; unset, with `baseUrl` unset, too: the
+    key in `models.providers.openai` or `OPENAI_API_KEY`."""
     timeout_ms: int = Field(default=60_000, ge=1000, le=600_000)
-    """The time for one answer, in milliseconds, loading included."""
+    """The time for one answer, including loading, in milliseconds."""
     max_tokens: int = Field(default=1024, ge=64, le=16_384)
-    """How long an answer may be at most, in tokens of the model."""
+    """The longest answer, in tokens of the model."""
     max_calls_per_day: Annotated[int, Field(ge=1, le=1_000_000)] | None = 1000
-    """How many questions are sent to the endpoint in a day (UTC); work goes on without beyond it; `null`: no bound."""
+    """How many calls of the endpoint are made in a day (UTC); above it work goes on without the model; `null`: no
+    limit."""
     context_size: int = Field(default=8192, ge=1024, le=131_072)
-    """How many tokens a question and its answer have together in a local model; more costs memory."""
+    """How many tokens a prompt and its answer have together in a local model; more costs memory."""
     threads: Threads | None = None
     """How many threads a local model uses; unset: half of the cores, at least one."""
     idle_unload_minutes: Minutes = 5
-    """After how long without a question a local model's memory is given back, in minutes; 0: never."""
+    """After how long without a call a local model is unloaded, in minutes; 0: never."""
 
     @property
     def is_endpoint(self) -> bool:
-        """Whether memories and messages are sent to an address, which may be that of another machine."""
+        """True if memories and messages are sent to an address, which may be on another machine."""
         return self.provider not in ("none", "local")

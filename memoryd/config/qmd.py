@@ -17,25 +17,25 @@ def _never_relative(command: str) -> str:
 
 
 Executable = Annotated[Text, AfterValidator(_never_relative)]
-"""A relative path could name a program inside a workspace."""
+"""A command name or an absolute path: a relative path could name a program inside a workspace."""
 
 
 _BRACES = expression(r"(?<!\\)\{([^{}]*)(?<!\\)\}")
 _COMMA = expression(r"(?<!\\),")
 MAX_GLOBS = 256
-"""That one with braces stands for."""
+"""Upper bound of globs that one pattern with braces expands to."""
 
 
 def written_out(pattern: str) -> tuple[str, ...]:
-    """Write out the braces of a glob, then split at the commas that are left; raises ValueError for too many."""
+    """Return the globs that a pattern with braces and commas expands to; raises ValueError if there are too many."""
     todo, done = [pattern], list[str]()
     while todo:
-        one = todo.pop()
-        braces = _BRACES.search(one)
+        glob = todo.pop()
+        braces = _BRACES.search(glob)
         if braces is None:
-            done += [part.strip() for part in _COMMA.split(one)]
+            done += [part.strip() for part in _COMMA.split(glob)]
         else:
-            before, after = one[: braces.start()], one[braces.end() :]
+            before, after = glob[: braces.start()], glob[braces.end() :]
             todo += [f"{before}{choice}{after}" for choice in braces[1].split(",")]
         if len(done) + len(todo) > MAX_GLOBS:
             raise ValueError(f"must stand for at most {MAX_GLOBS} globs, by its braces and commas")
@@ -57,7 +57,7 @@ class QmdPathSection(OpenClawSection):
     path: Text
     """The folder or file: absolute, `~` or relative to the workspace."""
     name: Text | None = None
-    """What qmd calls the collection; unset: `custom-<position>-<agent>`."""
+    """The name of the collection in qmd; unset: `custom-<position>-<agent>`."""
     pattern: Annotated[Text, AfterValidator(_of_few_globs)] = "**/*.md"
     """Which files below the folder are indexed, as a glob."""
 
@@ -69,7 +69,7 @@ class QmdMcporterSection(OpenClawSection):
     """Queries through the `mcporter` MCP client."""
 
     enabled: bool = False
-    """Without effect: mcporter would stand between memoryd and a qmd that it keeps running anyway."""
+    """Without effect: memoryd keeps qmd running and asks it directly, not through mcporter."""
     server_name: Text = "qmd"
     """Without effect: qmd is asked directly."""
     start_daemon: bool = True
@@ -80,14 +80,14 @@ class QmdSessionsSection(OpenClawSection):
     """Export of transcripts to Markdown, for qmd."""
 
     enabled: bool = False
-    """`true`: each agent's session transcripts are exported, without secrets, to a collection of its qmd, and found by
-    questions that name no `sources` too, unless `memorySearch.sources` says otherwise; the builtin index reads
-    them for that only without qmd as the backend, and where no provider elsewhere would get them."""
+    """`true`: each agent's session transcripts are exported, without secrets, to a collection of its qmd, and searched
+    by queries that name no `sources`, too, unless `memorySearch.sources` is set; the builtin index reads them for this
+    key only if qmd is not the backend and no remote provider would receive them."""
     export_dir: AnchoredPath | None = None
-    """The folder for exports, with a folder for each agent in it; absolute, `~`, or relative to the folder of the
+    """The folder for exports, with a subfolder for each agent; absolute, `~`, or relative to the folder of the
     configuration file, and outside of every workspace; unset: the state directory."""
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
-    """For so many days after its last message an export is kept; unset: as long as its transcript."""
+    """How many days after its last message an export is kept; unset: as long as its transcript."""
 
 
 class QmdUpdateSection(OpenClawSection):
@@ -96,25 +96,25 @@ class QmdUpdateSection(OpenClawSection):
     interval: Duration = timedelta(minutes=5)
     """How often the index is refreshed, such as `"5m"`; a bare number counts minutes; 0: never."""
     debounce_ms: DelayMs = 15_000
-    """After a change, how long since the last refresh the next one waits at least, in milliseconds."""
+    """The least time between two refreshes after changes, in milliseconds."""
     on_boot: bool = True
     """Whether the index is refreshed at the start."""
     startup: Literal["off", "idle", "immediate"] = "off"
-    """`idle`: the first refresh waits for `startupDelayMs`; `immediate` is as `off`, for `onBoot` refreshes at the
-    start."""
+    """`idle`: the first refresh waits for `startupDelayMs`; `immediate`: the same as `off`, since `onBoot` refreshes at
+    the start."""
     startup_delay_ms: DelayMs = 120_000
     """How long the first refresh waits with `startup: idle`, in milliseconds."""
     wait_for_boot_sync: bool = False
-    """`true`: a question waits for the first refresh, within its deadline."""
+    """`true`: a query waits for the first refresh, within its deadline."""
     embed_interval: Duration = timedelta(minutes=60)
-    """How often vectors are made, in the modes that use them, such as `"1h"`; a bare number counts minutes; 0: only at
-    the start."""
+    """How often vectors are computed, in the modes that use them, such as `"1h"`; a bare number counts minutes; 0: only
+    at the start."""
     command_timeout_ms: Milliseconds = 30_000
     """How long a short command of qmd may take, in milliseconds."""
     update_timeout_ms: Milliseconds = 120_000
     """How long a refresh may take, in milliseconds."""
     embed_timeout_ms: Milliseconds = 120_000
-    """How long making vectors may take, in milliseconds."""
+    """How long computing vectors may take, in milliseconds."""
 
 
 class QmdLimitsSection(OpenClawSection):
@@ -125,18 +125,19 @@ class QmdLimitsSection(OpenClawSection):
     max_snippet_chars: int = Field(default=700, ge=1, le=100_000)
     """The longest snippet of a hit, in characters."""
     max_injected_chars: int = Field(default=4000, ge=1, le=1_000_000)
-    """How many characters all snippets of an answer have at most; the one that overflows is cut, and is the last."""
+    """How many characters all snippets of an answer have at most; the snippet that exceeds it is cut, and is the
+    last."""
     timeout_ms: Milliseconds = 4000
     """How long one search may take, in milliseconds; after that the builtin index answers."""
 
 
 class QmdSection(OpenClawSection):
-    """The sidecar as a whole."""
+    """Settings of the qmd sidecar."""
 
     command: Executable = "qmd"
     """The program: a name on the daemon's PATH, or an absolute path."""
     search_mode: Literal["search", "vsearch", "query"] = "search"
-    """What qmd does with a question: `search` (words), `vsearch` (vectors) or `query` (both, expanded and reranked)."""
+    """qmd's search command: `search` (words), `vsearch` (vectors) or `query` (both, expanded and reranked)."""
     search_tool: Text | None = None
     """Without effect: it names a tool of mcporter."""
     rerank: bool | None = None
@@ -144,7 +145,7 @@ class QmdSection(OpenClawSection):
     include_default_memory: bool = True
     """Whether the notes of the workspace are indexed."""
     paths: QmdPaths = ()
-    """More that qmd indexes, for every agent."""
+    """Additional paths that qmd indexes, for every agent."""
     mcporter: QmdMcporterSection = QmdMcporterSection()
     """Without effect: qmd is asked directly, not through mcporter."""
     sessions: QmdSessionsSection = QmdSessionsSection()
@@ -154,20 +155,20 @@ class QmdSection(OpenClawSection):
     limits: QmdLimitsSection = QmdLimitsSection()
     """How much a search of qmd returns."""
     scope: AccessSection = AccessSection()
-    """Who may ask while qmd is the backend, as `memory.scope`; if both are given, both must allow; without `default` it
-    denies, where OpenClaw allows."""
+    """Who may ask while qmd is the backend, as in `memory.scope`; if both are set, both must allow; without `default`
+    it denies, where OpenClaw allows."""
 
     @property
     def has_vectors(self) -> bool:
-        """Whether questions are asked by meaning."""
+        """True if the search mode uses vectors."""
         return self.search_mode != "search"
 
     @property
     def wants_reranking(self) -> bool:
-        """Whether what is found is to be reranked."""
+        """True if the hits are to be reranked."""
         return self.search_mode == "query" and self.rerank is not False
 
     @property
     def query_seconds(self) -> float:
-        """How long one search may take."""
+        """The time limit of one search."""
         return self.limits.timeout_ms / 1000

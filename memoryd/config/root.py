@@ -1,10 +1,18 @@
-"""The whole configuration file, the agents that result from it, its JSON Schema, and what a changed key takes."""
+"""The complete configuration file, the resolved agents, the JSON Schema, and how a reload applies a changed key."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from memoryd.config.agents import DEFAULT_AGENT, Agent, AgentSection, AgentsSection, merged_search, overlay, set_apart
+from memoryd.config.agents import (
+    DEFAULT_AGENT,
+    Agent,
+    AgentSection,
+    AgentsSection,
+    merge_search,
+    overlay,
+    separate_agents,
+)
 from memoryd.config.limits import HttpSection, LimitsSection, LogSection
 from memoryd.config.loading.keys import section_of_type
 from memoryd.config.memory import MemorySection
@@ -16,32 +24,32 @@ from memoryd.domain.expressions import expression
 
 
 class Config(SharedSection):
-    """The whole file."""
+    """The complete file."""
 
     memory: Annotated[MemorySection, Effect.EXCHANGE] = MemorySection()
-    """What holds for all agents."""
+    """Settings for all agents."""
     agents: Annotated[AgentsSection, Effect.EXCHANGE] = AgentsSection()
-    """Whose memories there are."""
+    """The agents with a memory."""
     models: Annotated[ModelsSection, Effect.EXCHANGE] = ModelsSection()
     """Keys and addresses of providers of models."""
     team: Annotated[TeamSection, Effect.EXCHANGE] = TeamSection()
     """A memory that several people share."""
     http: Annotated[HttpSection, Effect.RESTART] = HttpSection()
-    """A port on loopback, off unless you want it."""
+    """A port on loopback, off by default."""
     limits: LimitsSection = LimitsSection()
-    """What the daemon refuses to exceed."""
+    """Bounds that the daemon does not exceed."""
     log: Annotated[LogSection, Effect.AT_ONCE] = LogSection()
-    """What the daemon tells."""
+    """The log of the daemon."""
 
     def resolved_agents(self) -> list[Agent]:
-        """Return the agents in the order of the file, exactly one of them the default.
+        """Return the agents in the order of the file; exactly one of them is the default.
 
-        The default is the first that says so, else the first. A relative workspace starts at the home folder;
-        loading from a file has made it absolute before.
+        The default is the first entry with `default: true`, else the first entry. A relative workspace starts at the
+        home folder; loading from a file has already made it absolute.
         """
         entries = self.agents.list or (AgentSection(id=DEFAULT_AGENT),)
         chosen = next((entry for entry in entries if entry.default), entries[0])
-        return list(set_apart([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
+        return list(separate_agents([self._resolved(entry, is_default=entry is chosen) for entry in entries]))
 
     def _resolved(self, entry: AgentSection, *, is_default: bool) -> Agent:
         defaults, embedder = self.agents.defaults.memory_search, self.agents.defaults.memory.embedder
@@ -54,7 +62,7 @@ class Config(SharedSection):
             name=entry.name or entry.id,
             is_default=is_default,
             workspace=expand(entry.workspace or self.agents.defaults.workspace, Path.home()),
-            memory_search=merged_search(defaults, entry.memory_search),
+            memory_search=merge_search(defaults, entry.memory_search),
             memory=self.memory,
             turns=overlay(self.agents.defaults.memory, entry.memory),
             team=self.team if is_member else None,
@@ -63,14 +71,12 @@ class Config(SharedSection):
         )
 
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
 def json_schema() -> dict[str, Any]:
-    """Return the schema of the file; keys of other programs are allowed where loading ignores them."""
+    """Return the JSON Schema of the file; keys of other programs are allowed where loading ignores them."""
     schema = Config.model_json_schema(by_alias=True)
     describe_properties(Section, {**schema["$defs"], Config.__name__: schema})
-    return {"$schema": DIALECT, **schema, "title": "memoryd configuration"}
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **schema, "title": "memoryd configuration"}
 
 
 AGENTS = "agents.list"
@@ -79,8 +85,8 @@ AGENTS = "agents.list"
 def changed_keys(old: Config, new: Config) -> list[str]:
     """Return the keys whose values differ, in the order of the models, such as `agents.list[work].workspace`.
 
-    A key that is given now, or is not any more, differs though its value is the default: some keys mean something else
-    where they are given. An agent that came or went is one key, with another one for its sockets.
+    A key that is set in only one of the two differs even if its value is the default, because some keys mean something
+    else when they are set. An added or removed agent is one key, and one more if it has sockets.
     """
     return list(dict.fromkeys(_below(old, new, "")))
 
@@ -88,9 +94,9 @@ def changed_keys(old: Config, new: Config) -> list[str]:
 def _below(old: Section, new: Section, prefix: str) -> Iterator[str]:
     for name, field in type(new).model_fields.items():
         key = f"{prefix}{field.alias or name}"
-        found = list(_of_values(getattr(old, name), getattr(new, name), key))
-        is_given = [name in section.model_fields_set for section in (old, new)]
-        yield from found or ([key] if is_given[0] != is_given[1] else [])
+        changed = list(_of_values(getattr(old, name), getattr(new, name), key))
+        was_set, is_set = (name in section.model_fields_set for section in (old, new))
+        yield from changed or ([key] if was_set != is_set else [])
 
 
 def _of_values(old: object, new: object, key: str) -> Iterator[str]:
@@ -118,7 +124,7 @@ def _of_agents(old: Sequence[AgentSection], new: Sequence[AgentSection]) -> Iter
             yield key
             if (before | after)[agent].sockets:
                 yield f"{key}.sockets"
-    # the first one is the default, if none says that it is
+    # the order matters: the first agent is the default if no entry has `default: true`
     both = before.keys() & after.keys()
     if [agent for agent in before if agent in both] != [agent for agent in after if agent in both]:
         yield AGENTS
@@ -133,12 +139,12 @@ def _declared(section: type[Section], prefix: str = "") -> Iterator[tuple[str, E
 
 
 EFFECTS = dict(_declared(Config))
-"""What the fields say: the effect of a key, and of all below it that says nothing else."""
+"""The effects declared in the models: each holds for its key and for all keys below that declare no other effect."""
 _PLACE = expression(r"\[[^]]*\]")
 
 
 def effect_of(key: str) -> Effect:
-    """Return what a key takes that `changed_keys` names; of a whole section the strongest of what is in it."""
+    """Return the effect of a key from `changed_keys`; for a section, the strongest effect of the keys in it."""
     plain = _PLACE.sub("", key)
     if above := [name for name in EFFECTS if _is_within(plain, name)]:
         return EFFECTS[max(above, key=len)]
@@ -147,7 +153,7 @@ def effect_of(key: str) -> Effect:
 
 
 def of_effect(keys: Iterable[str], effect: Effect) -> list[str]:
-    """Return those of the keys that take this."""
+    """Return the keys that have this effect."""
     return [key for key in keys if effect_of(key) is effect]
 
 

@@ -1,7 +1,7 @@
-"""The base of every configuration section, and the types that several of them share: texts, durations and secrets.
+"""The base class of all configuration sections, and the types that they share: texts, durations and secrets.
 
 A duration is written `"5m"`, `"90s"` or `"1h30m"`; a secret as text, or better as the name of a file or of an
-environment variable that holds it.
+environment variable that contains it.
 """
 
 import ast
@@ -45,14 +45,14 @@ def _alias(name: str) -> str:
 
 
 def _title(section: type) -> str:
-    """Return what the JSON Schema calls a section: `Query` for QuerySection."""
+    """Return the title of a section in the JSON Schema, such as `Query` for QuerySection."""
     return section.__name__.removesuffix("Section")
 
 
 class Section(BaseModel):
-    """Values of one `{ … }` of the file: frozen, no unknown keys, no conversions between types.
+    """The values of one `{ … }` of the file: frozen, without unknown keys, without conversions between types.
 
-    The file spells keys in camelCase; Python code may construct a section by either spelling.
+    Keys are in camelCase in the file; Python code may construct a section with either spelling.
     """
 
     model_config = ConfigDict(
@@ -69,18 +69,18 @@ class Section(BaseModel):
     )
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Return itself: nothing in it changes. Pydantic copies each default that holds a list or a mapping."""
+        """Return itself, since it is immutable. Pydantic copies each default that contains a list or a mapping."""
         return self
 
 
 def subclasses(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Yield every kind of section below one."""
+    """Yield all direct and indirect subclasses."""
     for section in base.__subclasses__():
         yield from (section, *subclasses(section))
 
 
 def leaves(value: object, location: tuple[int | str, ...] = ()) -> Iterator[tuple[tuple[int | str, ...], object]]:
-    """Yield the single values of a section and of all below it, each with its location in the words of the file."""
+    """Yield all single values in a section and the sections below, each with its location in the file's spelling."""
     match value:
         case Section():
             fields = type(value).model_fields.items()
@@ -99,7 +99,7 @@ def leaves(value: object, location: tuple[int | str, ...] = ()) -> Iterator[tupl
 
 
 def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """Return the docstrings in the body of a class, each by the name of the attribute that it is below."""
+    """Return attribute name → docstring for the attributes in the body of a class."""
     return {
         ast.unparse(field.target): inspect.cleandoc(ast.literal_eval(below.value))
         for field, below in pairwise(body)
@@ -109,19 +109,17 @@ def attribute_docstrings(body: Sequence[ast.stmt]) -> dict[str, str]:
 
 @cache
 def _docstrings_in(module: str) -> Mapping[str, dict[str, str]]:
-    """Return the docstrings of the attributes of each class of a module; none where the source is gone."""
+    """Return class name → attribute docstrings for a module; empty if the source is missing."""
     with suppress(OSError, SyntaxError):
-        classes = (
-            one for one in ast.parse(inspect.getsource(sys.modules[module])).body if isinstance(one, ast.ClassDef)
-        )
-        return {one.name: attribute_docstrings(one.body) for one in classes}
+        statements = ast.parse(inspect.getsource(sys.modules[module])).body
+        return {node.name: attribute_docstrings(node.body) for node in statements if isinstance(node, ast.ClassDef)}
     return {}
 
 
 def docstrings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring of each field by its name; none where the source is gone.
+    """Return field name → docstring; empty if the source is missing.
 
-    Read on demand: pydantic could take them (`use_attribute_docstrings`), but would read all of them at each start.
+    They are read on demand: pydantic's `use_attribute_docstrings` would read all of them at each start.
     """
     texts: dict[str, str] = {}
     for kind in section.__mro__[: section.__mro__.index(BaseModel)]:
@@ -130,35 +128,35 @@ def docstrings(section: type[BaseModel]) -> dict[str, str]:
 
 
 def describe_properties(base: type[BaseModel], shapes: Mapping[str, Any]) -> None:
-    """Give the docstrings of all models below `base` to their properties in JSON Schemas, which are by their names."""
+    """Add the field docstrings of all models below `base` as descriptions to `shapes`, JSON Schemas by model name."""
     for model in subclasses(base):
-        # a model that only others are made of has no shape
+        # a model that is only a base class has no shape
         properties = shapes.get(model.__name__, {}).get("properties", {})
         for name, text in docstrings(model).items() if properties else ():
             properties[model.model_fields[name].alias or name]["description"] = text
 
 
 class Effect(StrEnum):
-    """How a reload brings a changed key to bear."""
+    """How a reload applies a changed key."""
 
     AT_ONCE = "at once"
-    """It is set, and nothing is interrupted."""
+    """The new value is used at once, without an interruption."""
     EXCHANGE = "exchange"
-    """The parts of all agents are closed and opened again over the same files; calls wait meanwhile."""
+    """The parts of all agents are closed and opened again over the same files; calls wait for it."""
     RESTART = "restart"
-    """It is left as it was until the daemon is started again."""
+    """The old value stays until the daemon is restarted."""
 
 
 class SharedSection(Section):
-    """A section in which other programs keep keys of their own; loading sets those aside with a notice."""
+    """A section in which other programs have keys of their own; loading removes them with a notice."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
 
 
 class OpenClawSection(Section):
-    """A section that OpenClaw has, too: a key of another version of it is set aside, with a notice of the loss.
+    """A section that OpenClaw also has: an unknown key, as of another OpenClaw version, is removed with a notice.
 
-    What looks like a key of memoryd, or like a rule of what is to be hidden, stays a problem.
+    An unknown key that looks like a key of memoryd, or like one that hides data, is a problem.
     """
 
 
@@ -175,23 +173,23 @@ def _usable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_usable)]
-"""Text that names something: never blank, fit for a path or an argument."""
+"""Text that is not blank and is valid as a path or an argument."""
 
 SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]+:")
 """`hf:`, `https:` and `pypi:` name a model, not a file."""
 
 
 def anchored(text: str, info: ValidationInfo) -> str:
-    """Return the path absolute, relative to the folder of the file that is being loaded, if one is."""
+    """Make a path absolute, relative to the folder of the file that is being loaded; unchanged without a file."""
     return text if info.context is None or SCHEME.match(text) else str(expand(text, info.context))
 
 
 AnchoredPath = Annotated[Text, AfterValidator(anchored)]
-"""A path that starts at the folder of the configuration file; others start at the workspace."""
+"""A path relative to the folder of the configuration file; all other paths are relative to the workspace."""
 
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]
-"""A list of the file, which becomes a tuple."""
+"""A list in the file, which becomes a tuple."""
 Texts = Many[Text]
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -205,22 +203,18 @@ Minutes = Annotated[float, Field(ge=0, le=525_600)]
 Days = Annotated[float, Field(gt=0, le=36_500)]
 
 
-def _upper(value: object) -> object:
-    return value.upper() if isinstance(value, str) else value
-
-
-UpperCase = BeforeValidator(_upper)
+UpperCase = BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)
 
 
 UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-PART = expression(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
-WHOLE = expression(rf"(?:{PART.pattern})+")
+_PART = expression(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
+_DURATION = expression(rf"(?:{_PART.pattern})+")
 LONGEST = timedelta(days=365)
 EXPECTED_DURATION = 'must be a duration such as "30s", "5m" or "1h30m"'
 
 
 def parse_duration(value: object) -> timedelta:
-    """Read a duration; a bare number counts minutes, as OpenClaw has it, and 0 means never.
+    """Parse a duration; a bare number counts minutes, as in OpenClaw, and 0 means never.
 
     Raises ValueError for anything else, and for more than a year.
     """
@@ -238,7 +232,7 @@ def parse_duration(value: object) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """Write a duration in the largest unit that leaves a whole number, or in seconds."""
+    """Return a duration as text, in the largest unit that gives a whole number, else in seconds."""
     seconds = duration.total_seconds()
     for unit in ("h", "m", "s"):
         if seconds and seconds % UNIT_SECONDS[unit] == 0:
@@ -249,9 +243,9 @@ def format_duration(duration: timedelta) -> str:
 def _from_text(text: str) -> timedelta:
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
         return timedelta(minutes=float(text))
-    if len(text) > 40 or not WHOLE.fullmatch(text):
+    if len(text) > 40 or not _DURATION.fullmatch(text):
         raise ValueError(EXPECTED_DURATION)
-    seconds = sum(float(number) * UNIT_SECONDS[unit] for number, unit in PART.findall(text))
+    seconds = sum(float(number) * UNIT_SECONDS[unit] for number, unit in _PART.findall(text))
     return timedelta(seconds=min(seconds, LONGEST.total_seconds() + 1))
 
 
@@ -270,47 +264,47 @@ VARIABLE = expression(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class Secret(Struct, frozen=True):
-    """A secret that no repr, log line or dump shows; a reference shows what it points to.
+    """A secret that no repr, log line or dump shows; of a reference the target is shown.
 
-    Of kind `unread` it is one that only another program can open; its content says what stands there.
+    A secret of kind `unread` can only be read by another program; its content describes the value.
     """
 
     kind: Literal["text", "file", "env", "unread"]
     content: SecretStr
     mark: bytes = b""
-    """Differs where a file has another content than before, so that a reload finds the secret changed."""
+    """Digest of the file's content, so that a reload detects a changed secret; empty for other kinds."""
 
     def __repr__(self) -> str:
         return f"Secret({masked(self)!r})"
 
     def reveal(self, environment: Mapping[str, str] = os.environ) -> str:
-        """Return the secret itself, reading the file or the variable now.
+        """Return the secret itself; a file or variable is read at each call.
 
-        Raises ConfigError if there is none, or if it is not for us to open.
+        Raises ConfigError if it is missing or empty, or of kind `unread`.
         """
         content = self.content.get_secret_value()
         if self.kind == "unread":
             raise ConfigError([f"{content}, which memoryd cannot open; it {EXPECTED_SECRET}"])
         if self.kind == "text":
             return content
-        found = environment.get(content, "") if self.kind == "env" else _first_line(content)
-        if not found:
+        secret = environment.get(content, "") if self.kind == "env" else _first_line(content)
+        if not secret:
             raise ConfigError([f"no secret in {self.kind} {content}"])
-        return found
+        return secret
 
 
 def masked(secret: Secret) -> str | dict[str, str]:
-    """Describe a secret without showing it."""
+    """Return asterisks for a plain secret, and the reference itself for a reference."""
     if secret.kind == "text":
         return str(secret.content)
     return {secret.kind: secret.content.get_secret_value()}
 
 
 def parse_secret(value: object) -> Secret:
-    """Read the three spellings, and OpenClaw's: `"${NAME}"` and `{source: "env", id: "NAME"}`.
+    """Parse memoryd's three spellings, and OpenClaw's `"${NAME}"` and `{source: "env", id: "NAME"}`.
 
-    Its references to files and programs have rules of their own, and are an error only when somebody wants to read
-    them. Raises ValueError, which never quotes the value.
+    OpenClaw's references to files and programs have rules of their own, and are an error only when they are read.
+    Raises ValueError, which never quotes the value.
     """
     match value:
         case Secret():
@@ -330,7 +324,7 @@ def parse_secret(value: object) -> Secret:
 
 
 def parse_foreign_secret(value: object) -> Secret | None:
-    """Read a secret in a section of another program, where a mistake is an error only when the value is used."""
+    """Parse a secret in a section of another program; an invalid value is an error only when it is used."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     try:
@@ -340,10 +334,10 @@ def parse_foreign_secret(value: object) -> Secret | None:
 
 
 def _mark(path: str) -> bytes:
-    """Return a digest of a file with a key of this process; empty if the file cannot be read."""
+    """Return a digest of a secret file, keyed with a random key of this process; empty if it cannot be read."""
     try:
         file = Path(path).expanduser()
-        # a pipe may block its reader, and can be read only once
+        # regular files only: a pipe may block, and can be read only once
         return blake2b(_first_line(path).encode(), key=_MARKER).digest() if file.is_file() else b""
     except (ConfigError, RuntimeError, OSError, ValueError):
         return b""

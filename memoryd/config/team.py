@@ -1,4 +1,4 @@
-"""`team`: the memory that several people share, beside one's own. Off unless a remote is named."""
+"""`team`: a memory that several people share, beside each person's own. Off unless `team.remote` is set."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ from memoryd.domain.expressions import expression
 SERVER = ("postgresql://", "postgres://")
 _TOKEN = expression(r"(https?://)[^/@\s]+@")
 _PASSWORD = expression(r"(://[^/@:\s]*:)(?!\d*/)[^@\s]*@")
-"""A slash may stand in a password; digits before one are a port."""
+"""A password may contain a slash; digits before a slash are a port."""
 _PARAMETER = expression(r"(://\S*?[?&]\w*(?:pass(?:word|phrase|wd)|pwd|token|secret|api_?key)=)[^&#\s]+", re.IGNORECASE)
 
 
@@ -32,62 +32,62 @@ PersonName = Annotated[str, AfterValidator(_name)]
 
 
 def without_credentials(address: str) -> str:
-    """Return an address, or a text that names one, without a password, or a token in the place of a name."""
+    """Replace passwords, and tokens in place of a user name, by `***` in an address or a text with addresses."""
     return _PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1***@", _TOKEN.sub(r"\1***@", address)))
 
 
 def is_on_disk(remote: str) -> bool:
-    """Tell whether a remote is a folder here: git reads what has a colon before any slash as a host."""
+    """Return whether a remote is a local folder: for git, text before a colon that precedes any slash is a host."""
     head = remote.partition("/")[0]
     return remote.startswith("file://") or ("://" not in remote and ":" not in head)
 
 
 class TeamSection(Section):
-    """A team, and who of it one is. `memoryctl team join` writes it."""
+    """A team, and your name in it. `memoryctl team join` writes this section."""
 
     remote: Text | None = None
-    """What the team shares by: a git repository, in a folder or at an address such as `git@host:acme/memory.git`, or a
-    server such as `postgresql://ana@host/memory`; unset: no team."""
+    """The store that the team shares: a git repository, in a folder or at an address such as
+    `git@host:acme/memory.git`, or a server such as `postgresql://ana@host/memory`; unset: no team."""
     name: PersonName | None = None
-    """What the team is called; its memories have the scope `team:<name>`."""
+    """The name of the team; its memories have the scope `team:<name>`."""
     person: PersonName | None = None
-    """Who you are in the team: what you promote is cited as `<person>:memory/2026-11-02.md#L14`."""
+    """Your name in the team: your shared memories are cited as `<person>:memory/2026-11-02.md#L14`."""
     agent: Annotated[Text, AfterValidator(folded_id)] | None = None
     """The id of the one agent that shares and sees the team's memory; unset: the default agent."""
     checkout: AnchoredPath | None = None
-    """A checkout of the repository that you keep yourself, relative to the folder of the configuration file; unset: one
-    in the state folder."""
+    """Your own checkout of the repository, relative to the folder of the configuration file; unset: a checkout in the
+    state folder."""
     share: Texts = ()
     """Globs of notes that are shared by their path, such as `memory/projects/**`; nothing is shared by default."""
     interval_minutes: int = Field(default=10, ge=0, le=1440)
-    """How often what others shared is fetched and what is owed is sent, in minutes; 0: only on demand."""
+    """How often shared notes are fetched and unsent notes are sent, in minutes; 0: only on demand."""
 
     @property
     def is_joined(self) -> bool:
-        """Whether there is a team to share with."""
+        """True if a team is configured."""
         return self.remote is not None and self.name is not None and self.person is not None
 
     @property
     def is_on_server(self) -> bool:
-        """Whether a PostgreSQL server carries it, and no git repository."""
+        """True if the remote is a PostgreSQL server, not a git repository."""
         return (self.remote or "").startswith(SERVER)
 
     @property
     def folder(self) -> Path:
-        """Where everything of this team lies that memoryd keeps."""
+        """The folder with memoryd's files of this team."""
         return team_dir(self.name or "")
 
     @property
     def published_file(self) -> Path:
-        """Where it is noted which notes this machine shares."""
+        """The file that lists the notes that this machine shares."""
         return self.folder / "shared-notes.json"
 
     @property
     def checkout_folder(self) -> Path:
-        """Where the checkout lies."""
+        """The folder of the checkout."""
         return self.folder / "checkout" if self.checkout is None else expand(self.checkout, Path.home())
 
     @property
     def notes_folder(self) -> Path:
-        """Where the notes of the team lie as they are indexed: a folder for each person."""
+        """The folder of the team's notes for indexing, with a subfolder for each person."""
         return self.folder / "notes"

@@ -1,1 +1,1 @@
-"""Text into vectors, by llama.cpp in a child (local/) or by a provider (remote/)."""
+"""Embedding of text: by llama.cpp in a child process (local/) or by a provider (remote/)."""

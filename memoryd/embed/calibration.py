@@ -1,11 +1,13 @@
-"""What a model makes of known texts: of those that have nothing to do with each other, and of questions with answers.
+"""Measurements of an embedding model on known texts: vectors of unrelated texts, and cosines of questions and answers.
 
-The first is measured once and stored beside the models; the second tells whether a model is fit for search.
+The vectors of unrelated texts ("strangers") show how similar texts are that have nothing to do with each other. They
+are computed once per model and stored beside the models. The questions with answers check whether a model is fit for
+search.
 
-In a few notes noise cannot be told from an answer: one of five may be the answer. But how similar unrelated texts come
-out is a trait of the model, so it is measured on 24 everyday passages for each kind of script, from a line to a short
-paragraph, as notes are cut. They are sent where the owner's notes are sent, and say nothing of any person. Changing one
-of them makes every model be measured again.
+A few notes are not enough to measure the noise: one of five notes may be the answer. But the similarity of unrelated
+texts is a property of the model. So it is measured on 24 everyday passages for each kind of script, as long as chunks
+of notes: from a line to a short paragraph. They are sent to the same embedder as the owner's notes, and contain nothing
+about a real person. If one of the texts changes, every model is measured again.
 """
 
 import asyncio
@@ -54,7 +56,7 @@ Insurance covers water damage but no theft from the bicycle shed. The policy end
 Chess club: lost with the black pieces after a careless rook move, won the second game in thirty moves.
 """.splitlines()
 )
-"""In a script that puts spaces between words."""
+"""Passages in a script with spaces between words."""
 
 UNSPACED = tuple(
     """\
@@ -84,7 +86,7 @@ UNSPACED = tuple(
 象棋社：第一局走错一步车输了，第二局三十回合赢下来。
 """.splitlines()
 )
-"""In a script that does not."""
+"""Passages in a script without spaces."""
 
 ASKED_SPACED = tuple(
     """\
@@ -114,7 +116,7 @@ Is a stolen bike paid for?
 How did my board games end?
 """.splitlines()
 )
-"""What each of SPACED answers, in other words."""
+"""Questions that the passages in SPACED answer, in the same order and in other words."""
 
 ASKED_UNSPACED = tuple(
     """\
@@ -144,66 +146,65 @@ ASKED_UNSPACED = tuple(
 下棋的结果如何？
 """.splitlines()
 )
-"""The same of UNSPACED."""
+"""Questions that the passages in UNSPACED answer, in the same order."""
 
 
 log = structlog.get_logger(__name__)
 
 AGAIN_SECONDS = 900.0
-"""After this a model is asked again that gave no vectors, or that is being asked."""
+"""Seconds until a model is measured again after a measurement without vectors, or one that has not ended."""
 STORED_TOLERANCE = 0.01
 _TEXTS = (*SPACED, *UNSPACED)
 _QUESTIONS = (*ASKED_SPACED, *ASKED_UNSPACED)
 _DIGEST_BYTES = 32
-_REFUSES = "the model gives no vector for a plain sentence"
 
 LANGUAGES = ("en", "zh")
-"""Of the texts in either kind of script."""
+"""Languages of the two kinds of script."""
 
 Rows = NDArray[np.float32]
 """One vector of length 1 in each row."""
 
 
 class UnrelatedTexts:
-    """What models make of the notes of nobody; one file of `folder` for each model."""
+    """The vectors of unrelated texts for each model, stored in one file per model in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[Fingerprint, tuple[Strangers, ...]] = {}
         self._not_before: dict[Fingerprint, float] = {}
-        """When a model may be asked (monotonic clock)."""
+        """The earliest time of the next measurement of a model (monotonic clock)."""
         self._refusing: set[Fingerprint] = set()
-        """Those that gave no vector for a plain sentence when they were asked last."""
+        """Models that gave no vector for a plain sentence at the last measurement."""
         self._wanted: asyncio.Queue[Embedder] = asyncio.Queue(1)
 
     def known(self, fingerprint: Fingerprint) -> tuple[Strangers, ...]:
-        """Return those of both kinds of script, nothing until they are known."""
+        """Return the vectors for scripts with and without spaces; an empty tuple until they are known."""
         return self._known.get(fingerprint, ())
 
     def of(self, embedder: Embedder, question: str) -> Strangers | None:
-        """Return the strangers of a question, in a script like its own; None until they are known, which is seen to."""
+        """Return the vectors for the script of the question; if they are not known yet, None, and request them."""
         known = self.known(embedder.identity.fingerprint)
-        if not known and not self._wanted.full():
+        if known:
+            spaced, unspaced = known
+            return unspaced if is_unspaced(question) else spaced
+        if not self._wanted.full():
             self._wanted.put_nowait(embedder)
-        if not known:
-            return None
-        spaced, unspaced = known
-        return unspaced if is_unspaced(question) else spaced
+        return None
 
     def is_owed(self, embedder: Embedder) -> bool:
-        """Tell whether they are not known, and no answer can count on that: the model may give them at any time."""
+        """Return whether the vectors are missing and may arrive at any time, so that answers are provisional."""
         fingerprint = embedder.identity.fingerprint
         return fingerprint not in self._known and fingerprint not in self._refusing
 
     async def run(self) -> None:
-        """Learn what was missed when somebody asked."""
+        """Measure the models that `of` requested; runs until cancelled."""
         while True:
             await self.learn(await self._wanted.get())
 
     async def learn(self, embedder: Embedder) -> None:
-        """See to it that the strangers of a model are known; a model that gives none now is asked again later.
+        """Read or measure the strangers of a model; after a failure the model is measured again later.
 
-        Whoever calls while another waits for the model goes on without them: no text is sent twice.
+        A call returns without them while another call waits for the model, so that no text is sent twice.
         """
         identity = embedder.identity
         fingerprint, now = identity.fingerprint, time.monotonic()
@@ -220,21 +221,24 @@ class UnrelatedTexts:
                 return
             if rows is None:
                 self._refusing.add(fingerprint)
-                log.warning("how near strangers come is not known", model=identity.model, reason=_REFUSES)
+                reason = "the model gives no vector for a plain sentence"
+                log.warning("how near strangers come is not known", model=identity.model, reason=reason)
                 return
-            await asyncio.to_thread(_keep, path, identity, rows)
-        self._known[fingerprint] = _strangers(rows)
+            await asyncio.to_thread(_store, path, identity, rows)
+        texts, questions = np.split(rows, [len(_TEXTS)])
+        halves = zip(LANGUAGES, np.split(texts, 2), np.split(questions, 2), strict=True)
+        self._known[fingerprint] = tuple(Strangers(*half) for half in halves)
 
 
 async def speed_of(embedder: Embedder) -> float:
-    """Return how many everyday passages the embedder takes in a second. Raises what the embedder raises."""
+    """Return how many everyday passages the embedder embeds per second. Raises what the embedder raises."""
     start = time.perf_counter()
     await embedder.embed_documents([Passage(text) for text in _TEXTS])
     return len(_TEXTS) / (time.perf_counter() - start)
 
 
 async def _measure(embedder: Embedder) -> Rows | None:
-    """Return the vectors of the texts, then those of the questions, None if one has none; raises EmbeddingError."""
+    """Return the vectors of the texts, then of the questions; None if a text has no vector. Raises EmbeddingError."""
     vectors = await embedder.embed_documents([Passage(text) for text in _TEXTS])
     rows = [vector for vector in vectors if not isinstance(vector, Unembeddable)]
     if len(rows) < len(_TEXTS):
@@ -243,14 +247,8 @@ async def _measure(embedder: Embedder) -> Rows | None:
     return np.stack(rows).astype(np.float32)
 
 
-def _strangers(rows: Rows) -> tuple[Strangers, ...]:
-    texts, questions = np.split(rows, [len(_TEXTS)])
-    halves = zip(np.split(texts, 2), np.split(questions, 2), LANGUAGES, strict=True)
-    return tuple(Strangers(language, some, asked) for some, asked, language in halves)
-
-
 def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
-    """Return what was kept of a model; None if that is damaged, of other texts or of another model."""
+    """Return the stored vectors of a model; None if the file is missing, damaged, of other texts or another model."""
     size = _DIGEST_BYTES + 2 * (len(_TEXTS) + len(_QUESTIONS)) * identity.dimensions
     try:
         data = read_snapshot(path.parent, path.name, max_bytes=size).data
@@ -260,11 +258,10 @@ def _read(path: Path, identity: EmbedderIdentity) -> Rows | None:
     if len(data) != size or digest != _digest(identity, body):
         return None
     rows = np.frombuffer(body, np.float16).reshape(len(_TEXTS) + len(_QUESTIONS), -1).astype(np.float32)
-    is_whole = bool(np.allclose(np.linalg.norm(rows, axis=1), 1, atol=STORED_TOLERANCE))
-    return rows if is_whole else None
+    return rows if np.allclose(np.linalg.norm(rows, axis=1), 1, atol=STORED_TOLERANCE) else None
 
 
-def _keep(path: Path, identity: EmbedderIdentity, rows: Rows) -> None:
+def _store(path: Path, identity: EmbedderIdentity, rows: Rows) -> None:
     body = rows.astype(np.float16).tobytes()
     try:
         write_private(path, _digest(identity, body) + body)
@@ -273,13 +270,13 @@ def _keep(path: Path, identity: EmbedderIdentity, rows: Rows) -> None:
 
 
 def _digest(identity: EmbedderIdentity, body: bytes) -> bytes:
-    """Return what binds vectors to their model and their texts."""
+    """Return a digest of the vectors, their model and their texts."""
     return sha256("\x1f".join((identity.fingerprint, *_TEXTS, *_QUESTIONS)).encode() + body).digest()
 
 
 VECTOR_TOLERANCE = 1e-3
 ENGLISH_MISSES_MAX = 1
-"""Of eight; MiniLM misses none, MiniLM with the pooling of another family two."""
+"""Allowed misses of eight; MiniLM misses none, and MiniLM with the pooling of another family two."""
 
 ENGLISH = (
     ("Mac Studio gateway host", "the machine running the gateway"),
@@ -299,7 +296,7 @@ CHINESE = (
 
 
 class Pair(Struct, frozen=True):
-    """A question with its own answer, and how near the nearest answer to another question came."""
+    """A question with its answer, their cosine, and the highest cosine of the question with another answer."""
 
     language: str
     question: str
@@ -321,9 +318,9 @@ class Verification(Struct, frozen=True):
 
 
 async def verify(embedder: Embedder) -> Verification:
-    """Embed known pairs; fit if at most one English answer in eight is outranked by a stranger's.
+    """Embed known pairs; the model is fit if at most one of eight English answers is outranked by another answer.
 
-    Chinese pairs are measured too, but only reported: a model may be made for English alone.
+    Chinese pairs are measured, too, but only reported: a model may be made for English alone.
     Raises what the embedder raises: EmbedderUnavailable, WorkerDied.
     """
     pairs: list[Pair] = []

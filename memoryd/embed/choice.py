@@ -1,4 +1,4 @@
-"""From an agent's configuration to the embedder that its workspace uses: which provider, why, and who stands in."""
+"""Choice of the embedder of a workspace from the agent's configuration: the provider, the reason, and the fallback."""
 
 import os
 from collections.abc import Mapping
@@ -35,24 +35,25 @@ DEFAULTS = MemorySearchSection()
 
 @dataclass(frozen=True, slots=True)
 class EmbedderPlan:
-    """What is to be run for an agent, and why. Plans that come to the same are equal, whatever led to them."""
+    """The embedders to run for an agent, and why. Plans with the same embedders are equal, whatever the reason."""
 
     choice: Choice = field(compare=False)
     first: ProviderSettings | None
     second: ProviderSettings | None
+    """The fallback."""
     profiles: tuple[Path, ...] = ()
-    """Files in which OpenClaw keeps keys that this agent may use; none for a plan that sends nothing away."""
+    """OpenClaw's files of keys that this agent may use; empty for a plan without a remote provider."""
 
     @property
     def takes_media(self) -> bool:
-        """Whether what is run embeds pictures and sounds."""
+        """True if the first embedder embeds pictures and sounds."""
         return isinstance(self.first, RemoteSettings) and embeds_media(self.first.provider, self.first.model_name)
 
 
 def plan_for(
     agent: Agent, models: ModelsSection, *, store: ModelStore, environment: Mapping[str, str], home: Path
 ) -> EmbedderPlan:
-    """Decide for one agent; reads files of keys, and asks nobody."""
+    """Return the plan for one agent; reads files of keys, and makes no network calls."""
     search = agent.memory_search
     profiles = tuple(profile_files(environment, home, agent.id))
     keys = KeySources(models, environment, profiles)
@@ -73,7 +74,7 @@ def plan_for(
 
 
 def media_rules(search: MemorySearchSection, plan: EmbedderPlan) -> MediaRules | None:
-    """Return which pictures and sounds are indexed; None if none are wanted, or nothing that is run can embed them."""
+    """Return the rules for indexed pictures and sounds; None if they are off, or the embedder cannot embed them."""
     wanted = search.multimodal
     if not wanted.enabled or not plan.takes_media:
         return None
@@ -85,7 +86,7 @@ def _settings(
 ) -> ProviderSettings | None:
     if provider == NONE:
         return None
-    # instructions are those of the first provider
+    # configured instructions are for the first provider
     first = search if provider == choice.provider else DEFAULTS
     if provider == LOCAL:
         return LocalSettings(
@@ -97,7 +98,7 @@ def _settings(
             query_instruction=first.query_instruction,
             document_instruction=first.document_instruction,
         )
-    # what `memorySearch.remote` and `.model` say is said of one provider
+    # `memorySearch.remote` and `.model` are for one provider only
     section = search if provider == choice.remote_owner else DEFAULTS
     base_url, address = address_of(provider, section.remote.base_url, entry_of(models, provider))
     seconds, batch = search.sync.embedding_batch_timeout_seconds, search.remote.batch
@@ -120,22 +121,22 @@ def _settings(
 def _headers(
     provider: str, search: MemorySearchSection, models: ModelsSection, address: AddressOwner
 ) -> tuple[tuple[str, Secret], ...]:
-    """Return the headers of `models.providers`, and over them those of `remote`: to its own host these alone."""
+    """Return the headers of `remote`, and of `models.providers` if the address is not of `remote`; `remote` wins."""
     own = search.remote.headers
     replaced = {name.lower() for name in own}
     entry = entry_of(models, provider)
     is_of_entry = owner_of(provider, entry.base_url, AddressOwner.ENTRY) is address
-    kept = {name: value for name, value in entry.headers.items() if is_of_entry and name.lower() not in replaced}
-    return tuple(sorted((kept | own).items(), key=lambda pair: pair[0]))
+    others = {name: value for name, value in entry.headers.items() if is_of_entry and name.lower() not in replaced}
+    return tuple(sorted((others | own).items(), key=lambda pair: pair[0]))
 
 
 def _origins(search: MemorySearchSection, keys: KeySources) -> dict[str, str]:
-    """Return where the key of each provider that `auto` may take stands, if there is one for its address."""
-    found = {}
+    """Return provider → origin of its key, for each provider that `auto` may choose and that has a key."""
+    origins = {}
     for provider in BY_KEY:
         with suppress(ConfigError):
             _, owner = address_of(provider, search.remote.base_url, entry_of(keys.models, provider))
             key = keys.find(provider, search.remote.api_key, owner)
             if key is not None:
-                found[provider] = key.origin
-    return found
+                origins[provider] = key.origin
+    return origins

@@ -1,4 +1,4 @@
-"""The embedder that a workspace uses now, or why there is none: providers change it, indexing and search read it."""
+"""The current embedder of a workspace, or why there is none. Providers set it; indexing and search read it."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,18 +16,18 @@ from memoryd.models.fetching import Progress
 
 
 class ModelPhase(StrEnum):
-    """What stands between the user and what a model gives."""
+    """The state of a model."""
 
     OFF = "off"
     DOWNLOADING = "downloading"
     WARMING = "warming"
-    """It was not looked at yet."""
+    """The model was not checked yet."""
     READY = "ready"
     FAILED = "failed"
 
 
 class PhaseRecord(Struct, frozen=True):
-    """The phase, why, since when, and how far a download is."""
+    """The phase, its reason and start, and the progress of a download."""
 
     phase: ModelPhase
     reason: str = ""
@@ -35,17 +35,17 @@ class PhaseRecord(Struct, frozen=True):
     progress: Progress | None = None
 
     def enter(self, phase: ModelPhase, reason: str = "") -> "PhaseRecord":
-        """Return the record of a phase, which begins now unless it is the same one."""
+        """Return the record of a new phase, which begins now; the same phase keeps its start."""
         return PhaseRecord(phase, reason, self.since if phase is self.phase else datetime.now(UTC))
 
     @property
     def is_unreachable(self) -> bool:
-        """Whether a download fails that has not brought a byte yet."""
+        """True if a download fails and has not received a byte yet."""
         return self.progress is not None and bool(self.progress.trouble) and not self.progress.done_bytes
 
 
 class ProviderFallback(Struct, frozen=True):
-    """Why another provider (`substitute`) than the configured one (`failed`) embeds, and since when."""
+    """The failed provider, the provider that is used instead, and since when and why."""
 
     failed: str
     substitute: str
@@ -54,16 +54,16 @@ class ProviderFallback(Struct, frozen=True):
 
 
 class CurrentEmbedder:
-    """Holds the embedder of some agents; changed by the part that chooses it, read by indexing and search."""
+    """The embedder that some agents share; set by an EmbedderSource, read by indexing and search."""
 
     def __init__(self, on_change: Callable[[PhaseRecord], None], strangers: UnrelatedTexts | None = None) -> None:
         self.state = PhaseRecord(ModelPhase.WARMING, "starting")
         self.embedder: Embedder | None = None
         self.fallback_in_use: ProviderFallback | None = None
         self._questions: dict[tuple[str, str], asyncio.Future[Vector | None]] = {}
-        """Those that are being embedded."""
+        """Results of the questions that are being embedded, by fingerprint and text."""
         self.strangers = strangers
-        """What the embedders make of notes that answer nothing, where somebody wants to know."""
+        """The vectors of unrelated texts; None if they are not used."""
         self._listeners: list[Callable[[], None]] = []
         self._on_change = on_change
 
@@ -72,7 +72,7 @@ class CurrentEmbedder:
         self._listeners.append(listener)
 
     def dismiss(self) -> None:
-        """Call no listener any more: those who listened are gone."""
+        """Remove all listeners."""
         self._listeners.clear()
 
     async def become(
@@ -83,7 +83,7 @@ class CurrentEmbedder:
         embedder: Embedder | None = None,
         fallback_in_use: ProviderFallback | None = None,
     ) -> None:
-        """Enter a phase; `embedder` is what is offered, if anything. FAILED may go on offering one that is tried."""
+        """Enter a phase with an embedder, if there is one; in FAILED the embedder may be one that is still tried."""
         self.embedder = embedder
         self.fallback_in_use = fallback_in_use
         self.state = self.state.enter(phase, reason)
@@ -92,38 +92,38 @@ class CurrentEmbedder:
             listener()
 
     def note_progress(self, progress: Progress, reason: str = "") -> None:
-        """Say how far the present phase is, and with a `reason` why it is no further."""
+        """Update the progress of the current phase, and its reason if `reason` is not empty."""
         self.state = replace(self.state, progress=progress, reason=reason or self.state.reason)
         self._on_change(self.state)
 
     async def embed_question(self, embedder: Embedder, text: str) -> Vector:
-        """Return the vector of a question, embedded once while several wait for it; raises EmbeddingError."""
+        """Return the vector of a question; concurrent calls for one question share it. Raises EmbeddingError."""
         key = embedder.identity.fingerprint, text
-        while (others := self._questions.get(key)) is not None:
-            # shielded: who gives up must not take it from the others
-            vector = await asyncio.shield(others)
+        while (running := self._questions.get(key)) is not None:
+            # shielded: a cancelled caller must not cancel the future of the other callers
+            vector = await asyncio.shield(running)
             if vector is not None:
                 return vector
-            # whoever asked had no more time, or no luck
-        mine: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
-        self._questions[key] = mine
+            # the call that embedded it was cancelled or failed
+        result: asyncio.Future[Vector | None] = asyncio.get_running_loop().create_future()
+        self._questions[key] = result
         vector = None
         try:
             vector = await embedder.embed_query(text)
             return vector
         finally:
             del self._questions[key]
-            mine.set_result(vector)
+            result.set_result(vector)
 
 
 class EmbedderSource(Protocol):
-    """Keeps its slot truthful while `run` runs."""
+    """Runs an embedder and keeps its slot up to date while `run` runs."""
 
     @property
     def slot(self) -> CurrentEmbedder: ...
 
     async def run(self) -> None:
-        """Loop until cancelled; goes on trying by itself after a failure."""
+        """Loop until cancelled; tries again by itself after a failure."""
 
     def trouble(self) -> str | None:
-        """Return why it has been given up for now, None while it works or is still on its way."""
+        """Return why the embedder fails; None while it works or is being started."""

@@ -1,6 +1,7 @@
-"""The embedder that some agents share: remote or local, with a second provider for while the first one fails.
+"""The embedder that some agents share: remote or local, with a second provider while the first one fails.
 
-A switch changes the vector space: vectors of the two are never compared. The second one starts only when it is needed.
+The two providers have different vector spaces, and their vectors are never compared. The second provider starts only
+when it is needed.
 """
 
 import asyncio
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 2.0
-"""How often a provider that was given up is tried; its own breaker lets few of these tries through to the network."""
+"""Seconds between tries of a failed provider; its breaker lets only few of these tries reach the network."""
 PROBE_TEXT = "Is anybody there?"
 
 
 class RemoteEmbedding:
-    """Keeps one remote provider at work and its slot truthful; `run` loops until cancelled."""
+    """Runs one remote provider and keeps its slot up to date; `run` loops until cancelled."""
 
     def __init__(
         self,
@@ -59,28 +60,28 @@ class RemoteEmbedding:
         self._jobs = jobs
         self._poll_seconds = poll_seconds
         self._breaker = EndpointBreaker(retry, longest_wait=settings.timeouts.hold)
-        self._asked_with: Credentials | None = None
+        self._credentials: Credentials | None = None
         self._refusal: str | None = None
-        """Why it cannot even be asked, where only its owner can change that."""
+        """Why the provider cannot be opened, if only the owner can change that."""
 
     def spent(self) -> int:
-        """Return the tokens sent there today."""
+        """Return the tokens sent to the provider today."""
         return self._budget.spent(self.settings.destination)
 
     def trouble(self) -> str | None:
-        """Return why it is given up: calls fail, or it could not even be asked for the first vector."""
+        """Return why the provider fails: calls fail, or it could not be opened; None while it works."""
         return self._refusal or self._breaker.trouble
 
     async def run(self) -> None:
-        """Open the provider, offer it, and look after it; open it anew when its key or a header was changed."""
+        """Open the provider, offer and watch it; reopen it when its key or a header has changed."""
         # httpx takes 70 ms to import, and a daemon with a local model never needs it
         from memoryd.embed.remote.embedder import open_remote
 
         await self.slot.become(ModelPhase.WARMING, f"asking {self.settings.destination}")
         while True:
             try:
-                credentials = self._asked_with = await self._credentials()
-                embedder = await open_remote(self.settings, credentials, self._breaker, self._note_lost)
+                credentials = self._credentials = await self._read_credentials()
+                embedder = await open_remote(self.settings, credentials, self._breaker, self._count_lost)
             except (MemorydError, OSError) as exc:
                 await self._wait_after(exc)
                 continue
@@ -90,19 +91,19 @@ class RemoteEmbedding:
             finally:
                 await embedder.aclose()
 
-    async def _note_lost(self, texts: Sequence[str]) -> None:
+    async def _count_lost(self, texts: Sequence[str]) -> None:
         await self._budget.add(self.settings.destination, sum(map(estimate, texts)))
 
-    async def _credentials(self) -> Credentials:
+    async def _read_credentials(self) -> Credentials:
         return await asyncio.to_thread(credentials_of, self.settings, self._keys)
 
     async def _wait_after(self, exc: Exception) -> None:
-        is_ours = isinstance(exc, ConfigError | ModelError)
+        is_config = isinstance(exc, ConfigError | ModelError)
         advice = exc.hint if isinstance(exc, MemorydError) else ""
-        # what comes with advice is for its owner to change: a refused key, an unknown model
-        self._refusal = str(exc) if is_ours or advice else self._refusal
-        held = 0.0 if is_ours else self._breaker.wait(Purpose.DOCUMENT)
-        wait = held or self._breaker.note_failed_opening(str(exc))
+        # an error with advice is one that the owner must solve: a rejected key, an unknown model
+        self._refusal = str(exc) if is_config or advice else self._refusal
+        pause = 0.0 if is_config else self._breaker.wait(Purpose.DOCUMENT)
+        wait = pause or self._breaker.note_failed_opening(str(exc))
         reason = f"{self._breaker.reason}; next try in {wait:.0f} s"
         if advice:
             reason += f" ({advice})"
@@ -112,14 +113,14 @@ class RemoteEmbedding:
         await self._sleep_until(time.monotonic() + wait)
 
     async def _sleep_until(self, end: float) -> None:
-        """Sleep until `end` (monotonic clock), or until there is another key or header to try."""
-        while (left := end - time.monotonic()) > 0:
-            await asyncio.sleep(min(self._poll_seconds, left))
+        """Sleep until `end` (monotonic clock), or until the key or a header has changed."""
+        while (seconds := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(self._poll_seconds, seconds))
             if await self._is_changed():
                 return
 
     async def _serve(self, embedder: "RemoteEmbedder") -> None:
-        """Offer the embedder until its key or a header is another one."""
+        """Offer the embedder until its key or a header has changed."""
         settings, breaker = self.settings, self._breaker
         metered = MeteredEmbedder(
             self._with_batches(embedder),
@@ -130,14 +131,14 @@ class RemoteEmbedding:
         log.info("remote provider", provider=settings.provider, host=embedder.destination, model=settings.model_name)
         while True:
             await self.slot.become(ModelPhase.READY, embedder=metered)
-            await breaker.given_up()
+            await breaker.wait_for_trouble()
             log.warning("the provider fails; keyword search goes on", host=embedder.destination, reason=breaker.reason)
             await self.slot.become(ModelPhase.FAILED, breaker.reason, embedder=metered)
             while breaker.trouble is not None:
                 await asyncio.sleep(self._poll_seconds)
                 if await self._is_changed():
                     return
-                # most of these never leave the machine: the breaker lets one through when its time has come
+                # most of these calls fail locally: the breaker lets one through after its back-off
                 with contextlib.suppress(EmbeddingError):
                     await embedder.embed_query(PROBE_TEXT)
             log.info("the provider works again", host=embedder.destination)
@@ -146,7 +147,7 @@ class RemoteEmbedding:
         batch = self.settings.batch
         if batch is None:
             return embedder
-        # with it comes the HTTP client, which a daemon with a local model never needs
+        # imports the HTTP client, which a daemon with a local model never needs
         from memoryd.embed.remote.batch_embedder import BatchEmbedder, BatchSettings
 
         settings = BatchSettings(
@@ -159,17 +160,16 @@ class RemoteEmbedding:
 
     async def _is_changed(self) -> bool:
         try:
-            return await self._credentials() != self._asked_with
+            return await self._read_credentials() != self._credentials
         except (ConfigError, ModelError):
             return False
 
 
-NO_PROVIDER = "memorySearch.provider is none"
 FALLBACK_POLL_SECONDS = 1.0
 
 
 class Embedding(Struct, frozen=True):
-    """The embedder that some agents share: its plan, its slot, and what fills the slot (None: nothing)."""
+    """The embedder that some agents share: its plan, its slot, and the source that fills the slot (None: none)."""
 
     plan: EmbedderPlan
     slot: CurrentEmbedder
@@ -177,28 +177,28 @@ class Embedding(Struct, frozen=True):
 
     @property
     def local(self) -> LocalEmbedding | None:
-        """The part that runs a model here, if one does."""
+        """The source that runs a local model, if there is one."""
         return next((source for source in self._sources() if isinstance(source, LocalEmbedding)), None)
 
     @property
     def remote(self) -> RemoteEmbedding | None:
-        """The part that sends text away, if one does; the first provider before its fallback."""
+        """The source that uses a remote provider, if there is one; the first provider before its fallback."""
         return next((source for source in self._sources() if isinstance(source, RemoteEmbedding)), None)
 
     @property
     def sends(self) -> bool:
-        """Whether notes go to the remote part now, rather than only while it stands in."""
+        """True if notes are sent to the remote source now: it is the first provider, or the fallback in use."""
         return isinstance(self.plan.first, RemoteSettings) or (
             self.slot.fallback_in_use is not None and self.remote is not None
         )
 
     def obstacle(self) -> str | None:
-        """Return why no vectors will come until something changes; None while they come, or are on their way."""
+        """Return why there are no vectors until something changes; None if there are, or they are expected soon."""
         state = self.slot.state
         if state.phase is ModelPhase.OFF:
             return state.reason
         is_settled = state.phase in (ModelPhase.READY, ModelPhase.FAILED)
-        # while the first is fetched, the second may be at work in a moment
+        # while the model of the first source is downloaded, the second source may start
         if is_settled or isinstance(self.source, FallbackEmbedding):
             return None if self.source is None else self.source.trouble()
         return state.reason if state.is_unreachable else None
@@ -220,16 +220,16 @@ def build(
     budget: TokenBudget,
     jobs: Path,
 ) -> Embedding:
-    """Make the parts that a plan names; nothing runs yet. Batch jobs are noted in the folder `jobs`."""
+    """Return the embedding of a plan, not yet running. Batch jobs are stored in the folder `jobs`."""
     keys = KeySources(models, os.environ, plan.profiles)
 
-    def source_of(settings: ProviderSettings, its: CurrentEmbedder) -> EmbedderSource:
+    def source_of(settings: ProviderSettings, target: CurrentEmbedder) -> EmbedderSource:
         if isinstance(settings, LocalSettings):
-            return LocalEmbedding(settings=settings, store=store, slot=its)
-        return RemoteEmbedding(settings=settings, keys=keys, slot=its, budget=budget, jobs=jobs)
+            return LocalEmbedding(settings=settings, store=store, slot=target)
+        return RemoteEmbedding(settings=settings, keys=keys, slot=target, budget=budget, jobs=jobs)
 
     if plan.first is None:
-        slot.state = PhaseRecord(ModelPhase.OFF, NO_PROVIDER)
+        slot.state = PhaseRecord(ModelPhase.OFF, "memorySearch.provider is none")
         return Embedding(plan, slot, None)
     if plan.second is None:
         return Embedding(plan, slot, source_of(plan.first, slot))
@@ -247,9 +247,9 @@ def build(
 
 
 class FallbackEmbedding(Struct, kw_only=True, eq=False):
-    """Mirrors into `slot` the source that is to be used now; `run` loops until cancelled.
+    """Copies the slot of the source in use into `slot`; `run` loops until cancelled.
 
-    `news` is set whenever a slot of the two changes; `names` are what the two are called.
+    `news` is set whenever one of the two slots changes; `names` are the names of the two providers.
     """
 
     first: EmbedderSource
@@ -262,12 +262,12 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
     _outage: ProviderFallback | None = None
 
     def trouble(self) -> str | None:
-        """Return why neither can embed."""
+        """Return why both sources fail; None if one works."""
         return self.first.trouble() if self.second.trouble() is not None else None
 
     async def run(self) -> None:
-        """Run the first, the second from when it is first needed, and tell the slot which of them embeds."""
-        # what runs on when one of them fails would run beside those of the next try
+        """Run the first source, run the second from when it is first needed, and keep the slot up to date."""
+        # together: if one coroutine fails, none must go on beside those of the next run
         await together(self.first.run(), self._run_second(), self._watch())
 
     async def _run_second(self) -> None:
@@ -286,19 +286,12 @@ class FallbackEmbedding(Struct, kw_only=True, eq=False):
         is_second_ready = self.second.trouble() is None and second.state.phase is ModelPhase.READY and second.embedder
         fallback_in_use = self._outage if is_second_ready else None
         source = self.first if fallback_in_use is None else self.second
-        there, here = source.slot, self.slot
-        is_same = (there.embedder, there.state.phase, there.state.reason, fallback_in_use) == (
-            here.embedder,
-            here.state.phase,
-            here.state.reason,
-            here.fallback_in_use,
-        )
-        if not is_same:
-            await here.become(
-                there.state.phase, there.state.reason, embedder=there.embedder, fallback_in_use=fallback_in_use
-            )
-        if there.state.progress is not None and there.state.progress != here.state.progress:
-            here.note_progress(there.state.progress)
+        embedder, state, here = source.slot.embedder, source.slot.state, self.slot
+        current = here.embedder, here.state.phase, here.state.reason, here.fallback_in_use
+        if current != (embedder, state.phase, state.reason, fallback_in_use):
+            await here.become(state.phase, state.reason, embedder=embedder, fallback_in_use=fallback_in_use)
+        if state.progress is not None and state.progress != here.state.progress:
+            here.note_progress(state.progress)
 
     def _note_failure(self, reason: str | None) -> None:
         if reason is None:

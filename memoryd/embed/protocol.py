@@ -1,4 +1,4 @@
-"""The seam between text and vectors: what every embedder takes, gives and promises."""
+"""The interface of all embedders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, NewType, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    # a worker reads this module, and has no use for numpy, which takes as long to import as its model to load
+    # workers import this module and do not need numpy, whose import takes as long as loading a model
     from memoryd.domain.vector import Vector
 
 
 class Purpose(StrEnum):
-    """What a text is embedded for. A question is small, and somebody waits for it: it overtakes all documents."""
+    """The purpose of an embedding. A question is small and a caller waits for it: it overtakes all documents."""
 
     QUERY = "query"
     DOCUMENT = "document"
 
 
 Fingerprint = NewType("Fingerprint", str)
-"""Names a vector space: vectors of different fingerprints are never compared."""
+"""The id of a vector space: vectors of different fingerprints are never compared."""
 
 
 class EmbedderIdentity(Struct, frozen=True):
-    """All that decides which vector a text gets. Keys, headers and thread counts are not part of it."""
+    """Everything that determines the vector of a text. Keys, headers and thread counts are not part of it."""
 
     provider: str
     model: str
     revision: str
-    """What tells two files or releases of one model apart: a content hash for a local file, else empty."""
+    """Distinguishes files or releases of one model: a content hash for a local file, else empty."""
     endpoint: str
     dimensions: int
     pooling: str
@@ -46,7 +46,7 @@ class EmbedderIdentity(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """The bytes of a picture or sound, what they are, and their SHA-256, by which two are told apart."""
+    """The bytes of a picture or sound, their MIME type, and their SHA-256, by which attachments are compared."""
 
     mime: str
     sha256: bytes
@@ -54,10 +54,10 @@ class Attachment:
 
 
 class Passage(Struct, frozen=True):
-    """A text to embed and the title that prompts of some models carry (heading path or file name).
+    """A text to embed and the title that prompts of some models contain (heading path or file name).
 
-    With an attachment that is what is embedded, and the text says which file it is. Only a model that takes pictures
-    and sounds is given one; it answers with a vector of the same space.
+    With an attachment, the attachment is embedded, and the text says which file it is. Only a model that embeds
+    pictures and sounds gets attachments; their vectors are in the same space.
     """
 
     text: str
@@ -66,7 +66,7 @@ class Passage(Struct, frozen=True):
 
 
 class Unembeddable(Struct, frozen=True):
-    """A passage that the model gives no usable vector for, and why."""
+    """The reason why the model gives no usable vector for a passage."""
 
     reason: str
 
@@ -74,8 +74,8 @@ class Unembeddable(Struct, frozen=True):
 class Embedder(Protocol):
     """Turns text into vectors of one space. Applies its model's prompts, normalises, truncates by tokens.
 
-    Both methods raise EmbedderUnavailable when the answer cannot be had now, WorkerDied when the batch
-    may have killed the model; a batch answers in order, with Unembeddable for a single unusable passage.
+    Both methods raise EmbedderUnavailable if there is no answer now, and WorkerDied if the batch may have killed the
+    model. A batch returns its results in order, with Unembeddable for a single unusable passage.
     """
 
     @property

@@ -1,1 +1,1 @@
-"""The service of a user: unit files and property lists, and the managers that run them."""
+"""memoryd as a service of one user: unit files, property lists, and the service managers that run them."""

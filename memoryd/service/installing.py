@@ -1,6 +1,6 @@
-"""What an installed service consists of, by the configuration and the environment, and how it differs from the disk.
+"""The content of an installed service, from configuration and environment, and its differences from the files on disk.
 
-The service is told where things lie, never a key.
+The service gets variables with paths, and never a key.
 """
 
 import difflib
@@ -35,50 +35,50 @@ PATH_VARIABLES = (
     "REQUESTS_CA_BUNDLE",
 )
 """Variables that name a folder or a file."""
-PLAIN_VARIABLES = ("MEMORYD_LOG_LEVEL", *OFFLINE)
 ADDRESS_VARIABLES = (HUB_VARIABLE, *PROXY_VARIABLES)
-"""Variables with an address; one with a password must not stand in a unit."""
+"""Variables with an address; an address with a password must not be written into a unit."""
 KEY_VARIABLES = tuple(name for row in PROVIDERS.values() for name in row.key_variables)
-"""Variables with a key, which the daemon may read and a unit must not hold."""
+"""Variables with a key; the daemon may read them, but they must not be written into a unit."""
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""Where a service manager looks for programs anyway."""
+"""Folders that service managers search for programs by default."""
 PROGRAM = "memoryd"
-FLEETING_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 class Installation(Struct, frozen=True, kw_only=True):
-    """All that unit files are made of."""
+    """The input of the unit files."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    """What the daemon is told, by name."""
+    """The variables of the daemon."""
     folders: tuple[str, ...]
-    """Folders of programs that the manager would not look into."""
+    """Folders of programs that the manager does not search by default."""
     needs: ServiceNeeds
     is_hardened: bool
     notes: tuple[str, ...] = ()
-    """What its owner should know."""
+    """Notes for the owner."""
 
 
 class ServiceFiles(Struct, frozen=True, kw_only=True):
-    """The files of an installation; pure text until they are written."""
+    """The files of an installation, not yet written."""
 
     written: Mapping[Path, str]
+    """Path → content."""
     unwanted: tuple[Path, ...] = ()
-    """Files of ours that this installation does not have."""
+    """Existing files of memoryd that are not part of this installation."""
     folders: tuple[Path, ...] = ()
-    """Folders that must be there before the daemon starts."""
+    """Folders that must exist before the daemon starts."""
 
 
 def installation_of(
     config: Config, source: Path | None, environment: Mapping[str, str], *, is_hardened: bool
 ) -> Installation:
-    """Look at what is to be installed here; raises nothing that `Config` has not raised."""
+    """Return the installation for this machine; a valid `config` never makes it raise."""
     command, carried = daemon_command(), carried_environment(environment)
     programs = _programs(config, environment.get("PATH", os.defpath))
-    carried_places = [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
-    needs = needs_of(config, source, also=[*program_places(command[0]), *programs, *carried_places])
-    folders = dict.fromkeys(str(one.parent) for one in programs)
+    carried_paths = [Path(carried[name]) for name in PATH_VARIABLES if name in carried]
+    needs = needs_of(config, source, also=[*program_paths(command[0]), *programs, *carried_paths])
+    folders = dict.fromkeys(str(program.parent) for program in programs)
     return Installation(
         command=command,
         environment=carried,
@@ -90,10 +90,10 @@ def installation_of(
 
 
 def changed_lines(files: ServiceFiles) -> dict[Path, list[str]]:
-    """Return of each file that is not on the disk as it should be the lines that differ: `-` goes, `+` comes."""
+    """Return path → diff lines (`-` removed, `+` added) for each file that differs from its content on disk."""
     wanted = {**files.written, **dict.fromkeys(files.unwanted, "")}
-    found = {path: _difference(path, text) for path, text in wanted.items()}
-    return {path: lines for path, lines in found.items() if lines}
+    changes = {path: _difference(path, text) for path, text in wanted.items()}
+    return {path: lines for path, lines in changes.items() if lines}
 
 
 def _difference(path: Path, after: str) -> list[str]:
@@ -113,11 +113,13 @@ def _notes(
     *,
     is_hardened: bool,
 ) -> Iterator[str]:
-    if reason := why_fleeting(command[0]):
-        good = "by pipx, by `uv tool`, or in a virtual environment that stays"
-        yield f"{reason}: the service ends with it; install memoryd for good: {good}"
+    if reason := why_temporary(command[0]):
+        yield (
+            f"{reason}: the service ends with it; "
+            "install memoryd for good: by pipx, by `uv tool`, or in a virtual environment that stays"
+        )
     if carried:
-        yield f"the service is told of {', '.join(carried)}, as set here"
+        yield f"the service gets {', '.join(carried)}, as set here"
     for name in filter(environment.get, KEY_VARIABLES):
         yield (
             f"{name} is set here and the service does not see it: keys do not belong into unit files; "
@@ -128,20 +130,20 @@ def _notes(
             yield f"{name} holds a password, and the service does not see it; a drop-in of yours may name it"
     for folder in needs.workspaces:
         if not folder.exists():
-            then = "; once it does, run `memoryctl service restart`" if is_hardened else ""
-            yield f"the workspace {folder} does not exist yet{then}"
+            advice = "; once it does, run `memoryctl service restart`" if is_hardened else ""
+            yield f"the workspace {folder} does not exist yet{advice}"
 
 
 def carried_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that the service is given, paths absolute; an empty one counts as unset."""
-    places = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
+    """Return the variables for the service, with absolute paths; an empty variable counts as unset."""
+    paths = {name: _absolute(name, environment[name]) for name in PATH_VARIABLES if environment.get(name)}
     addresses = [name for name in ADDRESS_VARIABLES if "@" not in environment.get(name, "")]
-    words = {name: environment.get(name, "") for name in (*PLAIN_VARIABLES, *addresses)}
-    return {name: value for name, value in {**places, **words}.items() if value}
+    others = {name: environment.get(name, "") for name in ("MEMORYD_LOG_LEVEL", *OFFLINE, *addresses)}
+    return {name: value for name, value in {**paths, **others}.items() if value}
 
 
 def _absolute(name: str, value: str) -> str:
-    """Return the path that the daemon would make of a value here; XDG's relative ones are ignored, by its rules."""
+    """Return the path that the daemon would use if started here; empty for a relative XDG path, which XDG ignores."""
     path = Path(value)
     if name.startswith("XDG_") and not path.is_absolute():
         return ""
@@ -149,53 +151,52 @@ def _absolute(name: str, value: str) -> str:
 
 
 def _programs(config: Config, search_path: str) -> list[Path]:
-    """Find the programs that the daemon starts: qmd and what runs it, uv, which fetches packaged models, and git."""
+    """Return the paths of the programs that the daemon starts: qmd and its runtime, uv for packaged models, and git."""
     names = [config.memory.qmd.command, "node", "bun"] if config.memory.backend == "qmd" else []
     if any(map(has_packaged_model, config.resolved_agents())):
         names.append("uv")
     if config.team.is_joined and not config.team.is_on_server:
         names.append("git")
-    found = (shutil.which(os.path.expanduser(name), path=search_path) for name in names)  # noqa: PTH111
-    return [Path(one) for one in dict.fromkeys(found) if one and Path(one).is_absolute()]
+    paths = (shutil.which(os.path.expanduser(name), path=search_path) for name in names)  # noqa: PTH111
+    return [Path(path) for path in dict.fromkeys(paths) if path and Path(path).is_absolute()]
 
 
 def daemon_command(executable: str = sys.executable) -> tuple[str, ...]:
     """Return the absolute command that starts the daemon with this interpreter.
 
-    A link in `~/.local/bin` that leads to ours is taken before it, as pipx and uv make one: it outlives a folder that
-    moves. Without any script the interpreter runs the module.
+    A link to the script in `~/.local/bin`, as pipx and uv create, is preferred to the script itself: it stays valid
+    when the installation moves. Without a script the interpreter runs the module.
     """
-    found = next(_scripts(executable), None)
-    if found is None:
+    script = next(_scripts(executable), None)
+    if script is None:
         return (executable, "-m", "memoryd.daemon.main")
     link = Path.home() / ".local" / "bin" / PROGRAM
-    leads_to_it = link.is_symlink() and os.path.realpath(link) == os.path.realpath(found)
-    return (str(link if leads_to_it else found),)
+    is_linked = link.is_symlink() and os.path.realpath(link) == os.path.realpath(script)
+    return (str(link if is_linked else script),)
 
 
-def program_places(command: str) -> tuple[Path, ...]:
-    """Return where the program of the daemon lies, its interpreter and all that it imports."""
+def program_paths(command: str) -> tuple[Path, ...]:
+    """Return the paths of the daemon's program, its interpreter and everything that it imports."""
     package = Path(__file__).parents[1]
     return (Path(command), Path(sys.executable), Path(sys.prefix), Path(sys.base_prefix), package)
 
 
-def why_fleeting(command: str) -> str:
-    """Say why a program may be gone one day; empty if nothing speaks for it."""
+def why_temporary(command: str) -> str:
+    """Return why a program may be deleted later; empty if there is no reason."""
     path = Path(command)
     if not os.access(path, os.X_OK):
         return f"{path} is gone"
     real = Path(os.path.realpath(path))
-    for folder in {*FLEETING_FOLDERS, tempfile.gettempdir()}:
+    for folder in {*TEMPORARY_FOLDERS, tempfile.gettempdir()}:
         if real.is_relative_to(folder):
             return f"{path} lies in {folder}, which is emptied"
-    parts = real.parts
-    if ".cache" in parts and {"uv", "pipx"} & set(parts):
+    if ".cache" in real.parts and {"uv", "pipx"}.intersection(real.parts):
         return f"{path} lies in a cache, as `uvx` and `pipx run` leave it"
     return ""
 
 
 def _scripts(executable: str) -> Iterator[Path]:
-    """Yield commands of this installation: beside the interpreter, where scripts go, beside what runs now."""
+    """Yield the daemon's scripts: beside the interpreter, in the scripts folder, beside the running program."""
     folders = [Path(executable).parent, Path(sysconfig.get_path("scripts"))]
     if Path(sys.argv[0]).is_absolute():
         folders.append(Path(sys.argv[0]).parent)

@@ -1,6 +1,6 @@
-"""launchd, which runs agents of one user on macOS: its files, its property list, `launchctl`, and the steps.
+"""launchd, the service manager on macOS: its files, the property list, `launchctl`, and the steps.
 
-Planning looks at files and changes nothing.
+Planning only reads files and changes nothing.
 """
 
 import os
@@ -35,26 +35,26 @@ PID = expression(r"^\s*pid = (\d+)\s*$", re.MULTILINE)
 PHASE = expression(r"^\s*state = (.+?)\s*$", re.MULTILINE)
 LAST_EXIT = expression(r"^\s*last exit (?:code|status) = (\d+)", re.MULTILINE)
 TRIES = 10
-"""An agent that was just thrown out may not come back at once."""
+"""Tries to load an agent: right after `bootout` the first tries may fail."""
 HEADER = "<!-- Written by `memoryctl service install`, which writes it anew. -->\n"
 DOCTYPE_END = 'PropertyList-1.0.dtd">\n'
 
 
 class LaunchdManager(Struct, frozen=True):
-    """Asks the user's launchd. Its steps are those that are left to do: none if all is as it should be."""
+    """Asks the user's launchd. Plans have only the remaining steps: none if everything is as wanted."""
 
     environment: Mapping[str, str]
     name: ManagerName = "launchd"
 
     @property
     def domain(self) -> str:
-        """Where agents run: in the session of the screen, or in that of the user without a screen."""
+        """The launchd domain of the agent: the graphical session, or the user's domain without a screen."""
         graphical = f"gui/{os.getuid()}"
         return graphical if self._print(graphical).is_done else f"user/{os.getuid()}"
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Where our agent lies, whether it is there or not."""
+        """The path of the agent file, which may not exist."""
         return (agent_file(),)
 
     def state(self) -> ServiceState:
@@ -79,7 +79,7 @@ class LaunchdManager(Struct, frozen=True):
         return run_program(("launchctl", "print", target), self.environment)
 
     def files(self, installation: Installation) -> ServiceFiles:
-        """Return the agent as it should be; its log's folder must be there, for launchd makes none."""
+        """Return the agent file; the folder of its log must be created, since launchd does not do it."""
         text = launch_agent(
             unit_template(f"launchd/{LABEL}.plist"),
             installation.command,
@@ -90,7 +90,10 @@ class LaunchdManager(Struct, frozen=True):
         return ServiceFiles(written={agent_file(): text}, folders=(log_file().parent,))
 
     def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Yield what makes the agent run; raises NotPermitted for a file that we did not write unless `is_forced`."""
+        """Yield the steps that install and start the agent.
+
+        Raises NotPermitted for a file that memoryd did not write, unless `is_forced`.
+        """
         changed = changed_lines(files)
         yield from file_steps(files, changed, state, is_forced=is_forced)
         if changed and state.phase != NOT_LOADED:
@@ -99,14 +102,14 @@ class LaunchdManager(Struct, frozen=True):
             yield from self.start(replace(state, phase=NOT_LOADED) if changed else state)
 
     def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Yield what removes all that the installer put there."""
+        """Yield the steps that stop the service and remove its files; with `is_forced` also foreign files."""
         removed = [path for path in state.files if is_forced or path not in state.foreign]
         if removed and state.phase != NOT_LOADED:
-            yield self._do("it stops, and starts no more", "bootout", may_fail=True)
+            yield self._do("it stops, and does not start again", "bootout", may_fail=True)
         yield from removal_steps(removed)
 
     def start(self, state: ServiceState) -> Iterator[ServiceStep]:
-        """Yield what starts it."""
+        """Yield the steps that start the service."""
         if state.phase != NOT_LOADED:
             yield self._do("it starts now", "kickstart")
             return
@@ -115,12 +118,12 @@ class LaunchdManager(Struct, frozen=True):
         yield run_step("launchd reads it and starts it", "launchctl", "bootstrap", self.domain, agent, tries=TRIES)
 
     def stop(self, state: ServiceState) -> Iterator[ServiceStep]:
-        """Yield what stops it: it ends with success, upon which launchd lets it be until the next login."""
+        """Yield the steps that stop the service: it exits with success, so launchd does not restart it until login."""
         if state.is_running:
             yield self._do("it stays down until you log in again", "kill", "SIGTERM")
 
     def restart(self, state: ServiceState) -> Iterator[ServiceStep]:
-        """Yield what starts it anew."""
+        """Yield the steps that restart the service."""
         if state.phase == NOT_LOADED:
             yield from self.start(state)
         else:
@@ -130,32 +133,35 @@ class LaunchdManager(Struct, frozen=True):
         return run_step(why, "launchctl", *words, f"{self.domain}/{LABEL}", may_fail=may_fail)
 
     def log_command(self, *, follow: bool, lines: int) -> tuple[str, ...]:
-        """Return how the logs are read: what was said before memoryd kept a log of its own, and that log."""
+        """Return the command that shows launchd's log (output before memoryd's own log opens) and memoryd's own log."""
         own = state_dir() / "log" / "memoryd.log"
-        # -F: by name, for a log is put aside when it is long
+        # -F: follow by name, since memoryd rotates its log
         return ("tail", "-n", str(lines), *(("-F",) if follow else ()), str(log_file()), str(own))
 
 
 def agent_file() -> Path:
-    """Tell where the property list of our agent lies."""
+    """Return the path of the agent's property list."""
     return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
 
 def log_file() -> Path:
-    """Tell where launchd puts what the daemon writes to its streams."""
+    """Return the path of the file to which launchd writes the daemon's standard output and error."""
     return Path.home() / "Library" / "Logs" / "memoryd" / "memoryd.log"
 
 
 def launch_agent(
     template: str, command: Sequence[str], environment: Mapping[str, str], *, home: Path, folders: Sequence[str] = ()
 ) -> str:
-    """Return the agent; `folders` come first in its PATH. Raises InvalidRequest for a path that no list can hold."""
+    """Return the text of the agent; `folders` come first in its PATH.
+
+    Raises InvalidRequest for a path with characters that a property list cannot contain.
+    """
     agent = plistlib.loads(template.encode())
     for key in ("StandardOutPath", "StandardErrorPath"):
         agent[key] = unit_text(agent[key].replace("@HOME@", str(home)))
     agent["ProgramArguments"] = [unit_text(word) for word in command]
-    told = agent["EnvironmentVariables"]
-    told["PATH"] = unit_text(":".join([*folders, told["PATH"].replace("@HOME@", str(home))]))
-    told.update({name: unit_text(value) for name, value in environment.items()})
+    variables = agent["EnvironmentVariables"]
+    variables["PATH"] = unit_text(":".join([*folders, variables["PATH"].replace("@HOME@", str(home))]))
+    variables.update({name: unit_text(value) for name, value in environment.items()})
     text = plistlib.dumps(agent, sort_keys=False).decode()
     return text.replace(DOCTYPE_END, DOCTYPE_END + HEADER, 1)

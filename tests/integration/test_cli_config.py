@@ -78,7 +78,7 @@ def test_all_problems_are_told_with_their_places(file: Path, capsys: Captured) -
         (b"", None, "is empty"),
         (b"\n[]", None, "must hold one object"),
         (b"{\n a: '\xff' }", 2, "is not UTF-8"),
-        (b"{a: 1,\n a: 2}", 2, "stands twice"),
+        (b"{a: 1,\n a: 2}", 2, "appears twice"),
         (b"{}" + b" " * 100_000_000, None, "larger than 1 MiB"),
     ],
     ids=["syntax", "empty", "list", "latin", "twice", "huge"],

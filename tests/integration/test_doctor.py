@@ -28,7 +28,7 @@ from memoryd.cli.checks.daemon import unreachable
 from memoryd.cli.checks.finding import DoctorCheck, Examination, Finding
 from memoryd.cli.checks.machine import may_be_listed
 from memoryd.cli.invocation import Invocation
-from memoryd.cli.local.doctor import checks, examined
+from memoryd.cli.local.doctor import checks, run_checks
 from memoryd.cli.main import run
 from memoryd.config.paths import state_dir, workspace_state_dir
 from memoryd.daemon.lock import DaemonLock
@@ -116,7 +116,7 @@ def flip(path: Path, at: int) -> None:
 
 def test_module_that_does_not_load_is_one_finding(examination: Examination, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "memoryd.cli.checks.index", None)
-    found = {one.check: one for one in examined(checks(["notes", "disk"]), examination)}
+    found = {one.check: one for one in run_checks(checks(["notes", "disk"]), examination)}
     assert found["disk.space"].state == "ok"
     assert found["notes.imports"].state == "wrong"
     assert "ModuleNotFoundError" in found["notes.imports"].message
@@ -591,7 +591,7 @@ def test_check_that_hangs_or_fails_is_one_finding(examination: Examination) -> N
         DoctorCheck("disk.fails", "fails", "", True, 30, fails),
         DoctorCheck("disk.space", "space", "", True, 30, machine.space),
     ]
-    found = {one.check: one for one in examined(looks, examination)}
+    found = {one.check: one for one in run_checks(looks, examination)}
     assert "did not answer in 0.05 s" in found["disk.hangs"].message
     assert "KeyError" in found["disk.fails"].message
     assert found["disk.space"].state == "ok"
@@ -639,7 +639,7 @@ def test_what_is_wrong_always_says_what_to_do(examination: Examination) -> None:
     def speechless(_examination: Examination) -> Iterator[Finding]:
         yield Finding("wrong", "it is broken")
 
-    (found,) = examined([DoctorCheck("disk.space", "disk", "make room", True, 30, speechless)], examination)
+    (found,) = run_checks([DoctorCheck("disk.space", "disk", "make room", True, 30, speechless)], examination)
     assert found.hint == "make room"
 
 

@@ -225,7 +225,7 @@ def test_variables_of_the_shell_are_carried_and_keys_are_not(user: User) -> None
     assert "XDG_CACHE_HOME" not in unit
     assert "sk-1" not in unit + done.stderr
     assert "OPENAI_API_KEY is set here and the service does not see it" in done.stderr
-    assert "told of MEMORYD_CONFIG" in done.stderr
+    assert "the service gets MEMORYD_CONFIG" in done.stderr
 
 
 def test_proxy_is_carried_unless_it_holds_a_password(user: User) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memoryd.config.loading.masking import namings
+from memoryd.config.loading.masking import folder_references
 from memoryd.config.paths import workspace_state_dir
 from memoryd.errors import ForeignDatabase, InvalidRequest, NotFound, StoreUnavailable
 from memoryd.moving.workspace_move import carry_out, known_workspaces, move_plan
@@ -222,7 +222,7 @@ def test_lines_of_the_configuration_that_name_the_folder_are_found(root: Path) -
         "{ // my notes: ~/notes\n  agents: {\n    defaults: { workspace: '~/notes' },\n"
         f'    list: [{{ id: "a", workspace: "{home}/notes/a" }}, {{ id: "b", workspace: "~/notes2" }}],\n  }},\n}}'
     )
-    found = namings(text, root / "config.json5", home / "notes", home / "brain")
+    found = folder_references(text, root / "config.json5", home / "notes", home / "brain")
     assert [(one.key, one.line, one.instead) for one in found] == [
         ("agents.defaults.workspace", 3, "~/brain"),
         ("agents.list[0].workspace", 4, f"{home}/brain/a"),

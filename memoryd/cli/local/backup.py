@@ -1,4 +1,4 @@
-"""memoryctl backup, restore and workspace: one file of all that cannot be made anew, and a workspace that moves."""
+"""memoryctl backup, restore and workspace: save and restore all data that cannot be rebuilt, and move a workspace."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ from memoryd.cli.bars import byte_progress
 from memoryd.cli.invocation import Invocation, argument, flag, unknown_agent, verb
 from memoryd.cli.terminal import count, harmless_line, is_terminal, let_go_of_output, note, size, styled
 from memoryd.config.loading.load import Loaded, load
-from memoryd.config.loading.masking import FolderNaming, namings
+from memoryd.config.loading.masking import FolderReference, folder_references
 from memoryd.config.paths import config_file, socket_path, state_dir
 from memoryd.daemon.lock import DaemonLock
 from memoryd.errors import InvalidRequest, NotFound, StoreUnavailable
@@ -31,15 +31,15 @@ _SHOWN = 20
 
 @click.command("backup")
 @argument("file", help="The file to write; - is standard output, for a pipe.")
-@flag("--notes", "has_notes", help="Take the notes themselves, too: MEMORY.md, memory/ and bank/.")
-@flag("--with-secrets", "has_secrets", help="Keep the keys that stand in the configuration.")
-@flag("--force", help="Write over a file that is there.")
+@flag("--notes", "has_notes", help="Include the notes themselves: MEMORY.md, memory/ and bank/.")
+@flag("--with-secrets", "has_secrets", help="Keep the keys of the configuration.")
+@flag("--force", help="Overwrite an existing file.")
 @verb
 def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secrets: bool, force: bool) -> Exit:
-    """Write all that cannot be made anew into one file, for you alone; works while memoryd runs.
+    """Write all data that cannot be rebuilt into one file, readable by you alone; works while memoryd runs.
 
     That is the history of every workspace (ledgers, what is forgotten and the keys of that), the conversations, and
-    the configuration without its keys. Not in it: the index, which is made anew, models, and notes without --notes.
+    the configuration without its keys. Not in it: the index, which is rebuilt, models, and notes without --notes.
     """
     loaded = load()
     agents = loaded.config.resolved_agents()
@@ -57,12 +57,9 @@ def backup_command(invocation: Invocation, file: str, has_notes: bool, has_secre
         return Exit.DONE
     path = Path(file).absolute()
     reply = {"file": str(path), "bytes": content, **to_builtins(manifest)}
-    contents = (
-        ", ".join(count(number, noun) for noun, number in contents_of(manifest) if number) or "nothing to keep yet"
-    )
-    return invocation.show(
-        reply, [f"{path}  {size(content or 0)}  {contents}"], _backup_notes(manifest, path, has_notes)
-    )
+    contents = ", ".join(count(number, noun) for noun, number in contents_of(manifest) if number)
+    line = f"{path}  {size(content or 0)}  {contents or 'nothing to keep yet'}"
+    return invocation.show(reply, [line], _backup_notes(manifest, path, has_notes))
 
 
 @contextmanager
@@ -78,7 +75,7 @@ def _backup_target(file: str, *, force: bool) -> Iterator[IO[bytes]]:
             why = f"standard output cannot be written: {exc.strerror or exc}"
             raise StoreUnavailable(why, hint="what came out is no backup: remove it") from exc
         return
-    # here: only this needs a room that touches files
+    # here: only this command needs the module, which imports the file layer
     from memoryd.cli.written_file import streamed
 
     with streamed(Path(file), replaces=force) as out:
@@ -95,8 +92,8 @@ def _backup_notes(manifest: BackupManifest, path: Path, has_notes: bool) -> Iter
 
 @click.command("restore")
 @argument("file", type=click.Path(path_type=Path), help="A file that memoryctl backup wrote.")
-@flag("--dry-run", help="Verify all of it, and say what would change; memoryd may run.")
-@flag("--keep-config", help="Leave the configuration as it is.")
+@flag("--dry-run", help="Verify the file, and say what would change; memoryd may run.")
+@flag("--keep-config", help="Do not restore the configuration.")
 @click.option(
     "--into",
     multiple=True,
@@ -114,15 +111,14 @@ def restore_command(
     into: tuple[Path, ...],
     yes: bool,
 ) -> Exit:
-    """Bring a backup back. Memoryd must be stopped; all is verified first, and what is replaced is kept.
+    """Bring a backup back. Memoryd must be stopped; the file is verified first, and replaced files are kept.
 
-    Notes that are there now stay unless the backup has another version of them. The index is made anew by itself.
-    What was forgotten since the backup was made stays forgotten. Only folders that the configuration names, or --into,
-    are written into.
+    Existing notes stay unless the backup has another version of them. The index is rebuilt automatically. What was
+    forgotten since the backup stays forgotten. Only folders that the configuration or --into names are written.
     """
     state = state_dir()
     lock = DaemonLock(state, socket=socket_path())
-    # a file that is no backup is refused before anything else is asked for
+    # open the file first, so that a file that is not a backup is rejected at once
     with (
         open_backup(file) as backup,
         without_daemon(lock, state, shlex.join(["memoryctl", "restore", str(file)]), is_look=dry_run) as notes,
@@ -148,8 +144,8 @@ def _restore(
         with byte_progress("verifying", total) as report:
             result = stage(backup, _backup_places(backup), replacement, report)
         is_changing = bool(result.replaced or result.added)
-        if is_changing and not dry_run:
-            _confirm(invocation, [*_changed_lines(result), _about(backup)], is_agreed=yes)
+        if is_changing and not dry_run and not yes:
+            _confirm(invocation, [*_changed_lines(result), _about(backup)])
     except BaseException:
         replacement.drop()
         raise
@@ -157,31 +153,29 @@ def _restore(
         replacement.drop()
     else:
         replacement.carry_out()
-    kept = None if dry_run or not is_changing else replacement.folder
+    folder = None if dry_run or not is_changing else replacement.folder
     reply = {
         "dryRun": dry_run,
         "madeAt": backup.manifest.made_at,
         "program": backup.manifest.program,
         **to_builtins(result, enc_hook=str),
-        "kept": str(kept) if kept else None,
+        "kept": str(folder) if folder else None,
     }
-    lines, notes = map(harmless_line, _changed_lines(result)), _restore_notes(backup, result, kept, is_dry=dry_run)
-    return invocation.show(reply, lines, notes)
+    notes = _restore_notes(backup, result, folder, is_dry=dry_run)
+    return invocation.show(reply, map(harmless_line, _changed_lines(result)), notes)
 
 
 def _backup_places(backup: OpenBackup) -> BackupPlaces:
     return BackupPlaces(
-        # a link to the configuration stays one
+        # resolved, so that a link to the configuration stays a link
         config=config_file().resolve(),
         state=state_dir(),
         folders=tuple(map(Path, backup.manifest.folders)),
-        workspaces=tuple(Path(one.path) for one in backup.manifest.workspaces),
+        workspaces=tuple(Path(workspace.path) for workspace in backup.manifest.workspaces),
     )
 
 
-def _confirm(invocation: Invocation, lines: list[str], *, is_agreed: bool) -> None:
-    if is_agreed:
-        return
+def _confirm(invocation: Invocation, lines: list[str]) -> None:
     if invocation.is_json or not is_terminal(sys.stdin):
         raise InvalidRequest("this replaces files", hint="look with --dry-run, then give --yes")
     for line in lines:
@@ -190,9 +184,9 @@ def _confirm(invocation: Invocation, lines: list[str], *, is_agreed: bool) -> No
 
 
 def _about(backup: OpenBackup) -> str:
-    made = backup.manifest
-    names = ", ".join(f"{one.path} ({', '.join(one.agents)})" for one in made.workspaces)
-    return f"made {made.made_at} by memoryd {made.program}, of {names or 'no workspace'}"
+    manifest = backup.manifest
+    names = ", ".join(f"{workspace.path} ({', '.join(workspace.agents)})" for workspace in manifest.workspaces)
+    return f"made {manifest.made_at} by memoryd {manifest.program}, of {names or 'no workspace'}"
 
 
 def _changed_lines(result: Restored) -> list[str]:
@@ -208,17 +202,17 @@ def _restore_notes(backup: OpenBackup, result: Restored, folder: Path | None, *,
         yield f"{count(result.same, 'file')} as in the backup already"
     if result.carried:
         marks = count(result.carried, "mark")
-        yield f"{marks} of what was forgotten since the backup kept: what comes back of that is taken out again"
+        yield f"{marks} of what was forgotten since the backup kept: restored copies of that are removed again"
     for key in result.missing_keys:
         yield f"the configuration lacks a key, which is not in the backup: {key}"
-    for one in backup.manifest.workspaces:
-        if not Path(one.path).is_dir():
-            yield f"there is no folder {one.path} here; if it lies elsewhere: {_command(Path(one.path))} NEW"
+    for path in (Path(workspace.path) for workspace in backup.manifest.workspaces):
+        if not path.is_dir():
+            yield f"there is no folder {path} here; if it lies elsewhere: {_command(path)} NEW"
     if folder is None:
         yield "nothing was changed: all is well so far" if is_dry else "nothing was changed: all is as in the backup"
         return
     yield f"what was replaced is kept in {folder}: delete that once all is well"
-    yield "start memoryd, which makes the index anew: memoryctl service start"
+    yield "start memoryd, which rebuilds the index: memoryctl service start"
 
 
 folder_type = click.Path(path_type=Path)
@@ -232,26 +226,27 @@ def workspace_command() -> None:
 @workspace_command.command("list")
 @verb
 def listing(invocation: Invocation) -> Exit:
-    """List workspaces: those of the configuration, and those that something is kept of."""
-    found = known_workspaces(load().config.resolved_agents(), state_dir())
-    lines = map(_line, found)
-    notes = [note for one in found for note in _move_notes(one)]
-    return invocation.show({"workspaces": to_builtins(found, enc_hook=str)}, lines, notes)
+    """List workspaces: those of the configuration, and those with stored data."""
+    workspaces = known_workspaces(load().config.resolved_agents(), state_dir())
+    notes = [text for workspace in workspaces for text in _move_notes(workspace)]
+    return invocation.show(
+        {"workspaces": to_builtins(workspaces, enc_hook=str)}, map(_workspace_line, workspaces), notes
+    )
 
 
-def _line(one: KnownWorkspace) -> str:
-    place = "" if one.is_there else "  (no such folder)"
-    if one.leads_to:
-        place = f"  (a link to {one.leads_to} by now)"
-    agents = ", ".join(one.agents) or "of no agent"
-    return f"{styled(str(one.path), bold=True)}  {agents}{place}  {size(one.bytes)} kept"
+def _workspace_line(workspace: KnownWorkspace) -> str:
+    place = "" if workspace.is_there else "  (no such folder)"
+    if workspace.leads_to:
+        place = f"  (a link to {workspace.leads_to} by now)"
+    agents = ", ".join(workspace.agents) or "of no agent"
+    return f"{styled(str(workspace.path), bold=True)}  {agents}{place}  {size(workspace.bytes)} kept"
 
 
-def _move_notes(one: KnownWorkspace) -> Iterator[str]:
-    if one.leads_to and one.is_there:
-        yield f"to have its history follow the link: {_command(one.path, one.leads_to)}"
-    elif not one.is_there:
-        yield f"moved elsewhere? {_command(one.path)} NEW"
+def _move_notes(workspace: KnownWorkspace) -> Iterator[str]:
+    if workspace.leads_to and workspace.is_there:
+        yield f"to have its history follow the link: {_command(workspace.path, workspace.leads_to)}"
+    elif not workspace.is_there:
+        yield f"moved elsewhere? {_command(workspace.path)} NEW"
 
 
 def _command(*paths: Path) -> str:
@@ -259,28 +254,29 @@ def _command(*paths: Path) -> str:
 
 
 @workspace_command.command("move")
-@argument("old", type=folder_type, help="The folder that it is, or was.")
-@argument("new", type=folder_type, help="The folder that it is to be, or is by now.")
+@argument("old", type=folder_type, help="The current, or former, folder.")
+@argument("new", type=folder_type, help="The new folder; it may exist already if you moved it.")
 @flag("--dry-run", help="Only say what would be done.")
 @verb
 def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
-    """Take a workspace from OLD to NEW: the folder, unless it is there already, and all that memoryd keeps of it.
+    """Move a workspace from OLD to NEW: the folder, unless you moved it already, and all that memoryd stores of it.
 
-    Pins, history, what is forgotten, how memories are used and the steps of opinions go along. Memoryd must be
-    stopped. To take it back: move it back.
+    Pins, history, what is forgotten, how memories are used and the steps of opinions move, too. Memoryd must be
+    stopped. To undo it, move it back.
     """
     loaded, state = load(), state_dir()
     with without_daemon(DaemonLock(state, socket=socket_path()), state, _command(old, new)) as notes:
-        for one in notes:
-            note(one)
+        for finished in notes:
+            note(finished)
         plan = move_plan(old, new, loaded.config.resolved_agents())
         if not (plan.moves_folder or plan.is_copied or plan.old_state or plan.rows):
             raise NotFound(
-                f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows of which folders something is"
+                f"nothing is kept of {plan.old}", hint="memoryctl workspace list shows the folders with stored data"
             )
-        # before the folder moves: links on the way lead to it now
-        source = loaded.source
-        lines = namings(source.read_text("utf-8-sig"), source, plan.old, plan.new) if source is not None else []
+        # before the folder moves, while links in paths still resolve to it
+        lines: list[FolderReference] = []
+        if (source := loaded.source) is not None:
+            lines = folder_references(source.read_text("utf-8-sig"), source, plan.old, plan.new)
         stays = not dry_run and carry_out(plan)
     reply = {
         "old": str(plan.old),
@@ -300,19 +296,20 @@ def move(invocation: Invocation, old: Path, new: Path, dry_run: bool) -> Exit:
     return invocation.show(reply, [harmless_line(line)], notes)
 
 
-def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderNaming], *, is_dry: bool) -> Iterator[str]:
-    for one in lines:
-        yield f"{loaded.source}:{one.line}: {one.key} is to say {one.instead} instead of {one.said}"
+def _config_notes(loaded: Loaded, plan: MovePlan, lines: list[FolderReference], *, is_dry: bool) -> Iterator[str]:
+    for naming in lines:
+        yield f"{loaded.source}:{naming.line}: {naming.key} is to say {naming.instead} instead of {naming.said}"
     if lines and not is_dry:
         yield "change that before memoryd starts"
-    if not lines and any(Path(os.path.realpath(one.workspace)) == plan.old for one in loaded.config.resolved_agents()):
+    workspaces = (os.path.realpath(agent.workspace) for agent in loaded.config.resolved_agents())
+    if not lines and str(plan.old) in workspaces:
         yield f"no line of the configuration names {plan.old}: set agents.defaults.workspace to {plan.new}"
     if os.environ.get("MEMORYD_WORKSPACE"):
         yield "MEMORYD_WORKSPACE is set and goes before the configuration: see that it names the new folder"
 
 
 def _ways_back(plan: MovePlan, *, stays: bool) -> Iterator[str]:
-    """Yield what takes a move back; what stands in the old place by then must not be in the way."""
+    """Yield how to undo a move; a copy or a link at the old path must be removed first."""
     back = _command(plan.new, plan.old)
     if stays:
         yield f"it lies on another disk: {plan.new} is a copy, compared byte by byte; delete {plan.old} yourself"

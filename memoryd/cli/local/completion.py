@@ -1,4 +1,4 @@
-"""memoryctl completion and version: completing commands in a shell, and which memoryctl and memoryd these are."""
+"""memoryctl completion and version: shell completion, and the versions of memoryctl and the running memoryd."""
 
 import click
 from click.shell_completion import get_completion_class
@@ -9,24 +9,23 @@ from memoryd.errors import DaemonNotRunning, MemorydError
 from memoryd.wire import Exit
 
 PROGRAM = "memoryctl"
-SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command("completion")
-@argument("shell", type=click.Choice(SHELLS), help="The shell that completes.")
+@argument("shell", type=click.Choice(("bash", "zsh", "fish")), help="The shell that completes.")
 @verb
 def completion_command(invocation: Invocation, shell: str) -> Exit:
-    """Print the script that has a shell complete commands and options.
+    """Print the script that completes commands and options in a shell.
 
     It can be read at the start of each shell: `eval "$(memoryctl completion bash)"`; or be written to where the shell
     looks for such scripts: `memoryctl completion fish > ~/.config/fish/completions/memoryctl.fish`.
     """
-    found = get_completion_class(shell)
-    if found is None:
+    completion_class = get_completion_class(shell)
+    if completion_class is None:
         raise MemorydError(f"there is no completion for {shell}")
-    # the program is asked for by name alone when the shell completes, so what it can do is not needed here
-    whole = found(click.Command(PROGRAM), {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE")
-    script = whole.source_template % whole.source_vars()
+    # the script only contains the name of the program, so an empty command suffices
+    completion = completion_class(click.Command(PROGRAM), {}, PROGRAM, f"_{PROGRAM.upper()}_COMPLETE")
+    script = completion.source_template % completion.source_vars()
     return invocation.show({"shell": shell, "script": f"{script}\n"}, [script])
 
 

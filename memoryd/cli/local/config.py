@@ -1,7 +1,6 @@
-"""memoryctl config and http: what a file says, what is wrong with it, what holds, and the token of the port.
+"""memoryctl config and http: check a configuration, show the values in effect, and manage the token of the port.
 
-Both work without a daemon. The values in effect are shown key by key, with the origin of each; of a secret only that
-there is one.
+Both work without a daemon. The values in effect are shown key by key, with the origin of each; secrets are masked.
 """
 
 import difflib
@@ -17,9 +16,9 @@ from msgspec import Struct
 from memoryd.cli.invocation import Invocation, argument, flag, verb
 from memoryd.cli.terminal import count, encoded, harmless_line, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.foreign import place_in
+from memoryd.config.loading.foreign import location_in_file
 from memoryd.config.loading.keys import dotted, is_secret, may_show_secret
-from memoryd.config.loading.load import Checked, Loaded, Remark, checked, load
+from memoryd.config.loading.load import ConfigCheck, Loaded, Remark, check_config, load
 from memoryd.config.loading.overrides import Overrides, from_environment
 from memoryd.config.loading.raw import (
     KeyPath,
@@ -34,16 +33,15 @@ from memoryd.config.loading.raw import (
 )
 from memoryd.config.paths import config_file
 from memoryd.config.root import Config, json_schema
-from memoryd.config.section import Section
 from memoryd.domain.expressions import expression
 from memoryd.errors import InvalidRequest, UnknownAgent
 from memoryd.files.token_file import TokenFile
 from memoryd.wire import Exit
 
 USER_INFO = expression(r"(?<=://)[^/@\s]*@")
-"""Name and password in an address."""
+"""User name and password in an address."""
 QUERY = expression(r"(?<=\?)[^#\s]+")
-"""What follows the question mark of an address: keys stand there, too."""
+"""Query of an address, which may contain keys."""
 DOWNLOAD = ("memorySearch", "local", "download")
 SHARED = ("agents", "defaults")
 EMBEDDER: Mapping[KeyPath, tuple[KeyPath, ...]] = {
@@ -53,11 +51,11 @@ EMBEDDER: Mapping[KeyPath, tuple[KeyPath, ...]] = {
     ("remote", "baseUrl"): (("remote", "url"),),
     ("local", "modelPath"): (("local", "model_dir"),),
 }
-"""Keys of `memorySearch` that `memory.embedder` may decide."""
+"""Keys of `memorySearch` → keys of `memory.embedder` that may set them."""
 
 
 class Origin(StrEnum):
-    """Where a value came from; `derived` is what follows from others, such as where an index lies."""
+    """The origin of a value; `derived` values follow from others, such as the path of an index."""
 
     FILE = "file"
     ENVIRONMENT = "environment"
@@ -66,44 +64,46 @@ class Origin(StrEnum):
 
 
 class Setting(Struct, frozen=True):
-    """One key with the value that holds."""
+    """One key with its value in effect."""
 
     location: KeyPath
     value: object
     origin: Origin = Origin.DEFAULT
     place: Place | None = None
     variable: str = ""
-    """Of the environment; empty unless it is one that decides."""
+    """The environment variable that sets the value; empty if there is none."""
     written: object = None
-    """What the file says where that is another thing: a relative path, a number out of its range."""
+    """The value in the file if it differs: a relative path, a number out of its range."""
 
     @property
     def key(self) -> str:
-        """The key as people write it."""
+        """The key in dotted form."""
         return dotted(self.location)
 
 
 class Origins(Struct, frozen=True):
-    """What each value is held against: the file as it is written, and what wins over it."""
+    """The sources of values: the content of the file, the places of its keys, and the overrides."""
 
     raw: Raw
     places: KeyPlaces
     overrides: Overrides
 
     def of(self, shown: KeyPath, value: object, *written_at: KeyPath) -> Setting:
-        """Return the setting of a value that may be written at these places, the first of which wins."""
-        for known in written_at:
-            if variable := self._variable(known, value):
+        """Return the setting of a value that the file may have at these locations; the first one in the file wins."""
+        for candidate in written_at:
+            if variable := self._variable(candidate, value):
                 return Setting(shown, value, Origin.ENVIRONMENT, variable=variable)
-            if (location := place_in(self.raw, known)) in self.places.of_keys:
-                place, written = self.places.of_keys[location], value_at(self.raw, location)
-                plain = _without_credentials(written)
-                is_other = isinstance(plain, str | int | float) and plain != value and _may_be_shown(known)
-                return Setting(shown, value, Origin.FILE, place, written=plain if is_other else None)
+            if (location := location_in_file(self.raw, candidate)) in self.places.of_keys:
+                written = _without_credentials(value_at(self.raw, location))
+                # `models` is masked only in the loaded configuration
+                is_public = not may_show_secret(Config, candidate) and candidate[:1] != ("models",)
+                is_other = isinstance(written, str | int | float) and written != value and is_public
+                place = self.places.of_keys[location]
+                return Setting(shown, value, Origin.FILE, place, written=written if is_other else None)
         return Setting(shown, value)
 
     def _variable(self, location: KeyPath, value: object) -> str:
-        """Return the variable that decides about a key, which loading has written over what the file says."""
+        """Return the environment variable that set a key over the file; empty if none did."""
         over = self.overrides
         if over.workspace is not None and location == (*SHARED, "workspace"):
             return "MEMORYD_WORKSPACE"
@@ -115,7 +115,7 @@ class Origins(Struct, frozen=True):
 
 @click.group("config")
 def config_command() -> None:
-    """Check the configuration, show what holds, or write its schema for an editor (works without memoryd)."""
+    """Check the configuration, show the values in effect, or print its schema (works without memoryd)."""
 
 
 @config_command.command("check")
@@ -127,44 +127,45 @@ def config_command() -> None:
 )
 @verb
 def check(invocation: Invocation, file: Path | None) -> Exit:
-    """Tell everything that is wrong with a file, and what is worth knowing, before memoryd starts with it.
+    """Report all problems and notices of a file, before memoryd starts with it.
 
     Exit code 0: memoryd would take it; 1: memoryd would refuse it.
     """
-    found = checked(file)
+    result = check_config(file)
     reply: dict[str, object] = {
-        "file": str(found.source) if found.source else None,
-        "ok": found.loaded is not None,
-        "problems": [_remark_json(one) for one in found.problems],
-        "notices": [_remark_json(one) for one in found.notices],
+        "file": str(result.source) if result.source else None,
+        "ok": result.loaded is not None,
+        "problems": list(map(_remark_json, result.problems)),
+        "notices": list(map(_remark_json, result.notices)),
     }
-    invocation.show(reply, _check_lines(found))
-    return Exit.DONE if found.loaded is not None else Exit.ERROR
+    invocation.show(reply, _check_lines(result))
+    return Exit.DONE if result.loaded is not None else Exit.ERROR
 
 
 @config_command.command("show")
 @argument(
     "key",
     required=False,
-    help="A key such as memory.qa or log.level, with what stands in it; with --agent as in its entry: "
+    help="A key such as memory.qa or log.level, with the keys below it; with --agent as in its entry: "
     "memorySearch.provider.",
 )
-@flag("--all", "is_whole", help="Also what nobody said, which is as by default.")
+@flag("--all", "shows_defaults", help="Include keys that are not set and have their defaults.")
 @verb
-def show(invocation: Invocation, key: str | None, is_whole: bool) -> Exit:
-    """Show the values that hold, and where each came from: a line of the file, a variable, or the default.
+def show(invocation: Invocation, key: str | None, shows_defaults: bool) -> Exit:
+    """Show the values in effect, and where each came from: a line of the file, a variable, or the default.
 
-    With --agent: what holds for that agent, the defaults of all agents counted in. Secrets are never shown.
+    With --agent: the values for that agent, including the defaults of all agents. Secrets are never shown.
     """
-    source, found = shown_settings(invocation.agent, key or "")
-    default = [one for one in found if one.origin is Origin.DEFAULT]
-    chosen = found if is_whole or key else [one for one in found if one.origin is not Origin.DEFAULT]
+    source, rows = shown_settings(invocation.agent, key or "")
+    explicit = [row for row in rows if row.origin is not Origin.DEFAULT]
+    chosen = rows if shows_defaults or key else explicit
     reply = {
         "file": str(source) if source else None,
         "agent": invocation.agent,
-        "values": [_setting_json(one) for one in chosen],
+        "values": list(map(_setting_json, chosen)),
     }
-    rest = () if is_whole or key else (f"{count(len(default), 'key')} more as by default: --all",)
+    hidden = len(rows) - len(explicit)
+    rest = () if shows_defaults or key else (f"{count(hidden, 'key')} more as by default: --all",)
     where = (f"the file is {source}" if source else f"there is no file {config_file()}: the defaults hold",)
     invocation.show(reply, _setting_lines(chosen), (*where, *rest))
     return Exit.DONE
@@ -178,80 +179,78 @@ def schema(_invocation: Invocation) -> Exit:
     return Exit.DONE
 
 
-def _check_lines(found: Checked) -> Iterator[str]:
-    where = str(found.source) if found.source else ""
-    for kind, colour, remarks in (("error", "red", found.problems), ("notice", "yellow", found.notices)):
-        for one in remarks:
-            place = f"{where}:{one.place.line}:{one.place.column}" if one.place else where
+def _check_lines(result: ConfigCheck) -> Iterator[str]:
+    where = str(result.source) if result.source else ""
+    for kind, colour, remarks in (("error", "red", result.problems), ("notice", "yellow", result.notices)):
+        for remark in remarks:
+            place = f"{where}:{remark.place.line}:{remark.place.column}" if remark.place else where
             # a remark without a file is about the environment
             start = f"{harmless_line(place)}: " if place else ""
-            yield f"{start}{styled(kind, colour=colour)}: {harmless_line(one.message)}"
-    if found.loaded is None:
-        yield f"{count(len(found.problems), 'problem')}: memoryd would not start, nor take it at a reload"
+            yield f"{start}{styled(kind, colour=colour)}: {harmless_line(remark.message)}"
+    if result.loaded is None:
+        yield f"{count(len(result.problems), 'problem')}: memoryd would not start, nor take it at a reload"
         return
-    if found.source is None:
+    if result.source is None:
         yield f"there is no file {harmless_line(str(config_file()))}: the defaults hold"
-    agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in found.loaded.config.resolved_agents())
+    agents = ", ".join(f"agent {agent.id} on {agent.workspace}" for agent in result.loaded.config.resolved_agents())
     yield f"{styled('ok', colour='green')}: memoryd would take it, with {harmless_line(agents)}"
 
 
-def _setting_lines(found: Iterable[Setting]) -> Iterator[str]:
-    for one in found:
-        written = f", which says {encoded(one.written, indent=None)}" if one.written is not None else ""
-        origin = styled(f"  // {_origin(one)}{written}", dim=True)
-        yield f"{harmless_line(one.key)}: {encoded(one.value, indent=None)}{origin}"
+def _setting_lines(rows: Iterable[Setting]) -> Iterator[str]:
+    for row in rows:
+        origin = f"line {row.place.line}" if row.place else f"${row.variable}" if row.variable else str(row.origin)
+        written = f", which says {encoded(row.written, indent=None)}" if row.written is not None else ""
+        comment = styled(f"  // {origin}{written}", dim=True)
+        yield f"{harmless_line(row.key)}: {encoded(row.value, indent=None)}{comment}"
 
 
-def _origin(one: Setting) -> str:
-    if one.place is not None:
-        return f"line {one.place.line}"
-    return f"${one.variable}" if one.variable else str(one.origin)
-
-
-def _remark_json(one: Remark) -> dict[str, object]:
-    place = one.place
+def _remark_json(remark: Remark) -> dict[str, object]:
+    place = remark.place
     return {
-        "message": one.message,
-        "key": one.key or None,
+        "message": remark.message,
+        "key": remark.key or None,
         "line": place.line if place else None,
         "column": place.column if place else None,
     }
 
 
-def _setting_json(one: Setting) -> dict[str, object]:
+def _setting_json(row: Setting) -> dict[str, object]:
     return {
-        "key": one.key,
-        "value": one.value,
-        "origin": str(one.origin),
-        "line": one.place.line if one.place else None,
-        "variable": one.variable or None,
-        "written": one.written,
+        "key": row.key,
+        "value": row.value,
+        "origin": str(row.origin),
+        "line": row.place.line if row.place else None,
+        "variable": row.variable or None,
+        "written": row.written,
     }
 
 
 def settings(config: Config, origins: Origins) -> list[Setting]:
-    """Return all keys in the order of the reference; of agents in the list only what is said of them."""
-    explicit = _dump(config, is_whole=False)
+    """Return all keys in the order of the reference; for agents in the list only keys that are set."""
+    explicit = config.model_dump(mode="json", exclude_unset=True)
     return [
         origins.of(location, value, location)
-        for location, value in _leaves(_dump(config, is_whole=True), ())
+        for location, value in _leaves(config.model_dump(mode="json"), ())
         if location[:2] != ("agents", "list") or len(location) < 3 or value_at(explicit, location) is not None
     ]
 
 
 def settings_of(agent: Agent, position: int | None, origins: Origins) -> list[Setting]:
-    """Return what holds for one agent, named as in its entry; `position` in the list, None if none is listed."""
+    """Return the settings of one agent, with keys as in its entry.
+
+    `position` is its position in `agents.list`; None if the list is empty.
+    """
     own: KeyPath = ("agents", "list", position) if position is not None else ("agents", "list")
     values: Raw = {
         "id": agent.id,
         "name": agent.name,
         "workspace": str(agent.workspace),
-        "sockets": [_dump(socket, is_whole=True) for socket in agent.sockets],
-        "memory": _dump(agent.turns, is_whole=True),
-        "memorySearch": _dump(agent.memory_search, is_whole=True),
+        "sockets": [socket.model_dump(mode="json") for socket in agent.sockets],
+        "memory": agent.turns.model_dump(mode="json"),
+        "memorySearch": agent.memory_search.model_dump(mode="json"),
     }
-    found = ((location[len(own) :], value) for location, value in _leaves(values, own))
-    rows = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in found]
+    leaves = ((location[len(own) :], value) for location, value in _leaves(values, own))
+    rows = [origins.of(at, value, *_written_at(agent, own, at, origins.overrides)) for at, value in leaves]
     paths = {"index": agent.index_path, "ledger": agent.ledger_path, "conversations": agent.conversations_path}
     return [*rows, *(Setting((name,), str(path), Origin.DERIVED) for name, path in paths.items())]
 
@@ -262,22 +261,17 @@ def below(key: str, rows: Iterable[Setting]) -> list[Setting]:
 
 
 def _written_at(agent: Agent, own: KeyPath, at: KeyPath, overrides: Overrides) -> list[KeyPath]:
-    """Return where a value of an agent may be written: in its entry, among the defaults, or as RsClaw has it."""
+    """Return the locations where the file may set a value of an agent: its entry, the defaults, and RsClaw's keys."""
     if at == ("workspace",) and agent.is_default and overrides.workspace is not None:
         return [(*SHARED, *at)]
-    named = [(*own, *at), (*SHARED, *at)]
+    locations = [(*own, *at), (*SHARED, *at)]
     if at[:1] == ("memorySearch",):
-        named += [(*SHARED, "memory", "embedder", *rest) for rest in EMBEDDER.get(at[1:], ())]
-    return named
-
-
-def _dump(section: Section, *, is_whole: bool) -> Raw:
-    dumped: Raw = section.model_dump(mode="json", exclude_unset=not is_whole)
-    return dumped
+        locations += [(*SHARED, "memory", "embedder", *rest) for rest in EMBEDDER.get(at[1:], ())]
+    return locations
 
 
 def _leaves(value: object, location: KeyPath) -> Iterator[tuple[KeyPath, object]]:
-    """Walk down to single values; a list of texts is one, and so is an object that names a secret."""
+    """Yield single values with their locations; a list of texts, and a reference to a secret, are single values."""
     if isinstance(value, dict) and value and not is_secret(Config, location):
         for key, inner in value.items():
             yield from _leaves(inner, (*location, str(key)))
@@ -288,13 +282,8 @@ def _leaves(value: object, location: KeyPath) -> Iterator[tuple[KeyPath, object]
         yield location, _without_credentials(value)
 
 
-def _may_be_shown(location: KeyPath) -> bool:
-    """Tell whether what the file says itself may be shown, as it was not masked on the way."""
-    return not may_show_secret(Config, location) and location[:1] != ("models",)
-
-
 def _without_credentials(value: object) -> object:
-    """Hide who logs in at an address, and how; in lists as well."""
+    """Mask user, password and query in an address, also in a list of addresses; other values are unchanged."""
     if isinstance(value, list):
         return list(map(_without_credentials, value))
     if not isinstance(value, str) or "://" not in value:
@@ -303,9 +292,9 @@ def _without_credentials(value: object) -> object:
 
 
 def shown_settings(agent: str | None, key: str) -> tuple[Path | None, list[Setting]]:
-    """Return the file and the settings of a key, else all.
+    """Return the file, and the settings of a key, or all settings if `key` is empty.
 
-    Raises ConfigError, UnknownAgent, and InvalidRequest for a key that there is not.
+    Raises ConfigError, UnknownAgent, and InvalidRequest for an unknown key.
     """
     loaded = load()
     text = read(loaded.source) if loaded.source is not None else ""
@@ -327,7 +316,7 @@ def _agent_settings(loaded: Loaded, name: str, origins: Origins) -> list[Setting
 
 
 def _similar_keys(key: str, known: Sequence[str]) -> str:
-    """Return the sentence that names a key of that last name, else one that is much like it."""
+    """Return a hint with keys that have the same last part, else with similar keys."""
     name = key.rpartition(".")[2].lower()
     similar = [other for other in known if other.rpartition(".")[2].lower() == name]
     similar = similar[:3] or difflib.get_close_matches(key, known, n=3, cutoff=0.6)
@@ -340,12 +329,12 @@ def http_command() -> None:
 
 
 @http_command.command("token")
-@flag("--rotate", "is_rotating", help="Make a new token; the one before holds no more, at once.")
+@flag("--rotate", "is_rotating", help="Make a new token; the old one is invalid at once.")
 @verb
 def token(invocation: Invocation, is_rotating: bool) -> Exit:
-    """Print the token and the file that holds it; it is made if there is none.
+    """Print the token and its file; the token is made if there is none.
 
-    Works without a daemon. Whoever has the token may ask as you.
+    Works without a daemon. A program with the token may ask as you.
     """
     file = TokenFile(load().config.http.token_path())
     secret = file.rotate() if is_rotating else file.ensure()

@@ -1,7 +1,7 @@
-"""memoryctl doctor: looks at what memoryd needs, says what is wrong and what to do about it, and mends what is safe.
+"""memoryctl doctor: checks everything that memoryd needs, reports problems with advice, and repairs what is safe.
 
-Works with a daemon and without. The checks are in `memoryd/cli/checks`. They run side by side, each within its time:
-one that fails or hangs is one finding and not the end. A remedy that fails keeps no other.
+Works with and without a daemon. The checks are in `memoryd/cli/checks`. They run concurrently, each with a time limit:
+a check that fails or hangs is one finding, and the others go on. A failed remedy does not stop the others.
 """
 
 import sys
@@ -25,7 +25,7 @@ from memoryd.errors import MemorydError
 from memoryd.wire import Exit
 
 DEEP_SECONDS = 600.0
-"""What a check may take that looks at everything."""
+"""Time limit of a check with --deep."""
 SECTIONS: Mapping[str, str] = {
     "config": "config",
     "socket": "daemon",
@@ -51,7 +51,7 @@ SECTIONS: Mapping[str, str] = {
     "service": "service",
     "hooks": "service",
 }
-"""The module of each section, in the order in which they are shown."""
+"""Section → module with its checks, in the order of the output."""
 COLOURS: Mapping[FindingState, str] = {
     "ok": "green",
     "off": "white",
@@ -63,7 +63,7 @@ _WOULD = "would "
 
 
 class Fix(TypedDict):
-    """What became of a remedy: `told` is what was done, or why it was not."""
+    """The result of a remedy: `told` is what was done, or why it was not."""
 
     check: str
     fix: str
@@ -72,20 +72,20 @@ class Fix(TypedDict):
 
 
 @click.command("doctor")
-@flag("--fix", help="Mend what is safe to mend, and say what was done.")
+@flag("--fix", help="Repair what is safe to repair, and say what was done.")
 @flag("--dry-run", help="With --fix: say what would be done, and do nothing.")
 @flag("--yes", "-y", help="With --fix: also fetch a model again without asking.")
-@flag("--deep", help="Look at every note and every page, and try the model: takes minutes.")
-@flag("--ask-providers", help="Ask providers elsewhere too, which may cost some tokens.")
+@flag("--deep", help="Check every note and every database page, and try the model; takes minutes.")
+@flag("--ask-providers", help="Also ask remote providers, which may cost some tokens.")
 @click.option(
     "--section",
     "sections",
     multiple=True,
     type=click.Choice(tuple(SECTIONS)),
-    help="Look at this part alone; may be repeated.",
+    help="Check only this part; may be given again.",
 )
 @click.option("--seconds", type=click.FloatRange(0.01, 86_400), help="How long a check may take (else its own limit).")
-@flag("--verbose", "-v", help="Show what is well, too, each for itself.")
+@flag("--verbose", "-v", help="Also show each check without a problem.")
 @verb
 def doctor_command(
     invocation: Invocation,
@@ -106,25 +106,25 @@ def doctor_command(
         raise click.UsageError("--dry-run says what --fix would do: give both")
     log.configure("ERROR")  # unconfigured, structlog writes to stdout, where the answer goes
     begin = partial(Examination.begin, invocation, is_deep=deep, asks_providers=ask_providers)
-    examine, tell = partial(_examine, seconds=seconds, is_verbose=verbose), partial(_tell, invocation)
+    examine, print_lines = partial(_examine, seconds=seconds, is_verbose=verbose), partial(_print_lines, invocation)
     wanted = checks(sections or SECTIONS)
     findings, fixes = examine(wanted, begin()), list[Fix]()
     if fix:
         fixes = list(_fixes(findings, is_dry_run=dry_run, is_agreed=yes))
-        tell(*map(_fix_line, fixes) if fixes else ["there is nothing that --fix mends"])
-        if again := {one["check"] for one in fixes if one["done"]}:
-            tell("", "afterwards:")
-            findings = [one for one in findings if one.check not in again]
+        print_lines(*map(_fix_line, fixes) if fixes else ["there is nothing that --fix mends"])
+        if again := {result["check"] for result in fixes if result["done"]}:
+            print_lines("", "afterwards:")
+            findings = [finding for finding in findings if finding.check not in again]
             findings += examine([check for check in wanted if check.id in again], begin())
-    numbers: dict[str, int] = {state: sum(one.state == state for one in findings) for state in COLOURS}
+    numbers: dict[str, int] = {state: sum(finding.state == state for finding in findings) for state in COLOURS}
     if invocation.is_json:
         invocation.print_json({"summary": numbers, "checks": list(map(_finding_json, findings)), "fixes": fixes})
-    tell("", _summary(numbers, sum(one.remedy is not None for one in findings)))
+    print_lines("", _summary(numbers, sum(finding.remedy is not None for finding in findings)))
     return Exit.ERROR if numbers["wrong"] else Exit.DONE
 
 
-def _tell(invocation: Invocation, *lines: str) -> None:
-    """Print lines for a person; a program gets JSON, at the end."""
+def _print_lines(invocation: Invocation, *lines: str) -> None:
+    """Print lines for a person; with --json nothing, since the JSON is printed at the end."""
     if not invocation.is_json:
         for line in lines:
             click.echo(line)
@@ -133,31 +133,31 @@ def _tell(invocation: Invocation, *lines: str) -> None:
 def _examine(
     checks: Sequence[DoctorCheck], examination: Examination, *, seconds: float | None, is_verbose: bool
 ) -> list[Finding]:
-    """Run checks, and tell each section as soon as it is known."""
+    """Run checks, and print each section as soon as its findings are known."""
     findings, unused = list[Finding](), list[str]()
     for section, group in groupby(
-        examined(checks, examination, seconds), key=lambda finding: finding.check.partition(".")[0]
+        run_checks(checks, examination, seconds), key=lambda finding: finding.check.partition(".")[0]
     ):
         of_section = list(group)
         findings += of_section
-        # what is not in use, and has nothing to advise
-        is_unused = all(one.state == "off" for one in of_section) and (len(of_section) > 1 or not of_section[0].hint)
+        has_advice = len(of_section) == 1 and of_section[0].hint
+        is_unused = all(finding.state == "off" for finding in of_section) and not has_advice
         if is_unused and not is_verbose:
             unused.append(section)
         else:
-            _tell(examination.invocation, *_section_lines(section, of_section, is_verbose=is_verbose))
+            _print_lines(examination.invocation, *_section_lines(section, of_section, is_verbose=is_verbose))
     if unused:
-        _tell(examination.invocation, _line("off", "not in use", ", ".join(unused)))
+        _print_lines(examination.invocation, _line("off", "not in use", ", ".join(unused)))
     return findings
 
 
 def checks(sections: Collection[str] = SECTIONS) -> list[DoctorCheck]:
-    """Import the checks of some sections, and return them as they are shown."""
+    """Import the checks of some sections, and return them in the order of the output."""
     return [check for section in SECTIONS if section in sections for check in _section_checks(section)]
 
 
 def _section_checks(section: str) -> list[DoctorCheck]:
-    """Return the checks of a section; where a package does not load that they need, one that says so."""
+    """Return the checks of a section; if their module cannot be imported, one check that reports it."""
     try:
         import_module(f"memoryd.cli.checks.{SECTIONS[section]}")
     except ImportError as exc:
@@ -170,19 +170,19 @@ def _section_checks(section: str) -> list[DoctorCheck]:
     return [check for check in REGISTERED if check.section == section]
 
 
-def examined(
+def run_checks(
     checks: Sequence[DoctorCheck], examination: Examination, seconds: float | None = None
 ) -> Iterator[Finding]:
-    """Yield what the checks find, in their order; `seconds` is what each may take, else its own limit."""
+    """Start all checks, and yield their findings in order; `seconds` is the time limit, None: that of each check."""
     usable = [check for check in checks if examination.loaded is not None or not check.needs_config]
     for check, findings in [(check, _start(check, examination, seconds)) for check in usable]:
-        for one in findings():
-            hint = one.hint or (check.advice if one.state == "wrong" else "")
-            yield replace(one, check=check.id, hint=hint, part=one.part or check.title)
+        for finding in findings():
+            hint = finding.hint or (check.advice if finding.state == "wrong" else "")
+            yield replace(finding, check=check.id, hint=hint, part=finding.part or check.title)
 
 
 def _start(check: DoctorCheck, examination: Examination, seconds: float | None) -> Callable[[], list[Finding]]:
-    """Start a check, and return what waits for its findings."""
+    """Start a check, and return a function that waits for its findings."""
     limit = seconds or (DEEP_SECONDS if examination.is_deep else check.seconds)
     result: Future[list[Finding]] = Future()
 
@@ -192,7 +192,7 @@ def _start(check: DoctorCheck, examination: Examination, seconds: float | None) 
         except BaseException as exc:
             result.set_exception(exc)
 
-    # a daemon thread: what hangs in the kernel must not keep the command from ending
+    # a daemon thread: a check that hangs in the kernel must not block the exit of the command
     Thread(target=work, name=check.id, daemon=True).start()
     return partial(_findings, result, limit, time.monotonic() + limit)
 
@@ -216,27 +216,27 @@ def _findings(result: Future[list[Finding]], limit: float, ends_at: float) -> li
 
 
 def _fixes(findings: Sequence[Finding], *, is_dry_run: bool, is_agreed: bool) -> Iterator[Fix]:
-    """Apply the remedy of each finding that has one, equal ones once; in a dry run say what would be done."""
+    """Apply the remedies of the findings, equal remedies once; in a dry run only report what would be done."""
     remedies: dict[str, tuple[str, Remedy]] = {}
-    for one in findings:
-        if one.remedy is not None:
-            remedies.setdefault(one.remedy.does, (one.check, one.remedy))
+    for finding in findings:
+        if finding.remedy is not None:
+            remedies.setdefault(finding.remedy.does, (finding.check, finding.remedy))
     for does, (check, remedy) in remedies.items():
         is_done = False
         if is_dry_run:
-            told = f"{_WOULD}{does}"
+            result = f"{_WOULD}{does}"
         elif remedy.asks and not is_agreed and not _ask(does):
-            told = f"{does}: --yes agrees to that"
+            result = f"{does}: --yes agrees to that"
         else:
             try:
-                is_done, told = True, remedy.act()
+                is_done, result = True, remedy.act()
             except (MemorydError, OSError) as exc:
-                is_done, told = False, f"{does}: {exc}"
-        yield Fix(check=check, fix=does, done=is_done, told=told)
+                is_done, result = False, f"{does}: {exc}"
+        yield Fix(check=check, fix=does, done=is_done, told=result)
 
 
 def _ask(does: str) -> bool:
-    """Ask at the terminal whether what costs traffic may be done; where there is none, it may not."""
+    """Ask at the terminal whether a remedy with network traffic may be applied; False without a terminal."""
     return is_terminal(sys.stdin) and click.confirm(f"{does[0].upper()}{does[1:]}?", err=True)
 
 
@@ -246,41 +246,41 @@ def _fix_line(fix: Fix) -> str:
 
 
 def _section_lines(section: str, findings: Sequence[Finding], *, is_verbose: bool) -> Iterator[str]:
-    """Yield the lines of one section; what is well is one line unless there is something else to tell."""
-    troubles = [one for one in findings if one.state not in ("ok", "off")]
+    """Yield the lines of one section: its problems, or a single line if there are none."""
+    troubles = [finding for finding in findings if finding.state not in ("ok", "off")]
     if is_verbose or troubles:
-        for one in findings if is_verbose else troubles:
-            yield from _lines(one)
+        for finding in findings if is_verbose else troubles:
+            yield from _lines(finding)
     elif len(findings) == 1:
         yield from _lines(findings[0], with_hint=findings[0].state == "off")
     else:
-        well = sum(one.state == "ok" for one in findings)
+        well = sum(finding.state == "ok" for finding in findings)
         yield _line("ok", section, f"{count(well, 'thing')} looked at, all well")
 
 
 def _summary(numbers: Mapping[str, int], mendable: int) -> str:
-    """Return how many findings are in each state, and whether something can be mended."""
+    """Return the number of findings in each state, and of those that --fix can repair."""
     words = {"wrong": "wrong", "open": "open to others", "look": "to look at", "ok": "well"}
     counted = [f"{numbers[state]} {word}" for state, word in words.items() if numbers[state] or state == "ok"]
     hint = f"; memoryctl doctor --fix mends {mendable} of them" if mendable else ""
     return f"{', '.join(counted)}{hint}"
 
 
-def _finding_json(one: Finding) -> dict[str, object]:
+def _finding_json(finding: Finding) -> dict[str, object]:
     return {
-        "check": one.check,
-        "part": one.part,
-        "state": one.state,
-        "message": one.message,
-        "hint": one.hint,
-        "fix": one.remedy.does if one.remedy else None,
+        "check": finding.check,
+        "part": finding.part,
+        "state": finding.state,
+        "message": finding.message,
+        "hint": finding.hint,
+        "fix": finding.remedy.does if finding.remedy else None,
     }
 
 
-def _lines(one: Finding, *, with_hint: bool = True) -> Iterator[str]:
-    yield _line(one.state, one.part, one.message)
-    if one.hint and with_hint:
-        yield f"       {harmless_line(one.hint)}"
+def _lines(finding: Finding, *, with_hint: bool = True) -> Iterator[str]:
+    yield _line(finding.state, finding.part, finding.message)
+    if finding.hint and with_hint:
+        yield f"       {harmless_line(finding.hint)}"
 
 
 def _line(state: FindingState, part: str, message: str) -> str:

@@ -1,7 +1,7 @@
-"""The files of an agent program that hold something of ours: hooks, an MCP server, the skill; changed without a loss.
+"""Edits of an agent program's files for memoryd's hooks, MCP server and skill; all other content stays.
 
-Hooks are known by their command, a server by its name and command, a file of ours by a line that says so. What stood in
-a file before is kept beside it until all of ours is gone from there.
+memoryd's hooks are recognised by their command, its server by name and command, and its own files by a mark. A backup
+of each edited file is kept beside it until memoryd's parts are removed from it.
 """
 
 import json
@@ -31,15 +31,15 @@ _MAX_BYTES = 64 * 1024 * 1024
 _OURS = expression(r" -P (?:-c .*)?-m memoryd\.hooks \w|\bmemoryctl['\"]? hooks run\b")
 _PLUGIN_COMMAND = expression(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 _MARK = "memoryctl hooks"
-"""Stands in each file that is ours as a whole."""
+"""Text in each file that memoryd owns completely."""
 _SERVER = "memoryd"
 
 Part = Literal["hooks", "server", "skill", "instructions"]
-"""What of ours a file holds: an own file of the skill, or a block in the instructions of a project."""
+"""A part of memoryd in a file; `skill` is a file of its own, `instructions` a block in a project's instructions."""
 
 
 class SettingsFile(Struct, frozen=True):
-    """A file as it was read; `stat` is None where there is none."""
+    """A file as it was read; `stat` is None if it does not exist."""
 
     path: Path
     text: str
@@ -51,68 +51,69 @@ class SettingsFile(Struct, frozen=True):
 
 
 class SettingsChange(Struct, frozen=True):
-    """A file and its text afterwards; None is no file. A first change keeps what was there before beside it."""
+    """A file and its new text; None removes the file. The first change of a file makes a backup."""
 
     before: SettingsFile
     text: str | None
     is_first: bool = False
-    is_whole: bool = False
-    """The file is ours as a whole, and so is a folder of our name around it."""
+    is_own_file: bool = False
+    """True if memoryd owns the file completely, and its folder if that has memoryd's name."""
 
 
 def places(host: Host, project: Path | None) -> dict[Part, list[Path]]:
-    """Tell which files may hold something of ours; raises InvalidRequest where a project has no settings there."""
+    """Return the files that each part may be in; raises InvalidRequest if the host has no project settings."""
     if project is not None and not host.project:
         raise InvalidRequest(f"{host.title} has no settings of a project", hint="leave out --project")
     folder = Path(os.environ.get(host.folder_variable, "") or Path.home() / host.folder)
 
     def place(name: str) -> Path:
         path = project / name if project else Path(name).expanduser() if name.startswith("~") else folder / name
-        # the file itself where the path is a link, which stays one
+        # the target of a link is edited, so that the link stays
         return Path(os.path.realpath(path))
 
     main = place(host.project if project else host.settings)
-    found: dict[Part, list[Path]] = {"hooks": [main.with_name(name) for name in _plugin(host)] or [main]}
+    paths: dict[Part, list[Path]] = {"hooks": [main.with_name(name) for name in _plugin(host)] or [main]}
     if host.mcp and (server := host.mcp[1 if project else 0]):
-        found["server"] = [place(server)]
+        paths["server"] = [place(server)]
     if project:
-        found["instructions"] = [place(host.instructions)]
+        paths["instructions"] = [place(host.instructions)]
     else:
-        found["skill"] = [place(f"{host.skills}/memoryd/SKILL.md")]
-    return found
+        paths["skill"] = [place(f"{host.skills}/memoryd/SKILL.md")]
+    return paths
 
 
 def installation(
     host: Host, project: Path | None, commands: Mapping[str, str], parts: set[Part]
 ) -> list[SettingsChange]:
-    """Return what an install changes; raises InvalidRequest for a file that is not as it should be."""
+    """Return the changes of an installation; raises InvalidRequest for a file that cannot be edited."""
     changes = _edited(host, project, parts, lambda text, part, path: _with(text, part, host, path, commands))
     ours = {change.before.path for change in removal(host, project, parts)}
-    return [replace(one, is_first=one.before.path not in ours) for one in changes]
+    return [replace(change, is_first=change.before.path not in ours) for change in changes]
 
 
 def removal(host: Host, project: Path | None, parts: set[Part] | None = None) -> list[SettingsChange]:
-    """Return what is changed where all of ours goes; a file that others left alone comes back as it was before."""
-    found: dict[Path, list[Part]] = {}
+    """Return the changes that remove memoryd's parts; a file without other edits gets its text from the backup."""
+    removed: dict[Path, list[Part]] = {}
 
     def without(text: str, part: Part, path: Path) -> str:
         if part == "instructions" and project is not None and _is_shared(host, project):
             return text
         if (rest := _without(text, part, host, path)) != text:
-            found.setdefault(path, []).append(part)
+            removed.setdefault(path, []).append(part)
         return rest
 
-    changes = ((one, found[one.before.path]) for one in _edited(host, project, parts, without))
-    return [
-        replace(one, text=_before(one, host, parts), is_whole=any(_is_whole(part, host) for part in parts))
-        for one, parts in changes
-    ]
+    changes = []
+    for change in _edited(host, project, parts, without):
+        removed_parts = removed[change.before.path]
+        is_own_file = any(_is_own_file(part, host) for part in removed_parts)
+        changes.append(replace(change, text=_before(change, host, removed_parts), is_own_file=is_own_file))
+    return changes
 
 
 def _edited(
     host: Host, project: Path | None, parts: set[Part] | None, edit: Callable[[str, Part, Path], str]
 ) -> list[SettingsChange]:
-    """Return what becomes of files by an edit for each part of ours; one file may hold several parts."""
+    """Apply `edit` for each part to its files, and return the changed files; one file may have several parts."""
     changes: dict[Path, SettingsChange] = {}
     for part, paths in places(host, project).items():
         for path in paths if not parts or part in parts else ():
@@ -122,31 +123,31 @@ def _edited(
             before, text = changes[path].before, changes[path].text or ""
             with _refusing(before):
                 changes[path] = SettingsChange(before, edit(text, part, path))
-    return [one for one in changes.values() if one.text != one.before.text]
+    return [change for change in changes.values() if change.text != change.before.text]
 
 
 def _is_shared(host: Host, project: Path) -> bool:
-    """Tell whether another program that runs our hooks in a project reads the same instructions."""
-    others = [one for one in HOSTS.values() if one.project and one.instructions == host.instructions and one != host]
-    return any(commands_in(one, project)[1] for one in others)
+    """Return whether another program with memoryd's hooks in this project reads the same file of instructions."""
+    readers = (other for other in HOSTS.values() if other.project and other.instructions == host.instructions)
+    return any(commands_in(other, project)[1] for other in readers if other != host)
 
 
 def commands_in(host: Host, project: Path | None) -> tuple[Path, dict[str, str]]:
-    """Return the file that holds the hooks of a host, and their commands by event; raises InvalidRequest."""
+    """Return the file with the hooks of a host, and their commands by event; raises InvalidRequest."""
     path = places(host, project)["hooks"][0]
     file = read_settings(path)
     with _refusing(file):
         if host.layout != "plugin":
             return path, our_commands(file.text, host)
-        found = _PLUGIN_COMMAND.search(file.text) if _MARK in file.text else None
-        words: list[str] = json.loads(found[1]) if found else []
+        match = _PLUGIN_COMMAND.search(file.text) if _MARK in file.text else None
+        words: list[str] = json.loads(match[1]) if match else []
         at = words.index("memoryd.hooks") + 1 if words else 0
         runs = {event: shlex.join([*words[:at], event, *words[at + 1 :]]) for event in host.events}
         return path, runs if words else {}
 
 
 def others_server(host: Host, project: Path | None) -> str:
-    """Return the file that declares an MCP server of our name that is not ours, empty if none does."""
+    """Return the file that declares a foreign MCP server with memoryd's name; empty if there is none."""
     if host.mcp is None or not (paths := places(host, project).get("server")):
         return ""
     file = read_settings(paths[0])
@@ -156,7 +157,7 @@ def others_server(host: Host, project: Path | None) -> str:
 
 
 def write(change: SettingsChange, *, is_removal: bool = False) -> None:
-    """Write the text in place of what was read; raises NotNow where somebody changed the file meanwhile."""
+    """Write or remove the file; raises NotNow if another program has changed it since it was read."""
     text = change.text
     before = change.before
     expected: FileStat | Literal["absent"] = "absent" if before.stat is None else before.stat
@@ -165,7 +166,7 @@ def write(change: SettingsChange, *, is_removal: bool = False) -> None:
             if before.stat is not None:
                 remove_file(before.path, before.stat)
             folder = before.path.parent
-            if change.is_whole and folder.name == _SERVER and not any(folder.iterdir()):
+            if change.is_own_file and folder.name == _SERVER and not any(folder.iterdir()):
                 folder.rmdir()
         else:
             before.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -181,10 +182,10 @@ def write(change: SettingsChange, *, is_removal: bool = False) -> None:
 
 
 def read_settings(path: Path) -> SettingsFile:
-    """Read a settings file; raises InvalidRequest for one that cannot be read as text."""
+    """Read a settings file; raises InvalidRequest if it is not a text file, and MemorydError if it is unreadable."""
     try:
-        read = read_snapshot(path.parent, path.name, max_bytes=_MAX_BYTES)
-        return SettingsFile(path, read.data.decode("utf-8"), read.stat)
+        snapshot = read_snapshot(path.parent, path.name, max_bytes=_MAX_BYTES)
+        return SettingsFile(path, snapshot.data.decode("utf-8"), snapshot.stat)
     except FileNotFoundError:
         return SettingsFile(path, "", None)
     except (UnicodeDecodeError, NotReadableError) as exc:
@@ -194,19 +195,19 @@ def read_settings(path: Path) -> SettingsFile:
 
 
 def skill_text() -> str:
-    """Return the skill, as hosts read it."""
+    """Return the text of the skill file."""
     return (files("memoryd.hooks") / "SKILL.md").read_text(encoding="utf-8")
 
 
 def skill_block() -> str:
-    """Return the same for a file of instructions: without its front matter, between marks."""
+    """Return the skill as a block for a file of instructions: without its front matter, between marks."""
     body = skill_text().split("---\n", 2)[2].strip()
     return f"<!-- memoryd: begin; {_MARK} install wrote this -->\n{body}\n<!-- memoryd: end -->\n"
 
 
 @contextmanager
 def _refusing(file: SettingsFile) -> Iterator[None]:
-    """Turn what is wrong with a file into an error that leaves it as it is."""
+    """Turn a ValueError about a file's content into an InvalidRequest that names the file."""
     try:
         yield
     except ValueError as exc:
@@ -215,12 +216,12 @@ def _refusing(file: SettingsFile) -> Iterator[None]:
 
 
 def our_commands(text: str, host: Host) -> dict[str, str]:
-    """Return the commands of ours in settings, by event; raises ValueError where these cannot be read."""
+    """Return event → command of memoryd's hooks in settings; raises ValueError for unreadable settings."""
     return {event: command for event, command, _ in _our_handlers(text, host)}
 
 
 def with_hooks(text: str, host: Host, commands: Mapping[str, str]) -> str:
-    """Return settings whose hooks run these commands, by event, the same text where they do; raises ValueError."""
+    """Return settings with hooks for these commands, unchanged if they are already there; raises ValueError."""
     if our_commands(text, host) == dict(commands):
         return text
     text = without_hooks(text, host) or json.dumps(host.made_with or {}, indent=2) + "\n"
@@ -238,14 +239,14 @@ def with_hooks(text: str, host: Host, commands: Mapping[str, str]) -> str:
 
 
 def without_hooks(text: str, host: Host) -> str:
-    """Return settings without our hooks, and without the lists that were left empty by that; raises ValueError."""
-    while found := next(_our_handlers(text, host), None):
-        text = cut(text, found[2], has_comments=host.has_comments)
+    """Return settings without memoryd's hooks, and without lists that become empty; raises ValueError."""
+    while handler := next(_our_handlers(text, host), None):
+        text = cut(text, handler[2], has_comments=host.has_comments)
     return text
 
 
 def _our_handlers(text: str, host: Host) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield event, command and path of each handler of ours; of a group that is all ours, the path of the group."""
+    """Yield event, command and path of memoryd's handlers; the path of the group if all its handlers are memoryd's."""
     hooks = parsed(text, has_comments=host.has_comments).get("hooks", {})
     if not isinstance(hooks, dict) or not all(isinstance(rows, list) for rows in hooks.values()):
         raise ValueError(f"its hooks are not as {host.title} has them")
@@ -269,11 +270,11 @@ def _is_ours(handler: Any) -> bool:
 
 
 def _plugin(host: Host, commands: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the files of the plugin of a host by name, the main one first; nothing for hosts that run commands."""
+    """Return name → text of the files of a host's plugin, the main file first; empty for hosts that run commands."""
     if host.layout != "plugin":
         return {}
     folder = files("memoryd.hooks") / "plugins"
-    # all events run one command, in which the plugin names the event
+    # all events run one command, into which the plugin puts the event
     words = json.dumps(shlex.split(next(iter(commands.values())))) if commands else "[]"
     texts = {file.name: file.read_text(encoding="utf-8") for file in (folder / host.name).iterdir()}
     main, ask = host.settings.rpartition("/")[2], (folder / "ask.js").read_text(encoding="utf-8")
@@ -281,13 +282,13 @@ def _plugin(host: Host, commands: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def _with_server(text: str, host: Host, path: Path) -> str:
-    """Return a text with our server, whose interpreter is renewed; a server of others, and our arguments, stay."""
+    """Return a text with memoryd's server and the current interpreter; a foreign server, and own arguments, stay."""
     key = host.mcp[2] if host.mcp else ""
     program, arguments = sys.executable, ["-P", "-m", "memoryd.cli", "mcp"]
     if _SERVER in (servers := _servers(text, path, key)):
         words = command_words(servers[_SERVER])
-        is_as_written = _is_our_server(text, path, host) and words[1 : len(arguments) + 1] == arguments
-        if not is_as_written or words[0] == program:
+        is_unedited = _is_our_server(text, path, host) and words[1 : len(arguments) + 1] == arguments
+        if not is_unedited or words[0] == program:
             return text
         if path.suffix != ".toml":
             command = [program, *words[1:]] if key == "mcp" else program
@@ -295,7 +296,7 @@ def _with_server(text: str, host: Host, path: Path) -> str:
         arguments = words[1:]
     if path.suffix == ".toml":
         text = with_block(text, _toml_block(key, program, arguments))
-        tomllib.loads(text)  # a table that cannot get another is refused
+        tomllib.loads(text)  # raises if the table conflicts with an existing key
         return text
     entry: dict[str, object] = {"command": program, "args": arguments}
     if key == "mcp":
@@ -306,7 +307,7 @@ def _with_server(text: str, host: Host, path: Path) -> str:
 
 
 def _is_our_server(text: str, path: Path, host: Host) -> bool:
-    """Tell whether the server of our name is ours: in TOML it stands between our marks, else it runs our module."""
+    """Return whether the server with memoryd's name is memoryd's: in TOML between the marks, else by its module."""
     key = host.mcp[2] if host.mcp else ""
     if path.suffix == ".toml":
         return without_block(text, _toml_block(key)) != text
@@ -314,7 +315,7 @@ def _is_our_server(text: str, path: Path, host: Host) -> bool:
 
 
 def command_words(server: Any) -> list[str]:
-    """Return a server's program and arguments, which stand in one list or in two fields; empty for another form."""
+    """Return a server's program and arguments, from one list or from two fields; empty for another form."""
     server = server if isinstance(server, dict) else {}
     command, arguments = server.get("command"), server.get("args", [])
     words = [
@@ -325,20 +326,20 @@ def command_words(server: Any) -> list[str]:
 
 
 def _servers(text: str, path: Path, key: str) -> dict[str, Any]:
-    whole = tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
-    servers = whole.get(key)
+    settings = tomllib.loads(text) if path.suffix == ".toml" else parsed(text, has_comments=True)
+    servers = settings.get(key)
     return servers if isinstance(servers, dict) else {}
 
 
 def _toml_block(key: str, program: str = "", arguments: Sequence[str] = ()) -> str:
-    """Return our server between our marks; the marks alone matter to what only looks for them."""
+    """Return the block of memoryd's server between its marks; to find a block only the marks matter."""
     lines = (f"[{key}.{_SERVER}]", f"command = {json.dumps(program)}", f"args = {json.dumps(list(arguments))}")
     return "\n".join((f"# memoryd: begin; {_MARK} install wrote this", *lines, "# memoryd: end\n"))
 
 
 def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, str]) -> str:
-    """Return a text with a part of ours, the same where it is there; raises ValueError where that cannot be."""
-    if _is_whole(part, host):
+    """Return a text with a part of memoryd, unchanged if it is there already; raises ValueError if impossible."""
+    if _is_own_file(part, host):
         if text and _MARK not in text:
             raise ValueError("somebody else wrote it")
         return skill_text() if part == "skill" else _plugin(host, commands)[path.name]
@@ -348,41 +349,40 @@ def _with(text: str, part: Part, host: Host, path: Path, commands: Mapping[str, 
 
 
 def _without(text: str, part: Part, host: Host, path: Path) -> str:
-    """Return a text without a part of ours."""
-    if _is_whole(part, host):
+    """Return a text without a part of memoryd."""
+    if _is_own_file(part, host):
         return "" if _MARK in text else text
     if part == "instructions":
         return without_block(text, skill_block())
     if part == "hooks":
         return without_hooks(text, host)
     if _SERVER not in text or not _is_our_server(text, path, host):
-        return text  # without our name in it, it may be of any form
+        return text  # without memoryd's name the text need not even be parseable
     key = host.mcp[2] if host.mcp else ""
     if path.suffix == ".toml":
         return without_block(text, _toml_block(key))
     return cut(text, (key, _SERVER), has_comments=True)
 
 
-def _is_whole(part: Part, host: Host) -> bool:
-    """Tell whether a file with this part is ours as a whole."""
+def _is_own_file(part: Part, host: Host) -> bool:
+    """Return whether memoryd owns a file with this part completely."""
     return part == "skill" or (part == "hooks" and host.layout == "plugin")
 
 
 def _before(change: SettingsChange, host: Host, parts: list[Part]) -> str | None:
-    """Return the text for a file that lost these parts: the one from before, unless others have changed it since.
+    """Return the text for a file after the removal of parts: that of the backup, unless the file was edited since.
 
-    Others changed nothing if adding our parts to the text from before, and removing them, makes this text (but for
-    blanks).
+    The file was not edited if adding the parts to the backup, and removing them, gives the new text (except blanks).
     """
     text, backup = change.text or "", read_settings(change.before.backup)
-    # any commands of ours: they are taken out again
+    # the commands do not matter, since they are removed again
     own = dict.fromkeys(host.events, "python3 -P -m memoryd.hooks event")
-    kept = backup.text
+    restored = backup.text
     try:
         for part in parts:
-            kept = _without(_with(kept, part, host, change.before.path, own), part, host, change.before.path)
+            restored = _without(_with(restored, part, host, change.before.path, own), part, host, change.before.path)
     except ValueError:
         return text
-    if kept.split() != text.split():
+    if restored.split() != text.split():
         return text
     return backup.text if backup.stat is not None else None

@@ -1,4 +1,4 @@
-"""memoryctl hooks: has agent programs ask memoryd at their events; nothing else in their settings is lost."""
+"""memoryctl hooks: install hooks so that agent programs ask memoryd at their events; other settings stay."""
 
 import copy
 import shlex
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from memoryd.cli.local.hook_settings import Part, SettingsChange
 
 _PROBE_SECONDS = 2.0
-# -P: the folder that the agent works in is no place to import from. -E, -S and -s would save milliseconds, and lose a
-# PYTHONPATH, the packages of a venv, or those of the user, where memoryd itself may lie. What stands behind the program
-# says that the hook is ours: run by that, it takes a third longer to start
+# -P: no imports from the agent's working folder. Not -E, -S or -s, which would save milliseconds, but ignore a
+# PYTHONPATH, the packages of a venv or of the user, where memoryd may be installed. The arguments `-m memoryd.hooks`
+# only mark the hook as memoryd's: running the module instead of the code of -c starts a third slower
 HOOK_COMMAND = (
     *(sys.executable, "-P", "-c", "import sys; from memoryd.hooks.hook_run import main; main(sys.argv[3:])"),
     *("-m", "memoryd.hooks"),
 )
-_program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program whose settings are meant.")
+_program = argument("program", type=click.Choice(tuple(HOSTS)), help="The agent program.")
 _user = flag("--user", "is_users", help="The settings of the user, for all projects (default).")
 _project = click.option(
     "--project",
@@ -47,16 +47,16 @@ def hooks_command() -> None:
 @hooks_command.command("list")
 @verb
 def list_hosts(invocation: Invocation) -> Exit:
-    """List the agent programs that memoryd knows: is it here, are our hooks in its settings, what cannot it do."""
-    # here, since a hook that runs needs no room that touches files
+    """List the agent programs that memoryd supports: is it here, are our hooks in its settings, what cannot it do."""
+    # here, since a running hook does not need the file layer
     from memoryd.cli.local.hook_settings import commands_in
 
     rows = []
     for host in HOSTS.values():
         try:
             events = commands_in(host, None)[1].keys()
-            is_whole = events == host.events.keys()
-            state = "installed" if is_whole else "installed in part" if events else "not installed"
+            is_complete = events == host.events.keys()
+            state = "installed" if is_complete else "installed in part" if events else "not installed"
         except MemorydError as exc:
             state = str(exc)
         rows.append({"name": host.name, "title": host.title, "here": is_here(host), "hooks": state})
@@ -76,14 +76,14 @@ def list_hosts(invocation: Invocation) -> Exit:
 @_program
 @_user
 @_project
-@flag("--skill", help="Tell the agent when to ask and what to store, where it reads skills.")
-@flag("--mcp", help="Let it start memoryctl mcp, which only reads, as an MCP server.")
+@flag("--skill", help="Also install a skill that tells the agent when to ask and what to store.")
+@flag("--mcp", help="Also add memoryctl mcp, which only reads, as an MCP server.")
 @_dry_run
 @verb
 def install(
     invocation: Invocation, program: str, is_users: bool, project: Path | None, skill: bool, mcp: bool, dry_run: bool
 ) -> Exit:
-    """Put our hooks into the settings of PROGRAM; what else stands there stays as it is."""
+    """Put memoryd's hooks into the settings of PROGRAM; its other settings do not change."""
     from memoryd.cli.local.hook_settings import installation, others_server, places
 
     host = _host(program, is_users, project)
@@ -94,8 +94,8 @@ def install(
         wanted.add("server")
     notes = [] if wanted <= places(host, project).keys() else ["there is no file for an MCP server"]
     changes = installation(host, project, _commands(invocation, host), wanted)
-    # what Claude Code keeps for one person it leaves out itself
-    own = [str(one.before.path) for one in changes if sys.executable in (one.text or "")]
+    # Claude Code itself excludes its settings for one person from commits
+    own = [str(change.before.path) for change in changes if sys.executable in (change.text or "")]
     own = [name for name in own if not (host is DEFAULT and name.endswith(host.project))]
     if project and own:
         notes.append(f"keep out of what you commit, for it names a program of this machine: {', '.join(own)}")
@@ -112,7 +112,7 @@ def install(
 @_dry_run
 @verb
 def uninstall(invocation: Invocation, program: str, is_users: bool, project: Path | None, dry_run: bool) -> Exit:
-    """Take all of ours out of the settings of PROGRAM: hooks, MCP server and skill."""
+    """Remove memoryd from the settings of PROGRAM: hooks, MCP server and skill."""
     from memoryd.cli.local.hook_settings import places, removal
 
     host = _host(program, is_users, project)
@@ -127,12 +127,12 @@ hooks_command.add_command(_former, "remove")
 
 @hooks_command.command("run")
 @argument("event", type=click.Choice(tuple(DEFAULT.events)), help=f"The event, as {DEFAULT.title} names it.")
-@click.option("--seconds", type=click.FloatRange(0.01, 60), help="Until a prompt goes on without memory (else 1).")
+@click.option("--seconds", type=click.FloatRange(0.01, 60), help="How long a prompt waits for memory (else 1).")
 @verb
 def run(invocation: Invocation, event: str, seconds: float | None) -> NoReturn:
-    """Run a hook: JSON on standard input, what the agent is told on standard output, and always exit code 0."""
+    """Run a hook: JSON on standard input, text for the agent on standard output, and always exit code 0."""
     options = {"--agent": invocation.agent, "--socket": invocation.socket, "--seconds": seconds}
-    hook_run.main([event, *(str(one) for pair in options.items() if pair[1] is not None for one in pair)])
+    hook_run.main([event, *(str(word) for option in options.items() if option[1] is not None for word in option)])
 
 
 def _host(program: str, is_users: bool, project: Path | None) -> Host:
@@ -142,19 +142,19 @@ def _host(program: str, is_users: bool, project: Path | None) -> Host:
 
 
 def _commands(invocation: Invocation, host: Host) -> dict[str, str]:
-    """Return what runs at each event: Python itself, for memoryctl takes longer to load than an answer to come."""
+    """Return the command of each event; it runs Python directly, since memoryctl starts slower than memoryd answers."""
     options = {
         "--host": None if host is DEFAULT else host.name,
-        # a session key names its agent itself
+        # a session key contains its agent
         "--agent": None if host.has_keys else _agent(invocation),
         "--socket": invocation.socket and invocation.socket.absolute(),
     }
-    given = [str(one) for pair in options.items() if pair[1] for one in pair]
-    return {event: shlex.join([*HOOK_COMMAND, event, *given]) for event in host.events}
+    words = [str(word) for option in options.items() if option[1] for word in option]
+    return {event: shlex.join([*HOOK_COMMAND, event, *words]) for event in host.events}
 
 
 def _agent(invocation: Invocation) -> str | None:
-    """Return the agent that is named, else the only one there is, else none: then the daemon asks its default one."""
+    """Return the agent of --agent, else the only agent of the daemon, else None for the daemon's default agent."""
     if invocation.agent is not None:
         return invocation.agent
     try:

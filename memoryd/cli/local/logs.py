@@ -1,4 +1,4 @@
-"""memoryctl logs: what memoryd said, from its own file or from the journal, whichever is in use."""
+"""memoryctl logs: show memoryd's log, from its own file or from the journal, whichever is in use."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from memoryd.wire import Exit
 
 COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 GRAVEST = ("critical", "exception")
-"""Shown whatever level is asked for."""
+"""Levels that are always shown."""
 SHOWN_FIRST = ("timestamp", "level", "event", "exception")
 LOG_NAME = "memoryd.log"
 STEP_SECONDS = 0.25
@@ -33,7 +33,7 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 class LogLine(Struct, frozen=True):
-    """One line; `fields` is empty where it is no event, as the lines of a traceback that ended the process."""
+    """One line; `fields` is empty if the line is not an event, such as a line of a traceback that ended the process."""
 
     text: str
     fields: Mapping[str, object]
@@ -44,7 +44,7 @@ class LogLine(Struct, frozen=True):
 
     @property
     def at(self) -> datetime | None:
-        """When it was said; None if it does not say."""
+        """The time of the event; None if it has no timestamp."""
         try:
             moment = datetime.fromisoformat(str(self.fields.get("timestamp", "")))
         except ValueError:
@@ -53,20 +53,20 @@ class LogLine(Struct, frozen=True):
 
 
 class LogFilter(Struct, frozen=True):
-    """Which lines are shown. Lines that are no events are shown, too, unless a time is asked for."""
+    """The lines to show. Lines that are not events are shown, too, unless `since` is set."""
 
     levels: Sequence[str]
     since: datetime | None = None
 
     def takes(self, line: LogLine) -> bool:
-        """Tell whether a line is wanted."""
+        """Return whether a line is shown."""
         if self.since is not None and (line.at is None or line.at < self.since):
             return False
         return not line.level or line.level in self.levels or line.level in GRAVEST
 
 
 @click.command("logs")
-@flag("-f", "--follow", "is_following", help="Go on with what is said from now on, until Ctrl-C.")
+@flag("-f", "--follow", "is_following", help="Go on with new lines, until Ctrl-C.")
 @click.option(
     "-n",
     "--lines",
@@ -75,18 +75,18 @@ class LogFilter(Struct, frozen=True):
     show_default=True,
     help="How many of the last lines.",
 )
-@click.option("--since", metavar="TIME", help="Only what is younger: 10m, 2h or 1d, or a time as 2026-11-20 08:30.")
+@click.option("--since", metavar="TIME", help="Only newer lines: 10m, 2h or 1d, or a time such as 2026-11-20 08:30.")
 @click.option(
     "--level",
     type=click.Choice(LEVELS, case_sensitive=False),
     default="debug",
-    help="Only what is at least so grave.",
+    help="Only events of at least this level.",
 )
 @verb
 def logs_command(invocation: Invocation, is_following: bool, lines: int, since: str | None, level: str) -> Exit:
-    """Show what memoryd said: when, how grave, what happened and the details.
+    """Show memoryd's log: time, level, event and details.
 
-    Works without a running memoryd. With --json one event a line, as it was written.
+    Works without a running memoryd. With --json one event per line, as it was written.
     """
     try:
         wanted = LogFilter(LEVELS[LEVELS.index(level.lower()) :], since_time(since, datetime.now(UTC)))
@@ -99,13 +99,13 @@ def logs_command(invocation: Invocation, is_following: bool, lines: int, since: 
 def print_log(
     invocation: Invocation, source: "LogFiles | JournalLog", wanted: LogFilter, *, lines: int, is_following: bool
 ) -> None:
-    """Print the last lines of a log, and go on with what comes if that is asked for."""
+    """Print the last lines of a log, and with `is_following` new lines as they come."""
     for line in chain(source.last(lines, wanted), filter(wanted.takes, source.following()) if is_following else ()):
         click.echo(line.text if invocation.is_json else shown_line(line))
 
 
 def _source(invocation: Invocation) -> "LogFiles | JournalLog":
-    """Return where the daemon says that its log goes; without a daemon where there is one. Raises NotFound."""
+    """Return the log that the daemon reports; without a daemon, the log that exists. Raises NotFound."""
     files = LogFiles(state_dir() / "log")
     try:
         with invocation.client(timeout=5) as client:
@@ -120,13 +120,13 @@ def _source(invocation: Invocation) -> "LogFiles | JournalLog":
     if destination == "journal":
         return JournalLog()
     raise NotFound(
-        "memoryd writes to the standard error of whoever started it, and keeps no log",
+        "memoryd writes to the standard error that it was started with, and keeps no log",
         hint='look there, or set log.file: "on"',
     )
 
 
 def log_line(text: str) -> LogLine:
-    """Take a line apart; raises nothing."""
+    """Parse a line; never raises."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
@@ -135,13 +135,13 @@ def log_line(text: str) -> LogLine:
 
 
 def since_time(text: str | None, now: datetime) -> datetime | None:
-    """Read `10m`, `2h`, `1d`, or a time of the local clock; raises ValueError."""
+    """Parse `10m`, `2h`, `1d`, or a local time; None for an empty text. Raises ValueError."""
     if not text:
         return None
     try:
         return now - parse_duration(text.strip())
     except ValueError:
-        # aware, as a time without a zone is one of the local clock
+        # a time without a zone is local time
         return datetime.fromisoformat(text.strip()).astimezone()
 
 
@@ -153,7 +153,7 @@ def shown_line(line: LogLine) -> str:
     level = styled(f"{line.level:<7}", colour=COLOURS.get(line.level))
     rest = {name: value for name, value in line.fields.items() if name not in SHOWN_FIRST}
     details = " ".join(f"{name}={_value(value)}" for name, value in rest.items())
-    stack = "".join(f"\n    {harmless(one)}" for one in str(line.fields.get("exception", "")).splitlines())
+    stack = "".join(f"\n    {harmless(row)}" for row in str(line.fields.get("exception", "")).splitlines())
     return f"{at}  {level} {harmless_line(str(line.fields['event']))}  {harmless_line(details)}".rstrip() + stack
 
 
@@ -162,7 +162,7 @@ def _value(value: object) -> str:
 
 
 class LogFiles:
-    """The file and those that were rotated away."""
+    """The log file and its rotated files."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOG_NAME
@@ -171,11 +171,11 @@ class LogFiles:
 
     @property
     def exist(self) -> bool:
-        """Whether there is a log."""
+        """True if there is a log file."""
         return self._path.is_file()
 
     def required(self) -> "LogFiles":
-        """Return this; raises NotFound where there is no log."""
+        """Return this object; raises NotFound if there is no log file."""
         if not self.exist:
             raise NotFound(
                 f"there is no log file {self._path} yet", hint="start memoryd; `memoryctl status` tells more"
@@ -183,13 +183,13 @@ class LogFiles:
         return self
 
     def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
-        """Return the last wanted lines, oldest first."""
+        """Return at most `most` of the last wanted lines, oldest first."""
         rotated = sorted(self._path.parent.glob(f"{LOG_NAME}.[0-9]"), reverse=True)
         lines = chain(chain.from_iterable(map(_lines_of, rotated)), self._new_lines())
         return deque(filter(wanted.takes, lines), maxlen=most)
 
     def following(self) -> Iterator[LogLine]:
-        """Yield what is said after `last`, for ever; follows the name, whatever file has it."""
+        """Yield new lines after `last`, for ever; follows the path also when the file is rotated."""
         while True:
             yield from self._new_lines()
             time.sleep(STEP_SECONDS)
@@ -200,12 +200,12 @@ class LogFiles:
         except FileNotFoundError:
             return
         with file:
-            # of the open file: another file may have its name by now
-            found = os.fstat(file.fileno())
-            if found.st_ino != self._inode or found.st_size < self._end:
-                # rotated, or made anew: what was said at the end of the one before is in `.1`
+            # the stat of the open file, since the path may have a new file
+            stat = os.fstat(file.fileno())
+            if stat.st_ino != self._inode or stat.st_size < self._end:
+                # rotated or created again: the last lines of the former file are in `.1`
                 yield from _lines_of(self._path.with_name(f"{LOG_NAME}.1"), start=self._end, inode=self._inode)
-                self._end, self._inode = 0, found.st_ino
+                self._end, self._inode = 0, stat.st_ino
             file.seek(self._end)
             for line in file:
                 if not line.endswith(b"\n"):
@@ -215,7 +215,7 @@ class LogFiles:
 
 
 def _lines_of(path: Path, *, start: int = 0, inode: int | None = None) -> Iterator[LogLine]:
-    """Yield lines of a file, if it is still the one that is meant: the log is rotated while it is read."""
+    """Yield the lines of a file; nothing if its inode differs, since the log may be rotated at any time."""
     with suppress(FileNotFoundError), path.open("rb") as file:
         if inode in (None, os.fstat(file.fileno()).st_ino):
             file.seek(start)
@@ -227,26 +227,26 @@ def _decode(line: bytes) -> LogLine:
 
 
 class JournalLog:
-    """The journal, asked by the program that reads it for the unit of this user."""
+    """The journal of the user's unit, read with journalctl."""
 
     def last(self, most: int, wanted: LogFilter) -> Iterable[LogLine]:
-        """Return the last wanted lines, oldest first; raises MemorydError where the journal cannot be read."""
+        """Return at most `most` of the last wanted lines, oldest first; raises MemorydError if journalctl fails."""
         since = [] if wanted.since is None else ["--since", f"@{wanted.since.timestamp():.0f}"]
-        asked = max(most, 1) * 20
+        limit = max(most, 1) * 20
         while True:
-            words = [*JOURNALCTL, *since, "-n", str(asked)]
+            words = [*JOURNALCTL, *since, "-n", str(limit)]
             done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
             if done.returncode:
                 raise MemorydError(f"the journal cannot be read: {done.stderr.strip() or done.returncode}")
             lines = done.stdout.splitlines()
-            found = deque(filter(wanted.takes, map(log_line, lines)), maxlen=most)
-            # filtered here, so more are read than are wanted, and yet more where those hold too few
-            if len(found) == most or len(lines) < asked:
-                return found
-            asked *= 4
+            rows = deque(filter(wanted.takes, map(log_line, lines)), maxlen=most)
+            # lines are filtered here, so more are read than wanted, and yet more if too few of them match
+            if len(rows) == most or len(lines) < limit:
+                return rows
+            limit *= 4
 
     def following(self) -> Iterator[LogLine]:
-        """Yield what is said from now on, until the program ends."""
+        """Yield new lines until journalctl ends."""
         words = [*JOURNALCTL, "-n", "0", "-f"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, errors="replace") as running:
             try:

@@ -26,7 +26,7 @@ from memoryd.wire import Exit
     "--max-tokens",
     type=click.IntRange(TOKENS_MIN, TOKENS_MAX),
     default=TOKENS,
-    help=f"Tokens of an answer at most (else {TOKENS:,}).",
+    help=f"The longest answer, in tokens (else {TOKENS:,}).",
 )
 @click.option("--session-key", metavar="KEY", help="The session that asks, such as agent:main:main.")
 @verb
@@ -40,7 +40,7 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
     if is_terminal(sys.stdin):
         note("this is for programs, which write JSON-RPC here; end it with Ctrl-D")
     source, sink = _claim_streams()
-    # a second or so of imports, and from here on nothing that prints reaches the client
+    # imports that take about a second; from here on no output of other code reaches the client
     import gc
 
     import anyio
@@ -49,7 +49,7 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
     from memoryd.mcp.server import ToolServer, serve
     from memoryd.mcp.table import WriteLevel
 
-    # the models of the protocol live as long as the process: to collect them at its end takes a while
+    # the protocol models live until the end of the process; freezing saves their slow collection at exit
     gc.freeze()
     levels = {None: WriteLevel.READ, "add": WriteLevel.ADD, "all": WriteLevel.ALL}
     caller = ToolCaller(invocation.socket, agent=invocation.agent, session_key=session_key, max_tokens=max_tokens)
@@ -58,9 +58,9 @@ def mcp_command(invocation: Invocation, write: str | None, max_tokens: int, sess
 
 
 def _claim_streams() -> tuple[int, int]:
-    """Take standard input and output, and return their descriptors; what prints now, prints to stderr.
+    """Return duplicates of standard input and output; then redirect output to stderr and input to /dev/null.
 
-    What reads from now on finds nothing. That holds for Python, for what lies below it, and for children.
+    The redirection holds for Python, for native code and for child processes.
     """
     source, sink = (fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in (0, 1))
     nothing = os.open(os.devnull, os.O_RDWR)

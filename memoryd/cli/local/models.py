@@ -1,7 +1,7 @@
-"""memoryctl models and qmd: the embedding models on this machine, which one is used, and the same qmd by hand.
+"""memoryctl models and qmd: manage the embedding models on this machine, and use an agent's qmd by hand.
 
-`models` works without a daemon and alone uses memoryd.embed itself: a model must be fetched and tried before, or while,
-no daemon runs.
+`models` works without a daemon and is the only command that uses memoryd.embed directly: a model must be fetched and
+tried before, or while, no daemon runs.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from memoryd import log
 from memoryd.cli.invocation import Invocation, agent_option, argument, flag, json_option, unknown_agent, verb
 from memoryd.cli.terminal import bold, count, harmless_line, is_terminal, note, size, styled
 from memoryd.config.agents import Agent
-from memoryd.config.loading.foreign import place_in
+from memoryd.config.loading.foreign import location_in_file
 from memoryd.config.loading.keys import dotted
-from memoryd.config.loading.load import editable, load, loaded_of
+from memoryd.config.loading.load import config_to_edit, load, loaded_of
 from memoryd.config.loading.raw import parse, value_at, with_value
 from memoryd.config.paths import expand, qmd_home, qmd_variables
 from memoryd.config.providers import LocalSection
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 
 class Listed(TypedDict):
-    """A model of `models list --json`; `path` is null if a configured one is not here.
+    """A model of `models list --json`; `path` is null for a configured model that is not stored here.
 
-    `languages` is empty where no name tells, `passagesPerSecond` null until `models verify` has measured it.
+    `languages` is empty if unknown, `passagesPerSecond` null until `models verify` has measured it.
     """
 
     name: str
@@ -77,7 +77,7 @@ def models_command() -> None:
 @json_option
 @click.pass_obj
 def list_models(invocation: Invocation) -> Exit:
-    """Show the models that are here, and the one that the configuration names: size, languages, speed once verified."""
+    """Show the stored models and the configured one: size, languages, and speed once verified."""
     agent = chosen_agent(invocation.agent)
     models = _listed(_store(agent), _configured(agent))
     return invocation.show(models, chain.from_iterable(map(_lines, models)))
@@ -89,7 +89,7 @@ def list_models(invocation: Invocation) -> Exit:
 @json_option
 @click.pass_obj
 def pull(invocation: Invocation, spec: str | None) -> Exit:
-    """Fetch a model; goes on where it stopped before."""
+    """Fetch a model; an interrupted download is resumed."""
     agent = chosen_agent(invocation.agent)
     spec = spec or _configured(agent)
     store = _store(agent, spec)
@@ -112,7 +112,7 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
     path = _file(store, spec)
     trial = check(path, agent.memory_search.local, is_timed=True)
     if trial.speed:
-        with suppress(OSError):  # the list then has the speed of before
+        with suppress(OSError):  # then the list shows the former speed
             store.note_speed(path, trial.speed)
     return print_check(invocation, spec, trial)
 
@@ -126,10 +126,10 @@ def verify(invocation: Invocation, spec: str | None) -> Exit:
 def use(invocation: Invocation, spec: str, force: bool) -> Exit:
     """Have memoryd embed with another model: fetch it, try it, and write it into the configuration.
 
-    Where there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
+    If there are golden questions (see `memoryctl eval`), a running memoryd is asked them first, and a model that
     answers them worse is refused. The notes are then embedded again in the background.
     """
-    # here: nothing else of this module writes files of its owner
+    # here: only this command writes the user's files
     from memoryd.cli.written_file import write_config
 
     spec = spec if SCHEME.match(spec) else str(expand(spec, Path.cwd()))
@@ -142,15 +142,15 @@ def use(invocation: Invocation, spec: str, force: bool) -> Exit:
         if not verification.ok:
             raise ModelError(f"{spec} is refused: {verification.reason}", hint="--force takes it all the same")
         _refuse_worse(invocation, plan)
-    kept = write_config(invocation, plan.path, plan.text)
-    reply = {"spec": spec, "path": str(path), "config": str(plan.path), "kept": kept and str(kept)}
-    notes = [f"what was there before is kept: {kept}"] if kept else []
+    backup = write_config(invocation, plan.path, plan.text)
+    reply = {"spec": spec, "path": str(path), "config": str(plan.path), "kept": backup and str(backup)}
+    notes = [f"what was there before is kept: {backup}"] if backup else []
     return invocation.show(reply, [f"{harmless_line(str(plan.path))}: {plan.key}: {spec}"], notes)
 
 
 @models_command.command("remove")
 @argument("spec", help="The model as the configuration names it, or its name in the list.")
-@flag("--yes", "-y", help="Do not ask whether it is meant.")
+@flag("--yes", "-y", help="Do not ask.")
 @agent_option
 @json_option
 @click.pass_obj
@@ -169,9 +169,9 @@ def _configured(agent: Agent) -> str:
 
 
 def _store(agent: Agent, spec: str = "") -> ModelStore:
-    """Return the cache; `local.download: false` is about downloads that nobody asked for, so it does not hold here.
+    """Return the cache. `local.download: false` forbids automatic downloads only, so that it does not apply here.
 
-    A model that writes is one for memoryd only where the configuration names it as such.
+    A model that writes text is only accepted if `memory.llm.model` names it.
     """
     llm = agent.memory.llm
     use = WRITING if llm.provider == "local" and spec == llm.model else EITHER
@@ -211,11 +211,7 @@ def _listed(store: ModelStore, configured: str) -> list[Listed]:
 def _lines(model: Listed) -> Iterator[str]:
     state = "complete" if model["complete"] else "partial" if model["path"] else "not here: memoryctl models pull"
     parts = [size(model["bytes"])] if model["path"] else []
-    parts += [
-        state,
-        *(["configured"] if model["configured"] else []),
-        *([model["languages"]] * bool(model["languages"])),
-    ]
+    parts += [state, *["configured"] * model["configured"], *[model["languages"]] * bool(model["languages"])]
     if model["complete"]:
         speed = model["passagesPerSecond"]
         parts.append("speed not measured" if speed is None else f"{speed:.0f} passages a second here")
@@ -224,8 +220,8 @@ def _lines(model: Listed) -> Iterator[str]:
 
 
 def _file(store: ModelStore, spec: str) -> Path:
-    named = [model.path for model in store.list() if model.name == spec and model.is_complete]
-    path = named[0] if named else store.locate(spec)
+    named = (model.path for model in store.list() if model.name == spec and model.is_complete)
+    path = next(named, None) or store.locate(spec)
     if path is None:
         raise ModelError(f"the model {spec} is not here", hint=f"fetch it: memoryctl models pull {shlex.quote(spec)}")
     return path
@@ -235,14 +231,14 @@ def _fetch(store: ModelStore, spec: str) -> Path:
     shown = ""
     if not is_terminal(sys.stderr):
 
-        def tell(progress: Progress) -> None:
+        def print_step(progress: Progress) -> None:
             nonlocal shown
             if progress.step != shown:
                 note(progress.step)
             shown = progress.step
 
-        return asyncio.run(store.fetch(spec, tell))
-    # rich takes 50 ms to import and is needed for a bar only
+        return asyncio.run(store.fetch(spec, print_step))
+    # here: rich takes 50 ms to import and is needed for a bar only
     from memoryd.cli.bars import Bars
 
     with Bars() as bars:
@@ -259,7 +255,7 @@ def _fetch(store: ModelStore, spec: str) -> Path:
 
 def _is_agreed(spec: str, is_configured: bool) -> bool:
     if not is_terminal(sys.stdin):
-        raise click.UsageError("nobody can be asked here: add --yes")
+        raise click.UsageError("there is no terminal to ask on: add --yes")
     return click.confirm(f"Remove {spec}{' (the configuration names it)' if is_configured else ''}?", err=True)
 
 
@@ -271,7 +267,7 @@ def qmd_command() -> None:
 @qmd_command.command("env")
 @verb
 def env(invocation: Invocation) -> Exit:
-    """Print the variables that point qmd at the agent's own index.
+    """Print the variables that make qmd use the agent's own index.
 
     Use it as: eval "$(memoryctl qmd env)"; qmd --index index status
     """
@@ -280,19 +276,20 @@ def env(invocation: Invocation) -> Exit:
 
 
 def chosen_agent(agent_id: str | None) -> Agent:
-    """Return the agent of the configuration that is meant; raises UnknownAgent."""
+    """Return the agent with this id, or the default agent for None; raises UnknownAgent."""
     agents = load().config.resolved_agents()
-    found = next((one for one in agents if (one.is_default if agent_id is None else one.id == agent_id)), None)
-    if found is None:
-        raise unknown_agent(agent_id, (agent.id for agent in agents))
-    return found
+    for agent in agents:
+        is_chosen = agent.is_default if agent_id is None else agent.id == agent_id
+        if is_chosen:
+            return agent
+    raise unknown_agent(agent_id, (agent.id for agent in agents))
 
 
 MODEL = ("memorySearch", "local", "modelPath")
 
 
 class ModelSwitch(Struct, frozen=True):
-    """What is to be written where, and which agents embed with another model then."""
+    """The new text of the configuration, and the agents that then embed with another model."""
 
     path: Path
     text: str
@@ -302,21 +299,21 @@ class ModelSwitch(Struct, frozen=True):
 
 
 def _planned_use(spec: str, agent: Agent, *, is_own: bool) -> ModelSwitch:
-    """Plan to write the model of an agent: for it alone if `is_own` or if it has one of its own, else for all.
+    """Return the change that sets an agent's model: in its entry if `is_own` or its entry has one, else for all agents.
 
-    Raises InvalidRequest where the file cannot take it, or where something else says which model it is.
+    Raises InvalidRequest if the file cannot be edited, or if another key sets the model.
     """
     search = agent.memory_search
     if not {search.provider, search.fallback} & {LOCAL, AUTO}:
         message = f"agent {agent.id} embeds with no model of this machine: its provider is {search.provider}"
         raise InvalidRequest(message, hint='set memorySearch.provider to "local" first')
-    path, written = editable(f"{dotted(MODEL)}: {spec!r}")
+    path, written = config_to_edit(f"{dotted(MODEL)}: {spec!r}")
     raw, config = parse(written, path) if written else {}, load().config
     before = _models(config.resolved_agents())
     entry = ("agents", "list", list(before).index(agent.id)) if config.agents.list else None
-    has_own = entry is not None and value_at(raw, place_in(raw, (*entry, *MODEL))) is not None
+    has_own = entry is not None and value_at(raw, location_in_file(raw, (*entry, *MODEL))) is not None
     above = entry if entry is not None and (is_own or has_own) else ("agents", "defaults")
-    key = place_in(raw, (*above, *MODEL))
+    key = location_in_file(raw, (*above, *MODEL))
     text = with_value(written, key, spec)
     after = _models(loaded_of(text, path).config.resolved_agents())
     if after[agent.id] != spec:
@@ -330,7 +327,7 @@ def _models(agents: list[Agent]) -> Mapping[str, str]:
 
 
 def _refuse_worse(invocation: Invocation, plan: ModelSwitch) -> None:
-    """Raise NotNow if a running daemon would answer golden questions worse; without one nothing is asked."""
+    """Raise NotNow if golden questions would be answered worse; without a daemon they are not asked."""
     from memoryd.cli.local.variant import refuse_regression
 
     try:
@@ -343,7 +340,7 @@ REAP_SECONDS = 5.0
 
 
 class Trial(Struct, frozen=True):
-    """What came of trying a model; `speed` in everyday passages a second, None where it was not measured."""
+    """The result of a trial of a model; `speed` in everyday passages per second, None if not measured."""
 
     verification: "Verification"
     threads: int
@@ -351,11 +348,11 @@ class Trial(Struct, frozen=True):
 
 
 def check(model: Path, local: LocalSection, *, is_timed: bool = False) -> Trial:
-    """Embed known pairs with `model`, and if it is fit others against the clock (a few seconds).
+    """Verify a model with known pairs; with `is_timed` also measure the speed of a fit model (a few seconds).
 
-    Raises ModelError if the file is no model, EmbeddingError if it fails.
+    Raises ModelError if the file is not a model, EmbeddingError if it fails.
     """
-    # numpy and the worker, which no other command need pay for
+    # here: numpy and the worker, which no other command needs
     from memoryd.embed.local.local_model import LlamaWorker
 
     threads = local.threads or max(1, (os.cpu_count() or 1) // 2)
@@ -365,14 +362,14 @@ def check(model: Path, local: LocalSection, *, is_timed: bool = False) -> Trial:
         idle_unload=timedelta(0),
         context=local.context_size,
         gpu_layers=local.gpu_layers,
-        query_timeout=timedelta(seconds=120),  # nobody waits for an answer here, and a large model loads slowly
+        query_timeout=timedelta(seconds=120),  # long, since a large model loads slowly
     )
     verification, speed = asyncio.run(_measure(worker, is_timed=is_timed))
     return Trial(verification, threads, speed)
 
 
 def print_check(invocation: Invocation, spec: str, trial: Trial) -> Exit:
-    """Print cosines, speed and verdict; return exit code 1 if the model is refused."""
+    """Print cosines, speed and verdict; return Exit.ERROR if the model is unfit."""
     verification = trial.verification
     is_ok, pairs = verification.ok, verification.pairs
     reply = {"spec": spec, "ok": is_ok, "reason": verification.reason, "pairs": list(map(_pair_json, pairs))}
@@ -397,7 +394,7 @@ async def _measure(worker: "LlamaWorker", *, is_timed: bool) -> "tuple[Verificat
             verification = await embed_known_pairs(worker)
             outcome = verification, await speed_of(worker) if is_timed and verification.ok else None
         except MemorydError as exc:
-            outcome = exc  # raised below: the group would wrap it
+            outcome = exc  # raised below, since the task group would wrap it
             await _reap(worker)
         finally:
             running.cancel()
@@ -407,7 +404,7 @@ async def _measure(worker: "LlamaWorker", *, is_timed: bool) -> "tuple[Verificat
 
 
 async def _reap(worker: "LlamaWorker") -> None:
-    """Wait for the failed child to be gone: cancelled while it is being stopped, it would outlive the loop."""
+    """Wait until the failed child has ended: if its stop were cancelled, the child would outlive the event loop."""
     with suppress(TimeoutError):
         async with asyncio.timeout(REAP_SECONDS):
             while worker.state()["pid"] is not None:  # noqa: ASYNC110  (the worker has no event to wait for)

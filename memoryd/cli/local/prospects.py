@@ -1,4 +1,4 @@
-"""What a first indexing would send, for `memoryctl index --dry-run`: without a daemon notes are read and cut."""
+"""Estimate of a first indexing for `memoryctl index --dry-run`: without a daemon, notes are read and chunked here."""
 
 import os
 import tempfile
@@ -24,7 +24,7 @@ from memoryd.sessions.transcripts.folders import find_transcripts
 
 
 class SpokenProspect(TypedDict):
-    """What is to be embedded of conversations; `files` and `bytes` are those of transcripts, read or not."""
+    """The conversations to be embedded; `files` and `bytes` count all transcripts, whether read or not."""
 
     files: int
     bytes: int
@@ -33,7 +33,7 @@ class SpokenProspect(TypedDict):
 
 
 class Prospect(TypedDict):
-    """What indexing would do for one agent; `destination` and `model` are null if nothing leaves the machine."""
+    """The work of indexing for one agent; `destination` and `model` are null if nothing leaves the machine."""
 
     id: str
     provider: str
@@ -53,7 +53,7 @@ _BYTES_PER_TOKEN = 4
 
 
 def prospects(invocation: Invocation) -> list[Prospect]:
-    """Count for the agent of `--agent`, else for all. Raises ConfigError and UnknownAgent."""
+    """Return the estimates for the agent of `--agent`, else for all agents. Raises ConfigError and UnknownAgent."""
     config = load().config
     agents = [agent for agent in config.resolved_agents() if invocation.agent in (None, agent.id)]
     if not agents:
@@ -87,10 +87,10 @@ def _prospect(agent: Agent, config: Config) -> Prospect:
 
 
 def _spoken(agent: Agent) -> SpokenProspect | None:
-    """Return what there is of transcripts, without reading any: no more tokens than a fourth of their bytes."""
+    """Return the size of the transcripts without reading them; tokens are at most a fourth of their bytes."""
     if not agent.reads_transcripts:
         return None
-    own = (Path(one.path) for one in agent.memory.sessions.folders if one.agent == agent.id)
+    own = (Path(folder.path) for folder in agent.memory.sessions.folders if folder.agent == agent.id)
     folders = dict.fromkeys((openclaw_sessions(agent.id), *own))
     sizes = [stat.size for folder in folders for stat in find_transcripts(folder).files.values()]
     return {"files": len(sizes), "bytes": sum(sizes), "passages": None, "tokens": sum(sizes) // _BYTES_PER_TOKEN}
@@ -111,7 +111,7 @@ def _readings(agent: Agent, config: Config, plan: EmbedderPlan) -> Iterator[Read
 
 
 def _costs(reading: Reading) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """Yield each passage by its hash: its tokens, and the bytes of a picture or sound, 0 for a text."""
+    """Yield the hash of each passage with its tokens and the bytes of its picture or sound (0 for a text)."""
     size = reading.known.stat.size if reading.known else 0
     modality = modality_of(reading.path)
     for chunk in reading.chunks:

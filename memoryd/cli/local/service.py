@@ -1,4 +1,4 @@
-"""memoryctl service: has systemd or launchd run memoryd for this user, and shows what it does for that."""
+"""memoryctl service: install memoryd as a service of systemd or launchd for this user, and show each step."""
 
 import getpass
 import os
@@ -33,7 +33,7 @@ force_option = flag("--force", "is_forced", help="Also files that memoryctl did 
 
 
 class ServiceWork(Struct, frozen=True):
-    """One invocation over one manager, and how the service stood before it."""
+    """One invocation for one manager, and the state of the service before it."""
 
     invocation: Invocation
     manager: ServiceManager
@@ -43,9 +43,9 @@ class ServiceWork(Struct, frozen=True):
 
     @classmethod
     def here(cls, invocation: Invocation, *, is_dry: bool, is_installed: bool = False) -> "ServiceWork":
-        """Look at the manager; where there is none, a dry run shows what systemd, or launchd, would be given.
+        """Return the work for this machine's manager; without one, a dry run plans for systemd or launchd.
 
-        Raises MemorydError where it has to be installed and is not.
+        With `is_installed` this raises MemorydError if the service is not installed.
         """
         manager = manager_here()
         reason = manager.why if isinstance(manager, NoManager) else ""
@@ -62,14 +62,14 @@ class ServiceWork(Struct, frozen=True):
         *,
         nothing: str,
         notes: Iterable[str] = (),
-        left: Iterable[str] = (),
+        after: Iterable[str] = (),
         starts: bool = False,
     ) -> Exit:
-        """Do or show the steps, and say what came of it."""
+        """Carry out or show the steps, and print the result: `nothing` without steps, `after` once they are done."""
         steps, remarks = [*steps], [*notes]
         if self.why_no_manager:
-            known = "this is what one would be told" if self.is_dry else "nobody could be told of it"
-            remarks.append(f"there is no service manager here: {self.why_no_manager}; {known}")
+            consequence = "these are the steps for one" if self.is_dry else "none was informed"
+            remarks.append(f"there is no service manager here: {self.why_no_manager}; {consequence}")
         lines = [] if steps else [nothing]
         if steps and self.is_dry:
             lines = [line for step in steps for line in step_lines(step)]
@@ -77,18 +77,18 @@ class ServiceWork(Struct, frozen=True):
         elif steps:
             if starts:
                 self._refuse_second()
-            remarks += carry_out(steps, write=replace_file, tell=self._tell)
-            lines = [*left]
+            remarks += carry_out(steps, write=replace_file, tell=self._print_step)
+            lines = [*after]
         reply = {"manager": self.manager.name, "isDone": not self.is_dry, "steps": [step_row(step) for step in steps]}
         self.invocation.show({**reply, "notes": remarks}, lines, remarks)
         return Exit.DONE
 
-    def _tell(self, step: ServiceStep) -> None:
+    def _print_step(self, step: ServiceStep) -> None:
         if not self.invocation.is_json:
             click.echo(f"{step.kind:<7} {step.what}  ({step.why})")
 
     def _refuse_second(self) -> None:
-        """Raise AlreadyRunning if a memoryd answers that the manager does not run: two would fight for the socket."""
+        """Raise AlreadyRunning if a memoryd runs outside of the manager: two would compete for the socket."""
         if self.state.is_running:
             return
         try:
@@ -113,15 +113,15 @@ def service_command() -> None:
     "--hardened/--no-hardened",
     "hardened",
     default=None,
-    help="Whether systemd shows it a read-only system but for its own folders and the workspaces; unset: as before, "
-    "at first not.",
+    help="Whether systemd makes the system read-only for memoryd except its own folders and the workspaces; unset: as "
+    "before, at first not.",
 )
 @force_option
 @verb
 def install(invocation: Invocation, is_dry: bool, hardened: bool | None, is_forced: bool) -> Exit:
-    """Write the unit files for this configuration, enable them and start; again after it has changed.
+    """Write the unit files for this configuration, enable them and start; run it again after a change.
 
-    Says each step. What is as it should be is left alone.
+    Prints each step. Files that are up to date are not changed.
     """
     work = ServiceWork.here(invocation, is_dry=is_dry)
     wanted = _wanted(work.state, hardened)
@@ -138,10 +138,9 @@ def uninstall(invocation: Invocation, is_dry: bool, is_forced: bool) -> Exit:
     """Stop the service and remove all that `install` wrote; notes, indexes and the configuration stay."""
     work = ServiceWork.here(invocation, is_dry=is_dry)
     steps = work.manager.uninstall(work.state, is_forced=is_forced)
-    kept = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
-    return work.do(
-        steps, nothing="no service is installed", notes=kept, left=left_lines(backup_copies(work.manager.places))
-    )
+    notes = [f"left, for memoryctl did not write it: {path}" for path in work.state.foreign if not is_forced]
+    after = remaining_lines(backup_copies(work.manager.places))
+    return work.do(steps, nothing="no service is installed", notes=notes, after=after)
 
 
 @service_command.command("start")
@@ -167,7 +166,7 @@ def stop(invocation: Invocation, is_dry: bool) -> Exit:
 @dry_option
 @verb
 def restart(invocation: Invocation, is_dry: bool) -> Exit:
-    """Stop the service in order and start it anew; who asks meanwhile waits."""
+    """Stop the service in order and start it again; clients wait until then."""
     work = ServiceWork.here(invocation, is_dry=is_dry, is_installed=True)
     return work.do(work.manager.restart(work.state), nothing="", starts=True)
 
@@ -177,7 +176,7 @@ def restart(invocation: Invocation, is_dry: bool) -> Exit:
 def status(invocation: Invocation) -> Exit:
     """Say whether the service is installed and runs, and whether its files still fit the configuration.
 
-    Exit code 0 if it runs, 69 if not, 1 where there is no service manager.
+    Exit code 0 if it runs, 69 if not, 1 without a service manager.
     """
     manager = manager_here()
     state = manager.state()
@@ -190,13 +189,15 @@ def status(invocation: Invocation) -> Exit:
 
 
 @service_command.command("logs")
-@flag("-f", "--follow", "is_following", help="Go on with what comes, until Ctrl-C.")
-@click.option("-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many lines, the last.")
+@flag("-f", "--follow", "is_following", help="Go on with new lines, until Ctrl-C.")
+@click.option(
+    "-n", "--lines", type=click.IntRange(0), default=100, show_default=True, help="How many of the last lines."
+)
 @verb
 def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
-    """Print what the service manager and memoryd said, a start that failed included.
+    """Print the log of the service manager and memoryd, including failed starts.
 
-    `memoryctl logs` has what memoryd said alone, wherever it runs.
+    `memoryctl logs` shows the log of memoryd alone, also if it is not a service.
     """
     manager = manager_here()
     if isinstance(manager, LaunchdManager):
@@ -205,13 +206,12 @@ def logs(invocation: Invocation, is_following: bool, lines: int) -> Exit:
     if isinstance(manager, NoManager) or shutil.which("journalctl") is None:
         reason = manager.state().reason or "there is no journalctl"
         raise MemorydError(f"no service manager keeps a log here: {reason}", hint="memoryctl logs")
-    everything = LogFilter(LEVELS, None)
-    print_log(invocation, JournalLog(), everything, lines=lines, is_following=is_following)
+    print_log(invocation, JournalLog(), LogFilter(LEVELS), lines=lines, is_following=is_following)
     return Exit.DONE
 
 
 def _wanted(state: ServiceState, hardened: bool | None = None) -> Installation:
-    """Return what this configuration wants; raises ConfigError: a service that cannot start is not installed."""
+    """Return the installation for the configuration; raises ConfigError, since such a service could not start."""
     loaded = load()
     if hardened is None:
         hardened = any(path.name == DROP_IN.name and path not in state.foreign for path in state.files)
@@ -219,7 +219,7 @@ def _wanted(state: ServiceState, hardened: bool | None = None) -> Installation:
 
 
 def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str, list[str]], list[str]]:
-    """Return what an install would change now, and what to say of it."""
+    """Return the changes that an install would make now, and notes about them."""
     if not state.has_files or state.manager == "none":
         return {}, []
     try:
@@ -230,27 +230,27 @@ def _differences(manager: ServiceManager, state: ServiceState) -> tuple[dict[str
 
 
 def step_lines(step: ServiceStep) -> Iterator[str]:
-    """Yield a step, and the text that it would write."""
+    """Yield the lines of a step, with the text that it would write."""
     yield f"{step.kind:<7} {harmless_line(step.what)}  ({step.why})"
     if step.kind == "write":
         yield from (f"        {harmless_line(line)}".rstrip() for line in step.text.expandtabs(4).splitlines())
 
 
 def step_row(step: ServiceStep) -> dict[str, object]:
-    """Return a step as JSON has it."""
+    """Return a step as a JSON object."""
     row: dict[str, object] = {"kind": step.kind, "what": step.what, "why": step.why}
     return row | {"text": step.text} if step.kind == "write" else row
 
 
 def state_lines(state: ServiceState) -> Iterator[str]:
-    """Yield the state of the service."""
+    """Yield the state of the service as lines."""
     colour, word = ("green", "running") if state.is_running else ("red", "not running")
     if not state.has_files:
         colour, word = "yellow", "not installed"
     pid = f", process {state.pid}" if state.pid else ""
     yield f"memoryd is {styled(word, colour=colour)}{pid}"
     if state.has_files and state.manager == "none":
-        yield "  its files are there, and nobody reads them now; to remove them: memoryctl service uninstall"
+        yield "  its files exist, but no service manager reads them; to remove them: memoryctl service uninstall"
         yield from (f"  {path}" for path in state.files)
     elif state.has_files:
         yield f"  {state.manager}: {state.phase or 'unknown'}, {'' if state.is_enabled else 'not '}started at login"
@@ -263,7 +263,7 @@ def state_lines(state: ServiceState) -> Iterator[str]:
 
 
 def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield which files are older than the configuration, and in what."""
+    """Yield a note for each unit file that does not fit the configuration, with its differences."""
     for path, lines in changes.items():
         shown_lines = [line for line in lines if not line[1:].startswith("#")]
         more = f" and {len(shown_lines) - SHOWN} more" if len(shown_lines) > SHOWN else ""
@@ -274,7 +274,7 @@ def difference_notes(changes: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def linger_note(state: ServiceState) -> Iterator[str]:
-    """Yield that it ends at logout, with the command that changes that."""
+    """Yield a note if the service ends at logout, with the command that changes it."""
     if state.manager == "systemd" and not state.lingers:
         try:
             user = getpass.getuser()
@@ -286,24 +286,27 @@ def linger_note(state: ServiceState) -> Iterator[str]:
         )
 
 
-def left_lines(kept: Iterable[Path]) -> Iterator[str]:
-    """Yield what an uninstall leaves, and how to remove it; `kept` is what an installation with force has kept."""
-    drop_ins = (unit_folder(os.environ) / DROP_IN).parent
-    places = {"indexes and history": state_dir(), "models": cache_dir(), "the configuration": config_file()}
-    places["drop-ins that are not of memoryctl"] = drop_ins
-    there = {what: path for what, path in places.items() if path.exists()}
-    yield "left as they are: your notes" + ("" if not there else ", and")
-    yield from (f"  {path}  ({what})" for what, path in there.items())
-    if there:
-        yield f"to remove these too, for good: rm -r {shlex.join(map(str, there.values()))}"
-    for copy in kept:
-        was = str(copy).partition(BACKUP_SUFFIX)[0]
-        yield f"what stood there before `install --force` lies in {harmless_line(str(copy))}; to have it back:"
-        yield f"  {harmless_line(shlex.join(['mv', str(copy), was]))}"
+def remaining_lines(copies: Iterable[Path]) -> Iterator[str]:
+    """Yield what an uninstall does not remove, and how to remove it; `copies` are backups of a forced installation."""
+    places = {
+        "indexes and history": state_dir(),
+        "models": cache_dir(),
+        "the configuration": config_file(),
+        "drop-ins that are not of memoryctl": (unit_folder(os.environ) / DROP_IN).parent,
+    }
+    existing = {what: path for what, path in places.items() if path.exists()}
+    yield "left as they are: your notes" + (", and" if existing else "")
+    yield from (f"  {path}  ({what})" for what, path in existing.items())
+    if existing:
+        yield f"to remove these too, for good: rm -r {shlex.join(map(str, existing.values()))}"
+    for copy in copies:
+        original = str(copy).partition(BACKUP_SUFFIX)[0]
+        yield f"the file from before `install --force` is in {harmless_line(str(copy))}; to have it back:"
+        yield f"  {harmless_line(shlex.join(['mv', str(copy), original]))}"
 
 
 def hardening_notes(wanted: Installation, work: ServiceWork) -> Iterator[str]:
-    """Yield why a drop-in does nothing; raises MemorydError for one by which the service could not start."""
+    """Yield why hardening has no effect; raises MemorydError if the hardened service could not start."""
     if not wanted.is_hardened:
         return
     if work.manager.name == "launchd":

@@ -1,4 +1,4 @@
-"""What `memoryctl init` finds on disk: folders with notes, models, keys, a file of OpenClaw. It changes nothing."""
+"""The search for folders with notes, models, keys and OpenClaw's configuration, for `memoryctl init`; read-only."""
 
 import asyncio
 import os
@@ -30,40 +30,38 @@ from memoryd.models.packaged import find
 from memoryd.models.source import PackageSource, parse
 from memoryd.models.store import ModelStore
 
-CLAUDE_MEMORIES = "projects/*/memory"
-OPENCLAW_FILES = ("openclaw.json5", "openclaw.json")
 SAMPLES = 300
-"""Notes of a folder whose language is looked at: a tenth of a second."""
+"""Notes per folder that are read to detect their language, which takes a tenth of a second."""
 SAMPLE_BYTES = 2048
 
 _PROGRAMS = {"openclaw": "OpenClaw's workspace", "claude": "Claude Code's memory of a project", "folder": "a folder"}
 
 
 class NotesFolder(Struct, frozen=True):
-    """`files` are those that an agent program's layout has, `outside` the other Markdown files below the folder."""
+    """A folder with numbers of Markdown files: `files` in the layout of an agent program, `outside` elsewhere in it."""
 
     path: Path
     kind: Literal["openclaw", "claude", "folder"]
     files: int = 0
     outside: int = 0
     is_more: bool = False
-    """Whether counting those outside stopped before the end."""
+    """True if counting the files outside stopped at its limit."""
     is_there: bool = True
 
     @property
-    def told(self) -> str:
-        """What it is, for a person who chooses."""
+    def description(self) -> str:
+        """The folder in one line, for a list of choices."""
         return f"{self.path} ({_PROGRAMS[self.kind]}, {self.all_files})"
 
     @property
     def all_files(self) -> str:
-        """How many Markdown files there are, in words."""
+        """The number of Markdown files, in words."""
         more = "more than " if self.is_more else ""
         return f"{more}{count(self.files + self.outside, 'Markdown file')}"
 
     @property
     def question(self) -> str:
-        """What to ask about the files outside of the layout; empty if there is nothing to ask."""
+        """The question about files outside of the layout; empty if there are none."""
         if not self.outside:
             return ""
         if not self.files:
@@ -73,8 +71,8 @@ class NotesFolder(Struct, frozen=True):
 
 
 def folder_at(path: Path) -> NotesFolder:
-    """Count the notes of a folder that somebody named. Raises InvalidRequest for one that can be no workspace."""
-    absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  (`..` is followed as people write it)
+    """Return a folder that the user named, with its counts; raises InvalidRequest if it cannot be a workspace."""
+    absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100  (`..` is resolved without following links)
     real = absolute.resolve()
     if real in (Path("/"), Path.home().resolve()):
         raise InvalidRequest(f"{absolute} {TOO_WIDE}", hint="name the folder with your notes")
@@ -83,32 +81,32 @@ def folder_at(path: Path) -> NotesFolder:
     return _count_notes(absolute, "folder")
 
 
-def folders_found() -> list[NotesFolder]:
-    """Return the folders in which agent programs keep notes, OpenClaw's first; those without any are left out."""
-    places: list[tuple[Path, Literal["openclaw", "claude"]]] = [(Path(DEFAULT_WORKSPACE).expanduser(), "openclaw")]
+def find_folders() -> list[NotesFolder]:
+    """Return the folders in which agent programs have notes, OpenClaw's first; folders without notes are left out."""
     claude = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    places += [(path, "claude") for path in sorted(claude.glob(CLAUDE_MEMORIES)) if path.is_dir()]
-    return [found for path, kind in places if (found := _count_notes(path, kind)).files + found.outside]
+    folders = [_count_notes(Path(DEFAULT_WORKSPACE).expanduser(), "openclaw")]
+    folders += [_count_notes(path, "claude") for path in sorted(claude.glob("projects/*/memory")) if path.is_dir()]
+    return [folder for folder in folders if folder.files + folder.outside]
 
 
 def files_of(agent: Agent) -> int:
-    """Return how many files an agent's memory would be made of; a folder that is not there has none."""
+    """Return the number of files that would be indexed for an agent; 0 if its workspace does not exist."""
     if not agent.workspace.is_dir():
         return 0
     return len(scan(*roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)).files)
 
 
 def openclaw_file() -> Path | None:
-    """Return OpenClaw's configuration if there is one."""
-    folder = openclaw_dir()
-    return next((folder / name for name in OPENCLAW_FILES if (folder / name).is_file()), None)
+    """Return the path of OpenClaw's configuration; None if there is none."""
+    paths = (openclaw_dir() / name for name in ("openclaw.json5", "openclaw.json"))
+    return next(filter(Path.is_file, paths), None)
 
 
 def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool) -> ModelsHere:
-    """Look for llama.cpp, for models in the cache, and for keys in the environment.
+    """Look for llama.cpp, models in the cache, and keys in the environment.
 
-    Where a local model may be wanted and the default one is not here, its hub is asked whether it answers (seconds),
-    and notes are read for their language: those of `folders`, each with whether all of it is meant.
+    If a local model may be used and the default model is not stored, this checks whether its hub answers (seconds) and
+    detects the language of the notes in `folders`, each with whether all its Markdown files are notes.
     """
     store = ModelStore.configured(LocalSection(), os.environ)
     stored = tuple(dict.fromkeys(_stored_models(store)))
@@ -127,7 +125,7 @@ def models_here(folders: Sequence[tuple[Path, bool]], *, is_local: bool) -> Mode
 
 
 def require_source(spec: str) -> None:
-    """Raise ModelError, with what is possible, for a spec that names no model."""
+    """Raise ModelError, with the possible forms, for a spec that names no model."""
     source = parse(spec)
     if isinstance(source, PackageSource):
         find(source)
@@ -135,17 +133,17 @@ def require_source(spec: str) -> None:
 
 def _samples(folders: Sequence[tuple[Path, bool]]) -> Iterator[str]:
     """Yield the beginnings of notes, spread evenly over each folder."""
-    for folder, is_whole in folders:
+    for folder, takes_all in folders:
         if not folder.is_dir():
             continue
-        notes = sorted(_scanned(folder, is_whole=is_whole)[0].files)
+        notes = sorted(_scan(folder, takes_all=takes_all)[0].files)
         for at in notes[:: len(notes) // SAMPLES + 1]:
             with suppress(OSError):
                 yield read_head(folder, at, SAMPLE_BYTES)
 
 
 def hosts() -> dict[str, str]:
-    """Return whose machine the requests of each provider go to."""
+    """Return provider → host that its requests are sent to."""
     return {name: urlsplit(provider.base_url).netloc for name, provider in PROVIDERS.items()}
 
 
@@ -168,13 +166,13 @@ def _embeds(path: Path) -> bool:
 def _count_notes(folder: Path, kind: Literal["openclaw", "claude", "folder"]) -> NotesFolder:
     if not folder.is_dir():
         return NotesFolder(folder, kind, is_there=False)
-    seen, rules = _scanned(folder)
-    outside = count_outside(seen, rules)
-    return NotesFolder(folder, kind, files=len(seen.files), outside=outside.files, is_more=outside.is_more)
+    disk, rules = _scan(folder)
+    outside = count_outside(disk, rules)
+    return NotesFolder(folder, kind, files=len(disk.files), outside=outside.files, is_more=outside.is_more)
 
 
-def _scanned(folder: Path, *, is_whole: bool = False) -> tuple[Scan, ScanRules]:
-    search = MemorySearchSection(extra_paths=(".",) if is_whole else ())
+def _scan(folder: Path, *, takes_all: bool = False) -> tuple[Scan, ScanRules]:
+    search = MemorySearchSection(extra_paths=(".",) if takes_all else ())
     agent = Agent(DEFAULT_AGENT, DEFAULT_AGENT, True, folder, search, MemorySection())
     roots, rules = roots_and_rules(agent, max_file_bytes=LimitsSection().max_file_bytes)
     return scan(roots, rules), rules

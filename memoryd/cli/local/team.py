@@ -1,6 +1,6 @@
-"""memoryctl team: begin a team or join one, share memories and take them back.
+"""memoryctl team: begin, join or leave a team, share memories and take them back.
 
-`init`, `join` and `leave` work without a daemon, and have one that runs read the configuration again.
+`init`, `join` and `leave` work without a daemon, and make a running daemon reload the configuration.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from memoryd.cli.invocation import SHORT_ID, Invocation, Note, argument, asks, f
 from memoryd.cli.memory.changes import done_if_sure, sure_option
 from memoryd.cli.terminal import bold, count, harmless, harmless_line, minute, styled
 from memoryd.client import Client
-from memoryd.config.loading.load import editable, load, loaded_of
+from memoryd.config.loading.load import config_to_edit, load, loaded_of
 from memoryd.config.loading.raw import parse, value_at, with_value, without_key
 from memoryd.config.paths import team_dir
 from memoryd.config.team import SERVER, TeamSection, is_on_disk, without_credentials
@@ -30,22 +30,12 @@ from memoryd.team.protocol import Carrier, TeamPlace
 from memoryd.team.sharing import carrier_of
 from memoryd.wire import Exit
 
-TAKEN = "{} is in the team already, by another address than {}, by which git knows you"
-TAKEN_HINT = "join by another name; or, if that is you, give git the same address here"
-NO_CREDENTIALS = "the address holds a password or a token, which would be written into the configuration"
-CREDENTIALS_HINT = "name it without, and have git keep that: git help credentials"
-THERE_IS_ONE = "{} holds team {} already"
-UNSENT = "{} wait to be sent: {}"
-STAYS = (
-    "what you shared stays with the team: memoryctl team revoke takes a memory back, before you leave",
-    "your name stays in team.json of the repository",
-)
 _SECTION = "team"
 _MEMBERS = "members"
 
 
 class JoinedReply(TypedDict):
-    """What `init`, `join` and `leave` answer."""
+    """The reply of `init`, `join` and `leave`."""
 
     name: str
     person: str
@@ -58,16 +48,14 @@ class JoinedReply(TypedDict):
 git_option = click.option(
     "--git", "remote", metavar="PATH|URL", help="The repository: a bare one in a folder, or an address."
 )
-person_option = click.option(
-    "--person", metavar="NAME", help="What you are called in citations; on a server that is your login."
-)
+person_option = click.option("--person", metavar="NAME", help="Your name in citations; on a server that is your login.")
 server_argument = argument(
-    "server", required=False, metavar="[SERVER]", help="In the stead of a repository: postgresql://LOGIN@HOST/DATABASE."
+    "server", required=False, metavar="[SERVER]", help="Instead of a repository: postgresql://LOGIN@HOST/DATABASE."
 )
 
 
 class TeamGroup(click.Group):
-    """Has the commands of a server, which load its driver, when one is asked for."""
+    """Loads the `members` command, which imports the driver of the server, only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), _MEMBERS])
@@ -83,21 +71,21 @@ class TeamGroup(click.Group):
 @click.group("team", cls=TeamGroup)
 def team_command() -> None:
     """Share memories with the people of a team, by a git repository or a PostgreSQL server."""
-    # what goes wrong is in the answer
+    # errors are in the reply
     log.configure("WARNING")
 
 
 @team_command.command("init")
 @server_argument
 @git_option
-@click.option("--name", required=True, metavar="NAME", help="What the team is called.")
+@click.option("--name", required=True, metavar="NAME", help="The name of the team.")
 @person_option
 @click.option(
     "--member",
     "members",
     multiple=True,
     metavar="LOGIN",
-    help="Who is in it, on a server, the owner first; repeatable.",
+    help="A member on a server, the owner first; may be given again.",
 )
 @verb
 def init(
@@ -124,20 +112,20 @@ def init(
 @team_command.command("join")
 @server_argument
 @git_option
-@click.option("--name", metavar="NAME", help="What the team is called, on a server.")
+@click.option("--name", metavar="NAME", help="The name of the team, on a server.")
 @person_option
 @verb
 def join(invocation: Invocation, server: str | None, remote: str | None, name: str | None, person: str | None) -> Exit:
-    """Join a team that somebody began."""
+    """Join an existing team."""
     if server is not None:
         _check_server_alone(server, remote, person)
         if name is None:
             raise click.UsageError("--name says which team of the server")
         from memoryd.cli.local.team_server import check_server
 
-        who = check_server(server, name)
-        _empty(_planned(invocation, server, name, who)[2])
-        return _write_joined(invocation, server, name, who, [])
+        login = check_server(server, name)
+        _clear_folder(_planned(invocation, server, name, login)[2])
+        return _write_joined(invocation, server, name, login, [])
     remote, person = _git_place(remote, person)
     section = _planned(invocation, remote, "team-to-join", person)[2]
     return _enter(invocation, remote, person, lambda carrier: _joined(carrier, section))
@@ -146,7 +134,7 @@ def join(invocation: Invocation, server: str | None, remote: str | None, name: s
 def _enter(
     invocation: Invocation, remote: str, person: str, enter: Callable[[GitCarrier], Coroutine[Any, Any, TeamPeople]]
 ) -> Exit:
-    """Enter a team in a folder of its own name, then write the configuration, and have a running daemon take it."""
+    """Enter a team in a draft folder, then fetch it into its own folder and write the configuration."""
     draft = team_dir(".new")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -154,14 +142,14 @@ def _enter(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     section = _planned(invocation, remote, people.name, person)[2]
-    _empty(section)
-    # so that a daemon has all that there is now, also where the network goes in between
+    _clear_folder(section)
+    # fetch everything now, in case the network fails before the daemon does it
     asyncio.run(_carrier(remote, person, section.folder).exchange())
     return _write_joined(invocation, remote, people.name, person, sorted(people.people))
 
 
-def _empty(section: TeamSection) -> None:
-    """Remove what is left of a team of this name, unless one is in it: another one may have had it."""
+def _clear_folder(section: TeamSection) -> None:
+    """Delete the folder of a former team with this name, unless you are in a team now."""
     if not load().config.team.is_joined:
         shutil.rmtree(section.folder, ignore_errors=True)
 
@@ -170,7 +158,10 @@ def _git_place(remote: str | None, person: str | None) -> tuple[str, str]:
     if remote is None or person is None:
         raise click.UsageError("name a repository by --git and yourself by --person, or a server")
     if without_credentials(remote) != remote:
-        raise InvalidRequest(NO_CREDENTIALS, hint=CREDENTIALS_HINT)
+        raise InvalidRequest(
+            "the address holds a password or a token, which would be written into the configuration",
+            hint="name it without, and have git keep that: git help credentials",
+        )
     return address_of(remote), folded_id(person)
 
 
@@ -182,12 +173,12 @@ def _check_server_alone(server: str, remote: str | None, person: str | None) -> 
 
 
 def _write_joined(invocation: Invocation, remote: str, name: str, person: str, names: list[str]) -> Exit:
-    # here: it opens the room of files
+    # here: it imports the file layer
     from memoryd.cli.written_file import write_config
 
     path, text, section = _planned(invocation, remote, name, person)
-    kept = write_config(invocation, path, text)
-    notes = [f"the file as it was before: {kept}"] if kept else []
+    backup = write_config(invocation, path, text)
+    notes = [f"the file as it was before: {backup}"] if backup else []
     reply = JoinedReply(
         name=name, person=section.person or person, remote=remote, people=names, config=str(path), notes=notes
     )
@@ -198,7 +189,7 @@ def _write_joined(invocation: Invocation, remote: str, name: str, person: str, n
 async def _begun(carrier: GitCarrier, section: TeamSection) -> TeamPeople:
     await _reach(carrier)
     if (before := await carrier.people_or_none()) is not None:
-        raise InvalidRequest(THERE_IS_ONE.format(section.remote, before.name), hint="memoryctl team join joins it")
+        raise InvalidRequest(f"{section.remote} holds team {before.name} already", hint="memoryctl team join joins it")
     people = TeamPeople(section.name or "", {}).with_person(section.person or "", await carrier.repository.author())
     return await _written(carrier, people, f"begin team {people.name}")
 
@@ -208,15 +199,18 @@ async def _joined(carrier: GitCarrier, section: TeamSection) -> TeamPeople:
     await _reach(carrier)
     people, person = await carrier.people(), section.person or ""
     if not people.people.get(person):
-        # another one may be faster by that name
+        # another person may take the name first, which is checked below
         people = await _written(carrier, people.with_person(person, mail), f"{person} joins")
     if not people.wrote(person, mail):
-        raise InvalidRequest(TAKEN.format(person, mail), hint=TAKEN_HINT)
+        raise InvalidRequest(
+            f"{person} is in the team already, by another address than {mail}, by which git knows you",
+            hint="join by another name; or, if that is you, give git the same address here",
+        )
     return people
 
 
 async def _reach(carrier: GitCarrier) -> None:
-    """Exchange; raises NotNow where the repository cannot be reached."""
+    """Open the carrier and exchange; raises NotNow if the repository cannot be reached."""
     await carrier.open()
     await carrier.exchange()
     if carrier.health().offline:
@@ -239,13 +233,16 @@ def _carrier(remote: str, person: str, folder: Path) -> GitCarrier:
 
 
 def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tuple[Path, str, TeamSection]:
-    """Return the configuration with a team; raises InvalidRequest where there is another one, ConfigError."""
-    now = load().config.team
-    # a repository tells its name itself, a server carries several
-    is_other = now.remote is not None and (address_of(now.remote), now.person) != (remote, person)
-    if is_other or (now.is_on_server and now.name != folded_id(name)):
-        raise InvalidRequest(f"you are in team {now.name} already", hint="memoryctl team leave")
-    path, text = editable(f"the section `{_SECTION}`")
+    """Return path and text of the configuration with a team, and its section.
+
+    Raises InvalidRequest if you are in another team, and ConfigError.
+    """
+    current = load().config.team
+    # a repository has one team and its name, a server may have several teams
+    is_other = current.remote is not None and (address_of(current.remote), current.person) != (remote, person)
+    if is_other or (current.is_on_server and current.name != folded_id(name)):
+        raise InvalidRequest(f"you are in team {current.name} already", hint="memoryctl team leave")
+    path, text = config_to_edit(f"the section `{_SECTION}`")
     for key, value in (("person", person), ("name", name), ("remote", remote)):
         text = with_value(text, (_SECTION, key), value)
     if invocation.agent is not None:
@@ -254,31 +251,31 @@ def _planned(invocation: Invocation, remote: str, name: str, person: str) -> tup
 
 
 @team_command.command("leave")
-@flag("--yes", "is_sure", help="Leave though something of yours waits to be sent.")
+@flag("--yes", "is_sure", help="Leave even if changes of yours were not sent.")
 @verb
 def leave(invocation: Invocation, is_sure: bool) -> Exit:
     """Leave the team: its memory is removed from this machine; what you shared stays where it is."""
     section = load().config.team
     if not section.is_joined:
         raise Disabled("you are in no team")
-    waits = asyncio.run(_unsent(carrier_of(section)))
-    if waits and not is_sure:
-        raise NotNow(waits, hint="see memoryctl team status; --yes leaves all the same")
+    unsent = asyncio.run(_unsent(carrier_of(section)))
+    if unsent and not is_sure:
+        raise NotNow(unsent, hint="see memoryctl team status; --yes leaves all the same")
     # here, as above
     from memoryd.cli.written_file import write_config
 
-    path, text = editable(f"the section `{_SECTION}`")
+    path, text = config_to_edit(f"the section `{_SECTION}`")
     if value_at(parse(text, path), (_SECTION,)) is not None:
-        kept = write_config(invocation, path, without_key(text, _SECTION))
-        notes = [f"the file as it was before: {kept}"] if kept else []
+        backup = write_config(invocation, path, without_key(text, _SECTION))
+        notes = [f"the file as it was before: {backup}"] if backup else []
     else:
         notes = ["the team is not named in the file: unset what names it, such as variables"]
     shutil.rmtree(section.folder, ignore_errors=True)
-    notes += [
-        STAYS[0],
-        *([] if section.is_on_server else STAYS[1:]),
-        *([f"your checkout stays: {section.checkout_folder}"] if section.checkout is not None else []),
-    ]
+    notes.append("what you shared stays with the team: memoryctl team revoke takes a memory back, before you leave")
+    if not section.is_on_server:
+        notes.append("your name stays in team.json of the repository")
+    if section.checkout is not None:
+        notes.append(f"your checkout stays: {section.checkout_folder}")
     reply = JoinedReply(
         name=section.name or "",
         person=section.person or "",
@@ -291,11 +288,11 @@ def leave(invocation: Invocation, is_sure: bool) -> Exit:
 
 
 async def _unsent(carrier: Carrier) -> str:
-    """Return what waits to be sent after one more try, and why; empty if nothing does."""
+    """Try to send, and return a message about unsent files and the reason; empty if all is sent."""
     await carrier.exchange()
     health = carrier.health()
     why = health.offline or health.refused or health.broken
-    return UNSENT.format(count(health.pending, "file"), why) if health.pending else ""
+    return f"{count(health.pending, 'file')} wait to be sent: {why}" if health.pending else ""
 
 
 @team_command.command("promote")
@@ -310,7 +307,7 @@ def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) ->
     return done_if_sure(
         invocation,
         lambda: invocation.memory.promote_memory(target, dry_run=True),
-        # what was shown: meanwhile another line may stand at that place
+        # the id of the shown memory: the line at a citation may have changed since
         lambda plan: invocation.memory.promote_memory(plan["id"]),
         _promoted_lines,
         what="share",
@@ -320,7 +317,7 @@ def promote(invocation: Invocation, target: str, is_dry: bool, is_sure: bool) ->
 
 
 def _promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
-    """Yield a shared line, whose it is, and who reads it."""
+    """Yield the shared line, its author and its readers."""
     state = "shared" if reply["promoted"] else "would be shared"
     yield f"{bold(reply['citation'])}  {reply['id'][:SHORT_ID]}  {state}"
     yield f"  {harmless(reply['line'])}"
@@ -338,9 +335,9 @@ def _promoted_lines(reply: TeamPromoteReply) -> Iterator[str]:
 def revoke(reply: TeamRevokeReply) -> Iterator[str]:
     """Take a memory of yours back from the team, and say what cannot be reached."""
     state = "taken back" if reply["changed"] else "would be taken back"
-    yield from (f"{bold(one)}  {state}" for one in reply["revoked"])
+    yield from (f"{bold(citation)}  {state}" for citation in reply["revoked"])
     yield "  out of reach:"
-    yield from (f"  - {harmless_line(one)}" for one in reply["stays"])
+    yield from (f"  - {harmless_line(copy)}" for copy in reply["stays"])
 
 
 @team_command.command("sync")
@@ -356,19 +353,18 @@ def sync(invocation: Invocation) -> Exit:
 @verb
 def status(invocation: Invocation) -> Exit:
     """Show who is in the team, what waits to be sent, and what is wrong."""
-    found = [one["team"] for one in invocation.chosen_agents(invocation.memory.status()) if one["team"] is not None]
-    if not found:
-        raise Disabled("you are in no team", hint="memoryctl team init makes one, memoryctl team join joins one")
-    return invocation.show(found[0], _status_lines(found[0]))
+    for agent in invocation.chosen_agents(invocation.memory.status()):
+        if agent["team"] is not None:
+            return invocation.show(agent["team"], _status_lines(agent["team"]))
+    raise Disabled("you are in no team", hint="memoryctl team init makes one, memoryctl team join joins one")
 
 
 def _status_lines(reply: TeamReply) -> Iterator[str]:
     yield harmless_line(f"{reply['name']}  you are {reply['person']}, {reply['remote']}")
-    yield from (f"  {harmless_line(one['name'])}  {count(one['files'], 'file')}" for one in reply["people"])
+    yield from (f"  {harmless_line(person['name'])}  {count(person['files'], 'file')}" for person in reply["people"])
     pending = reply["published"]["pending"]
-    waits = f"{count(pending, 'file')} to be sent" if pending else "all is sent"
-    yield f"  {waits}"
+    yield f"  {count(pending, 'file')} to be sent" if pending else "  all is sent"
     yield f"  brought in: {minute(reply['fetchedAt']) if reply['fetchedAt'] else 'not yet'}"
     if reply["offline"]:
         yield f"  offline: {harmless_line(reply['offline'])}"
-    yield from (f"  ! {harmless_line(one)}" for one in reply["trouble"])
+    yield from (f"  ! {harmless_line(problem)}" for problem in reply["trouble"])

@@ -1,4 +1,4 @@
-"""memoryctl team on a PostgreSQL server: begin a team, join it, and say who is in it."""
+"""memoryctl team on a PostgreSQL server: begin a team, join it, and manage its members."""
 
 import asyncio
 import shutil
@@ -24,17 +24,14 @@ try:
 except ImportError as exc:
     raise ConfigError([NO_DRIVER]) from exc
 
-NO_SERVER = "name the server, such as postgresql://postgres@host/memory"
-STAYS = "what they read before stays where it was copied to"
-KEEPS = "what they shared stays in the team; --with-files removes it"
 server_option = click.option(
-    "--server", metavar="URL", help="The server, and as whom; unset: that of the team that you are in."
+    "--server", metavar="URL", help="The server with your login; unset: the server of your team."
 )
-name_option = click.option("--team", "name", metavar="NAME", help="The team; unset: the one that you are in.")
+name_option = click.option("--team", "name", metavar="NAME", help="The team; unset: your team.")
 
 
 class MembersReply(TypedDict):
-    """Who is in a team on a server."""
+    """The members of a team on a server."""
 
     name: str
     members: list[dict[str, str]]
@@ -42,23 +39,24 @@ class MembersReply(TypedDict):
 
 
 def begin_on_server(invocation: Invocation, server: str, name: str, people: Sequence[str]) -> Exit:
-    """Make the tables of a team, and have people in it: the first one owns it, unless somebody does."""
-    name, checked = _name("name", name), [_name("person", one) for one in people]
+    """Create the tables of a team and add people; the first person becomes the owner if there is none."""
+    name, logins = _name("name", name), [_name("person", person) for person in people]
     begin(server, name)
     before = roles(server, name)
-    wanted = {one: before.get(one, MemberRole.WRITE) for one in checked}
+    wanted = {login: before.get(login, MemberRole.WRITE) for login in logins}
     if MemberRole.OWNER not in before.values():
-        wanted |= dict.fromkeys(checked[:1], MemberRole.OWNER)
-    made = [person for person, role in wanted.items() if set_role(server, name, person, role)]
+        wanted |= dict.fromkeys(logins[:1], MemberRole.OWNER)
+    created = [login for login, role in wanted.items() if set_role(server, name, login, role)]
     place = server.rpartition("://")[2].rpartition("@")[2] or "HOST/DATABASE"
-    notes = [f"{person} has a login without a password: give it one, by \\password {person}" for person in made]
-    notes += [f"{one} types: memoryctl team join postgresql://{one}@{place} --name {name}" for one in checked]
-    notes += [f"{one} owns the team, and takes others in" for one in checked[:1] if wanted[one] is MemberRole.OWNER]
+    notes = [f"{login} has a login without a password: give it one, by \\password {login}" for login in created]
+    notes += [f"{login} types: memoryctl team join postgresql://{login}@{place} --name {name}" for login in logins]
+    if logins and wanted[logins[0]] is MemberRole.OWNER:
+        notes.append(f"{logins[0]} owns the team, and takes others in")
     return _show(invocation, server, name, notes)
 
 
 def check_server(server: str, name: str) -> str:
-    """Return as whom a server is reached, once it was; raises NotNow, InvalidRequest for who is not in the team."""
+    """Exchange with a server, and return your login; raises NotNow, or InvalidRequest if you are not in the team."""
     draft = team_dir(".new")
     shutil.rmtree(draft, ignore_errors=True)
     person = _name("person", login_of(server))
@@ -81,17 +79,17 @@ def check_server(server: str, name: str) -> str:
 @name_option
 @verb
 def members_command(invocation: Invocation, server: str | None, name: str | None) -> Exit | None:
-    """Say who is in a team on a server, and as what."""
+    """Show the members of a team on a server, and their roles."""
     if click.get_current_context().invoked_subcommand is not None:
         return None
-    return _show(invocation, *_meant(server, name), [])
+    return _show(invocation, *_target(server, name), [])
 
 
 @members_command.command("add")
 @argument("person", metavar="NAME", help="Their login on the server, by which they are cited.")
 @click.option(
     "--role",
-    type=click.Choice([one.value for one in MemberRole]),
+    type=click.Choice([role.value for role in MemberRole]),
     default=MemberRole.WRITE.value,
     help="What they may do.",
 )
@@ -99,28 +97,31 @@ def members_command(invocation: Invocation, server: str | None, name: str | None
 @name_option
 @verb
 def add(invocation: Invocation, person: str, role: str, server: str | None, name: str | None) -> Exit:
-    """Take somebody into the team, or give them another role; a login that is not there is made."""
-    place, team = _meant(server, name)
+    """Add a person to the team, or change their role; a missing login is created."""
+    place, team = _target(server, name)
     person = _name("person", person)
     is_new = set_role(place, team, person, MemberRole(role))
     return _show(invocation, place, team, [f"{person} has a login without a password"] if is_new else [])
 
 
 @members_command.command("remove")
-@argument("person", metavar="NAME", help="Whom to take out.")
-@flag("--with-files", help="Remove what they shared, too.")
+@argument("person", metavar="NAME", help="The login of the person.")
+@flag("--with-files", help="Also remove what they shared.")
 @server_option
 @name_option
 @verb
 def take_out(invocation: Invocation, person: str, with_files: bool, server: str | None, name: str | None) -> Exit:
-    """Take somebody out of the team: the server shows them nothing of it any more."""
-    place, team = _meant(server, name)
+    """Remove a person from the team: the server no longer shows them its memories."""
+    place, team = _target(server, name)
     remove(place, team, person, with_files=with_files)
-    return _show(invocation, place, team, [STAYS, *([] if with_files else [KEEPS])])
+    notes = ["what they read before stays where it was copied to"]
+    if not with_files:
+        notes.append("what they shared stays in the team; --with-files removes it")
+    return _show(invocation, place, team, notes)
 
 
 def _name(key: str, text: str) -> str:
-    """Return a name as the configuration has it; raises InvalidRequest for one that it has not."""
+    """Return a name in the form of the configuration; raises InvalidRequest for an invalid name."""
     try:
         section = TeamSection.model_validate({key: text})
     except ValidationError as exc:
@@ -128,11 +129,11 @@ def _name(key: str, text: str) -> str:
     return str(getattr(section, key))
 
 
-def _meant(server: str | None, name: str | None) -> tuple[str, str]:
+def _target(server: str | None, name: str | None) -> tuple[str, str]:
     section = load().config.team
     place, team = server or section.remote or "", name or section.name
     if not place.startswith(SERVER):
-        raise InvalidRequest(NO_SERVER, hint="--server")
+        raise InvalidRequest("name the server, such as postgresql://postgres@host/memory", hint="--server")
     if not team:
         raise Disabled("you are in no team", hint="--team names it")
     return place, team
@@ -140,13 +141,12 @@ def _meant(server: str | None, name: str | None) -> tuple[str, str]:
 
 def _show(invocation: Invocation, server: str, name: str, notes: list[str]) -> Exit:
     try:
-        found = roles(server, name)
+        members = [{"name": login, "role": role.value} for login, role in roles(server, name).items()]
     except MemorydError as exc:
-        found, notes = {}, [*notes, str(exc)]
-    members = [{"name": one, "role": role.value} for one, role in found.items()]
+        members, notes = [], [*notes, str(exc)]
     return invocation.show(MembersReply(name=name, members=members, notes=notes), _lines(name, members), notes)
 
 
 def _lines(name: str, members: Sequence[dict[str, str]]) -> Iterator[str]:
     yield bold(name)
-    yield from (harmless_line(f"  {one['name']}  {one['role']}") for one in members)
+    yield from (harmless_line(f"  {member['name']}  {member['role']}") for member in members)

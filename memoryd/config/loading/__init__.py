@@ -1,1 +1,1 @@
-"""From a file, the environment and flags to a checked configuration."""
+"""Loading and validation of the configuration from a file, the environment and flags."""

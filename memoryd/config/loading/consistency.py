@@ -1,4 +1,4 @@
-"""Values that are each right and contradict each other: across sections, in `memory.llm`, and in transcript folders.
+"""Contradictions between values that are valid by themselves: across sections, in `memory.llm`, in transcript folders.
 
 Each transcript folder belongs to one agent, and both keys that name it must agree.
 """
@@ -20,9 +20,10 @@ TOO_WIDE = "must be a folder of its own, not the root or the whole home folder"
 
 
 class Contradiction(Struct, frozen=True):
-    """A problem of the agent at a place of the list (None if none is listed), and the keys that cause it."""
+    """A problem of one agent, and the keys that cause it."""
 
     agent: int | None
+    """Position in `agents.list`; None for the defaults, if the list is empty."""
     problem: str
     keys: tuple[str, ...]
 
@@ -31,7 +32,7 @@ class Contradiction(Struct, frozen=True):
         return f"{holder}.{self.problem}"
 
     def rests_on(self, broken: KeyPath) -> bool:
-        """Tell whether a value that could not be read is among its causes."""
+        """Return whether the invalid value at `broken` is among the causes."""
         if broken[:2] == ("agents", "list") and broken[2:3] not in ((), (self.agent,)):
             return False
         if broken[:1] != ("agents",):
@@ -41,20 +42,20 @@ class Contradiction(Struct, frozen=True):
 
 
 def contradictions(config: Config, broken: Sequence[KeyPath] = ()) -> list[str]:
-    """Return the problems of the agents that result from the file, without those that rest on `broken` values."""
+    """Return the problems of the resolved agents, without those that result from the invalid values at `broken`."""
     agents = config.resolved_agents()
-    places = [None] if not config.agents.list else range(len(agents))
-    found = [*_repeated_ids(agents)]
-    for place, agent in zip(places, agents, strict=True):
-        found += [Contradiction(place, problem, keys) for problem, keys in _agent_problems(agent)]
-    found += [*_shared_indexes(agents), *_sockets(agents)]
-    problems = [str(problem) for problem in found if not any(map(problem.rests_on, broken))]
+    positions = [None] if not config.agents.list else range(len(agents))
+    conflicts = [*_repeated_ids(agents)]
+    for position, agent in zip(positions, agents, strict=True):
+        conflicts += [Contradiction(position, problem, keys) for problem, keys in _agent_problems(agent)]
+    conflicts += [*_shared_indexes(agents), *_sockets(agents)]
+    problems = [str(conflict) for conflict in conflicts if not any(map(conflict.rests_on, broken))]
     problems += [*_folder_problems(config, agents), *_text_model_problems(config, broken), *_team_problems(config)]
     return list(dict.fromkeys(problems))
 
 
-def adjusted(config: Config) -> list[str]:
-    """Return a notice for each agent whose values were made to fit each other."""
+def overlap_notices(config: Config) -> list[str]:
+    """Return a notice for each section whose chunk overlap was reduced to fit the chunk size."""
     defaults = config.agents.defaults.memory_search.chunking
     sections = [("agents.defaults", defaults)] if not config.agents.list else []
     for position, entry in enumerate(config.agents.list):
@@ -82,7 +83,7 @@ def _agent_problems(agent: Agent) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _media_problems(search: MemorySearchSection) -> Iterator[tuple[str, str]]:
-    """Yield what keeps pictures and sounds from being embedded; the provider that `auto` finds is not known yet."""
+    """Yield keys and problems that prevent media embedding; the provider that `auto` finds is not known yet."""
     while_enabled = "while multimodal.enabled is true"
     if search.fallback != "none":
         yield "fallback", f'must be "none" {while_enabled}'
@@ -101,7 +102,10 @@ def _repeated_ids(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
-    """Yield each index of two workspaces, which would remove each other's documents, and each at a ledger's path."""
+    """Yield each index that two workspaces share, so that each would remove the other's documents.
+
+    Yield, too, each index at the path of a ledger.
+    """
     owners: dict[Path, Agent] = {}
     ledgers = {agent.ledger_path.resolve() for agent in agents}
     for position, agent in enumerate(agents):
@@ -118,7 +122,7 @@ def _shared_indexes(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
-    """Yield each socket with a path that is used twice or lies in a workspace, or with a key of another agent."""
+    """Yield each socket whose path is used twice or in a workspace, or whose session key is of another agent."""
     taken = {socket_path().resolve()}
     for position, agent in enumerate(agents):
         for number, socket in enumerate(agent.sockets):
@@ -138,9 +142,9 @@ def _sockets(agents: list[Agent]) -> Iterator[Contradiction]:
 
 
 def _text_model_problems(config: Config, broken: Sequence[KeyPath]) -> Iterator[str]:
-    """Yield the problems of the text model as a whole; none while one of its values is broken."""
+    """Yield contradictions in `memory.llm`; none if one of its values is invalid by itself."""
     llm = config.memory.llm
-    if any(place[:2] == ("memory", "llm") for place in broken) or llm.provider == "none":
+    if any(location[:2] == ("memory", "llm") for location in broken) or llm.provider == "none":
         return
     if llm.model is None:
         what = "a chat model" if llm.provider == "local" else "the model at the endpoint"
@@ -150,7 +154,7 @@ def _text_model_problems(config: Config, broken: Sequence[KeyPath]) -> Iterator[
 
 
 def _team_problems(config: Config) -> Iterator[str]:
-    """Yield what lacks of a team that is named."""
+    """Yield keys that are missing for the team, and an unknown agent of the team."""
     team = config.team
     for key, value in (("name", team.name), ("person", team.person)):
         if team.remote is not None and value is None:
@@ -160,7 +164,7 @@ def _team_problems(config: Config) -> Iterator[str]:
 
 
 def text_model_notices(config: Config) -> Iterator[str]:
-    """Yield a notice for each key that has no effect with the provider that is named."""
+    """Yield a notice for each key of `memory.llm` that has no effect with the configured provider."""
     llm = config.memory.llm
     if llm.is_endpoint:
         return
@@ -170,7 +174,7 @@ def text_model_notices(config: Config) -> Iterator[str]:
 
 
 def _folder_problems(config: Config, agents: Sequence[Agent]) -> Iterator[str]:
-    """Yield the problems of transcript folders: an agent that there is not, or a folder of two agents."""
+    """Yield the problems of transcript folders: an unknown agent, or a folder of two agents."""
     ids = [agent.id for agent in agents]
     owners = {openclaw_sessions(name).resolve(): name for name in ids}
     for number, folder in enumerate(config.memory.sessions.folders):
@@ -184,20 +188,20 @@ def _folder_problems(config: Config, agents: Sequence[Agent]) -> Iterator[str]:
 
 
 def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
-    """Yield a notice where one key asks for transcripts and another does not, so that none are read."""
+    """Yield a notice for each key that asks for transcripts while another key prevents it, so that none are read."""
     for agent in agents:
         search, where = agent.memory_search, f"agent {agent.id}: no transcripts are indexed"
-        is_asked, is_allowed = "sessions" in search.sources, search.experimental.session_memory
-        # qmd finds exported transcripts, whatever the index holds
-        is_lost = not agent.exports_transcripts
-        if is_allowed and not is_asked and is_lost:
+        is_requested, is_allowed = "sessions" in search.sources, search.experimental.session_memory
+        # qmd finds exported transcripts without the index
+        is_unsearchable = not agent.exports_transcripts
+        if is_allowed and not is_requested and is_unsearchable:
             yield f'{where}: experimental.sessionMemory has no effect without "sessions" in memorySearch.sources'
-        elif is_asked and not is_allowed and is_lost:
+        elif is_requested and not is_allowed and is_unsearchable:
             yield (
                 f'{where}: with "sessions" in memorySearch.sources questions and answers are found; '
                 "transcripts need experimental.sessionMemory: true, too"
             )
-        elif not is_asked and _has_idle_folders(agent):
+        elif not is_requested and _has_idle_folders(agent):
             yield (
                 f"{where}: memory.sessions.folders has no effect without experimental.sessionMemory: true "
                 'and "sessions" in memorySearch.sources'
@@ -207,8 +211,8 @@ def transcript_notices(agents: Sequence[Agent]) -> Iterator[str]:
                 f"{where}: memory.qmd.sessions.enabled is for qmd, and a provider elsewhere would get them; if it may, "
                 'set experimental.sessionMemory: true, and "sessions" in memorySearch.sources'
             )
-        is_meant = agent.memory.qmd.sessions.enabled and agent.memory.backend != "qmd"
-        if is_meant and not is_asked and "sources" in search.model_fields_set:
+        lacks_qmd = agent.memory.qmd.sessions.enabled and agent.memory.backend != "qmd"
+        if lacks_qmd and not is_requested and "sources" in search.model_fields_set:
             yield f'{where}: memory.qmd.sessions.enabled has no effect without "sessions" in memorySearch.sources'
         if agent.memory.qa.from_transcripts and not agent.takes_turns:
             yield (

@@ -1,4 +1,4 @@
-"""What other people could read: keys in files that are open to them, and notes that are sent unencrypted."""
+"""Warnings about exposed data: keys in files that other users can read, and notes that are sent unencrypted."""
 
 import ipaddress
 import shlex
@@ -24,7 +24,7 @@ WRITERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Exposure(Struct, frozen=True):
-    """Something that others could read, and one sentence that says what to do."""
+    """Data that others could read, and one sentence that says what to do."""
 
     message: str
     hint: str
@@ -34,16 +34,16 @@ class Exposure(Struct, frozen=True):
 
 
 def exposures(config: Config, source: Path | None) -> list[Exposure]:
-    """Look at the modes of the files and at where the notes of each agent go."""
-    found = [*_open_files(config), *_plain_keys(config, source)]
+    """Return warnings about the modes of the files and the addresses that notes and memories are sent to."""
+    warnings = [*_open_files(config), *_plain_keys(config, source)]
     for agent in config.resolved_agents():
-        found += _in_the_clear(agent, config)
-    found += _memories_in_the_clear(config)
-    return list(dict.fromkeys(found))
+        warnings += _in_the_clear(agent, config)
+    warnings += _memories_in_the_clear(config)
+    return list(dict.fromkeys(warnings))
 
 
 def _secrets(config: Config) -> Iterator[tuple[str, Secret]]:
-    """Yield the key of each secret, and the secret."""
+    """Yield each secret with its key in the configuration."""
     yield from ((dotted(location), value) for location, value in leaves(config) if isinstance(value, Secret))
 
 
@@ -66,7 +66,7 @@ def _plain_keys(config: Config, source: Path | None) -> Iterator[Exposure]:
 
 
 def mode_of_others(path: Path) -> int:
-    """Return the mode bits of others; none for a missing file, which is reported when it is used."""
+    """Return the mode bits of group and others; 0 for a missing file, which is reported when it is used."""
     try:
         return path.stat().st_mode & OTHERS
     except (OSError, RuntimeError):
@@ -76,8 +76,8 @@ def mode_of_others(path: Path) -> int:
 def _in_the_clear(agent: Agent, config: Config) -> Iterator[Exposure]:
     search = agent.memory_search
     used = {search.provider, search.fallback} - HERE
-    entries = (PROVIDERS[one].config_names if one in PROVIDERS else READ_PROVIDERS for one in used)
-    names = {name for some in entries for name in some}
+    entries = (PROVIDERS[provider].config_names if provider in PROVIDERS else READ_PROVIDERS for provider in used)
+    names = set[str]().union(*entries)
     addresses = [search.remote.base_url] if used else []
     addresses += [entry.base_url for name, entry in config.models.providers.items() if name in names]
     for address in addresses:
@@ -101,7 +101,7 @@ def _sent_in_the_clear(what: str, address: str | None) -> Iterator[Exposure]:
 
 
 def is_here(host: str) -> bool:
-    """Tell whether a host is this machine, by its name or address alone."""
+    """Return whether a host name or address is this machine, without a name lookup."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

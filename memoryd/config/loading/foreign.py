@@ -1,6 +1,6 @@
 """Keys of other programs in the same file, and keys without effect: both give a notice.
 
-A key of ours in the wrong section is a problem, not a foreign key.
+A key of memoryd in the wrong section is a problem, not a foreign key.
 """
 
 import difflib
@@ -18,9 +18,9 @@ from memoryd.domain.embedding import AUTO, BY_KEY, LOCAL, NONE, PROVIDERS, REMOT
 from memoryd.domain.expressions import expression
 
 HIDING = expression(r"(?i).*(?:ignor|exclu|hid|priva|secret|deny|block|skip|scope|forb|readonly)")
-"""A key of this kind that does nothing would show what was to be hidden."""
+"""Keys that likely hide data: if memoryd ignored one, it would show what the key hides."""
 TYPING_SLIP = 0.8
-"""A foreign name that is so similar to one of ours (difflib ratio) is reported as a typing error."""
+"""Least similarity (difflib ratio) of a foreign key to a key of memoryd to be reported as a typing error."""
 
 SILENT = frozenset({"$schema"})
 MISPLACED: Mapping[KeyPath, str] = {
@@ -28,23 +28,22 @@ MISPLACED: Mapping[KeyPath, str] = {
     ("memory", "search"): "agents.defaults.memorySearch says the same: leave one of them out",
     ("agents", "entries"): "agents.list says the same: leave one of them out",
 }
-"""The last two are OpenClaw's newer layout: read where the older place is empty, otherwise a problem."""
+"""The last two are OpenClaw's newer layout: it is read if the older place is empty, and is otherwise a problem."""
 
 PROVIDER_ENTRIES = ("models", "providers")
-_BASE_URL = ("memorySearch", "remote", "baseUrl")
 UNSUPPORTED_PROVIDERS = frozenset({"amazon-bedrock", "bedrock", "deepinfra", "github-copilot", "lmstudio"})
-"""Providers of OpenClaw that memoryd cannot ask; nor can it any other, but what looks like one of ours is a problem."""
+"""Names of OpenClaw's providers that memoryd cannot use and that are never taken for a misspelt provider of memoryd."""
 _BACKENDS = frozenset({"builtin", "qmd"})
 _SOURCES = frozenset({"memory", "sessions"})
 COMPATIBLE = "openai-compatible"
-"""OpenClaw's name for an endpoint that speaks OpenAI's protocol, and gets none of OpenAI's keys."""
+"""OpenClaw's name for an endpoint with OpenAI's protocol; it never gets OpenAI's keys."""
 PROVIDER_OF_API: Mapping[str, str] = {
     "ollama": "ollama",
     "openai-completions": "openai",
     "openai-responses": "openai",
     "google-generative-ai": "gemini",
 }
-"""The `api` of an entry of `models.providers` → our provider with the same protocol."""
+"""The `api` of an entry of `models.providers` → memoryd's provider with the same protocol."""
 
 
 RETIRED: Mapping[str, str] = {
@@ -56,35 +55,35 @@ RETIRED: Mapping[str, str] = {
     "limits.maxBodyBytes": "the body of a request has 1 MiB at most",
     "limits.maxConnectionsPerProcess": "one client process has three quarters of limits.maxConnections at most",
 }
-"""Keys of earlier versions, and what holds now."""
+"""Keys of earlier versions, and the fixed behaviour that replaced each."""
 
 
 class SeparatedKeys(Struct):
-    """The file without foreign keys, the names of those, and the keys in the wrong place."""
+    """The file without foreign keys, the names of the foreign keys, and problems of keys in the wrong place."""
 
     ours: Raw
     foreign: list[str] = []
     problems: list[str] = []
     ineffective: list[str] = []
-    """Notices for keys in the spelling of another program or of an earlier version that have no effect."""
+    """Notices for keys and values of another program or an earlier version that have no effect."""
 
     @property
     def notices(self) -> list[str]:
-        """One line for all foreign keys, and one for each without effect."""
+        """One line for all foreign keys, and one for each key without effect."""
         return [*([f"ignored, not memoryd's: {', '.join(self.foreign)}"] if self.foreign else []), *self.ineffective]
 
 
-def set_foreign_aside(raw: Raw) -> SeparatedKeys:
-    """Take the keys that are not ours out of the sections that memoryd shares with others; `raw` is changed."""
+def separate_foreign_keys(raw: Raw) -> SeparatedKeys:
+    """Remove foreign keys from the sections that memoryd shares with other programs; changes `raw` in place."""
     result = SeparatedKeys(ours=raw)
     _read_newer_layout(raw)
     for location, wrong_place in MISPLACED.items():
         if object_at(raw, location[:-1]).pop(str(location[-1]), None) is not None:
             result.problems.append(f"{dotted(location)}: {wrong_place}")
-    for key, holds in RETIRED.items():
+    for key, behaviour in RETIRED.items():
         *above, name = key.split(".")
         if object_at(raw, tuple(above)).pop(name, None) is not None:
-            result.ineffective.append(f"{key} has no effect any more: {holds}")
+            result.ineffective.append(f"{key} has no effect any more: {behaviour}")
     _read_as_ours(raw, result)
     _set_providers_aside(raw, result)
     _set_values_aside(raw, result)
@@ -93,7 +92,7 @@ def set_foreign_aside(raw: Raw) -> SeparatedKeys:
 
 
 def _read_newer_layout(raw: Raw) -> None:
-    """Move `memory.search` and `agents.entries`, by id, to their older places; a value that is there already stays."""
+    """Move `memory.search` and `agents.entries` (keyed by id) to their older places; an existing value there stays."""
     agents, memory = raw.get("agents"), raw.get("memory")
     if isinstance(memory, dict) and isinstance(memory.get("search"), dict):
         if agents is None:
@@ -115,8 +114,8 @@ def _move_search(memory: object, holder: object) -> None:
         holder["memorySearch"] = memory.pop("search")
 
 
-def place_in(raw: Raw, location: KeyPath) -> KeyPath:
-    """Return where a key stands, or is to stand, in a file that may have the newer layout."""
+def location_in_file(raw: Raw, location: KeyPath) -> KeyPath:
+    """Return the location at which a file, which may have the newer layout, has or should have a key."""
     holder, entries = location[:2], value_at(raw, ("agents", "entries"))
     memory: KeyPath = ("memory",)
     rest = location[2:]
@@ -132,7 +131,7 @@ def place_in(raw: Raw, location: KeyPath) -> KeyPath:
 
 
 def _read_as_ours(raw: Raw, result: SeparatedKeys) -> None:
-    """Rewrite OpenClaw's newer spellings as memoryd's, and note what memoryd does not have."""
+    """Rewrite OpenClaw's newer spellings as memoryd's, and add a notice for features that memoryd lacks."""
     searches, taken = list(_searches(raw)), set[str]()
     named = {str(search.get(key)) for _, search in searches for key in ("provider", "fallback")}
     for location, search in searches:
@@ -145,13 +144,13 @@ def _read_as_ours(raw: Raw, result: SeparatedKeys) -> None:
             search["extraPaths"] = list(map(_as_glob, paths))
         for key in ("provider", "fallback"):
             name = search.get(key)
-            if not isinstance(name, str) or (known := _our_provider_for(name, search, raw, named)) is None:
+            if not isinstance(name, str) or (ours := _our_provider_for(name, search, raw, named)) is None:
                 continue
-            search[key] = known
-            if known != NONE:
+            search[key] = ours
+            if ours != NONE:
                 taken.add(name)
-            if known == NONE or name != COMPATIBLE:
-                result.ineffective.append(_replaced_provider((*location, key), name, known))
+            if ours == NONE or name != COMPATIBLE:
+                result.ineffective.append(_replaced_provider((*location, key), name, ours))
     for name in taken:
         object_at(raw, PROVIDER_ENTRIES).pop(name, None)
 
@@ -163,7 +162,7 @@ def _searches(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
 
 
 def _as_glob(path: object) -> object:
-    """Write `{ path, pattern }` as one path, as `extraPaths` takes them."""
+    """Return OpenClaw's `{ path, pattern }` as one path, the form that `extraPaths` takes; other values unchanged."""
     if not isinstance(path, dict) or not isinstance(folder := path.get("path"), str):
         return path
     pattern = path.get("pattern")
@@ -171,44 +170,46 @@ def _as_glob(path: object) -> object:
 
 
 def _our_provider_for(name: str, search: Raw, raw: Raw, named: Set[str]) -> str | None:
-    """Return our provider for one of another name, `none` if there is no such, None if nothing is to change.
+    """Return memoryd's provider for another program's name; `none` if there is none, None if nothing needs to change.
 
-    The entry of the other name replaces that of ours, so that its key goes to its own address alone. The rewrite is not
-    made where the file has an entry of ours, or where another part of memoryd would use it.
+    The foreign entry is copied over memoryd's entry, so that its key goes only to its own address. It is not copied if
+    the file already has an entry of memoryd's provider, or if another part of memoryd would use the copy.
     """
     if name == COMPATIBLE:
-        own = value_at(search, ("remote", "baseUrl")) or value_at(raw, ("agents", "defaults", *_BASE_URL))
-        return "openai" if own else NONE
+        defaults = value_at(raw, ("agents", "defaults", "memorySearch"))
+        has_address = any(value_at(section, ("remote", "baseUrl")) for section in (search, defaults))
+        return "openai" if has_address else NONE
     providers = object_at(raw, PROVIDER_ENTRIES)
     entry = providers.get(name)
     ours_are = {LOCAL, NONE, AUTO, *REMOTE}
     is_slip = bool(difflib.get_close_matches(name.strip().lower(), ours_are, 1, NEAR))
     if name in ours_are or (is_slip and not isinstance(entry, dict) and name not in UNSUPPORTED_PROVIDERS):
         return None
-    known = PROVIDER_OF_API.get(str(entry.get("api"))) if isinstance(entry, dict) else None
-    if known is None or not isinstance(entry, dict) or not entry.get("baseUrl"):
+    ours = PROVIDER_OF_API.get(str(entry.get("api"))) if isinstance(entry, dict) else None
+    if ours is None or not isinstance(entry, dict) or not entry.get("baseUrl"):
         return NONE
-    ours = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
-    present = [providers[entry_name] for entry_name in PROVIDERS[known].config_names if entry_name in providers]
-    is_used = known in named or (AUTO in named and known in BY_KEY)
-    if present != [ours] and (present or is_used or value_at(raw, ("memory", "llm", "provider")) == known):
+    copy = {key: entry[key] for key in ("baseUrl", "apiKey", "headers") if key in entry}
+    names = PROVIDERS[ours].config_names
+    present = [providers[entry_name] for entry_name in names if entry_name in providers]
+    is_used = ours in named or (AUTO in named and ours in BY_KEY)
+    if present != [copy] and (present or is_used or value_at(raw, ("memory", "llm", "provider")) == ours):
         return NONE
-    providers[PROVIDERS[known].config_names[0]] = ours
-    return known
+    providers[names[0]] = copy
+    return ours
 
 
-def _replaced_provider(location: KeyPath, name: str, known: str) -> str:
+def _replaced_provider(location: KeyPath, name: str, ours: str) -> str:
     where = dotted(location)
-    if known != NONE:
-        return f"{where}: models.providers.{name} is asked as {known} is"
+    if ours != NONE:
+        return f"{where}: models.providers.{name} is asked as {ours} is"
     if location[-1] == "fallback":
-        return f'{where}: memoryd cannot ask "{name}", so that nobody stands in'
+        return f'{where}: memoryd cannot ask "{name}", so that there is no fallback'
     choices = ", ".join((LOCAL, *REMOTE))
     return f'{where}: memoryd cannot ask "{name}", so that search is by words alone; it can ask {choices}'
 
 
 def _set_providers_aside(raw: Raw, result: SeparatedKeys) -> None:
-    """Take out a section of providers of a wrong type, and the providers that memoryd cannot ask."""
+    """Remove a section of providers of a wrong type, and the providers that memoryd cannot use."""
     _mark_included(raw)
     for location in (PROVIDER_ENTRIES[:1], PROVIDER_ENTRIES):
         holder = object_at(raw, location[:-1])
@@ -222,34 +223,35 @@ def _set_providers_aside(raw: Raw, result: SeparatedKeys) -> None:
 
 
 def _set_values_aside(raw: Raw, result: SeparatedKeys) -> None:
-    """Take out backends and sources of other programs; what looks like one of ours is left, for it is a problem."""
+    """Remove backends and sources of other programs; a likely misspelling of a known name stays, to be a problem."""
     memory = object_at(raw, ("memory",))
-    if _is_of_others(memory.get("backend"), _BACKENDS):
-        lost = "so that its own index answers"
-        result.ineffective.append(_unknown_value(("memory", "backend"), memory.pop("backend"), lost, _BACKENDS))
+    if _is_foreign(memory.get("backend"), _BACKENDS):
+        result.ineffective.append(
+            f'memory.backend: memoryd has no "{memory.pop("backend")}", so that its own index answers; '
+            f"it has {', '.join(sorted(_BACKENDS))}"
+        )
     for location, search in _searches(raw):
         sources = search.get("sources")
-        others = [one for one in sources if _is_of_others(one, _SOURCES)] if isinstance(sources, list) else []
-        if isinstance(sources, list) and others:
-            where, lost = (*location, "sources"), "so that it is not searched"
-            result.ineffective += [_unknown_value(where, one, lost, _SOURCES) for one in others]
-            search["sources"] = [one for one in sources if one not in others]
+        foreign = [name for name in sources if _is_foreign(name, _SOURCES)] if isinstance(sources, list) else []
+        if isinstance(sources, list) and foreign:
+            result.ineffective += [
+                f'{dotted((*location, "sources"))}: memoryd has no "{name}", so that it is not searched; '
+                f"it has {', '.join(sorted(_SOURCES))}"
+                for name in foreign
+            ]
+            search["sources"] = [name for name in sources if name not in foreign]
             if not search["sources"]:
                 del search["sources"]
 
 
-def _is_of_others(name: object, ours: Set[str]) -> bool:
+def _is_foreign(name: object, ours: Set[str]) -> bool:
     return isinstance(name, str) and not difflib.get_close_matches(name.strip().lower(), ours, 1)
 
 
-def _unknown_value(location: KeyPath, name: object, lost: str, ours: Set[str]) -> str:
-    return f'{dotted(location)}: memoryd has no "{name}", {lost}; it has {", ".join(sorted(ours))}'
-
-
 def _mark_included(raw: Raw) -> None:
-    """Replace providers that another file describes, so that using one is an error: that file is not read here.
+    """Replace providers that an included file describes, so that using one is an error.
 
-    It may name another address.
+    Included files are not read, and may name another address.
     """
     models, providers = object_at(raw, PROVIDER_ENTRIES[:1]), object_at(raw, PROVIDER_ENTRIES)
     if INCLUDE in models or INCLUDE in providers:
@@ -261,7 +263,7 @@ def _mark_included(raw: Raw) -> None:
 
 
 def _separate(section: type[Section], location: KeyPath, holder: object, result: SeparatedKeys) -> None:
-    """Take foreign keys out of a section and of all below it; what only memoryd uses keeps them, for validation."""
+    """Remove foreign keys from a section and all sections below; sections of memoryd alone keep them for validation."""
     if not isinstance(holder, dict):
         return
     if issubclass(section, (SharedSection, OpenClawSection)):
@@ -274,7 +276,7 @@ def _separate(section: type[Section], location: KeyPath, holder: object, result:
 
 
 def _entries(value: object, has_names: bool) -> list[KeyPath]:
-    """Return the locations of the items of a list or of a map, and the empty one of a section itself."""
+    """Return the relative locations of the items of a list or map; an empty location for a single section."""
     if isinstance(value, list):
         return [(number,) for number in range(len(value))]
     return [(name,) for name in value] if has_names and isinstance(value, dict) else [()]
@@ -285,7 +287,7 @@ def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: S
     for key in [key for key in holder if key not in known and key != INCLUDE]:
         here, is_memory = (*location, key), issubclass(section, OpenClawSection)
         del holder[key]
-        if _is_meant(key, section):
+        if _is_likely_ours(key, section):
             result.problems.append(unknown_key(here, Config))
         elif is_memory:
             result.ineffective.append(f"{dotted(here)} has no effect: memoryd has no such key")
@@ -293,8 +295,8 @@ def _set_aside(section: type[Section], location: KeyPath, holder: Raw, result: S
             result.foreign.append(dotted(here))
 
 
-def _is_meant(key: str, section: type[Section]) -> bool:
-    """Tell whether a key that a section does not have is likely one of ours with a slip, or is to hide something."""
+def _is_likely_ours(key: str, section: type[Section]) -> bool:
+    """Return whether an unknown key is likely a misspelt key of memoryd, or a key that is meant to hide data."""
     if issubclass(section, OpenClawSection):
         return bool(nearest(key, section) or HIDING.match(key))
     known = [name.lower() for name in own_keys(section)]
@@ -308,29 +310,30 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "memorySearch.store.vector.extensionPath": "memoryd compares vectors itself, and loads no extension",
     "memorySearch.store.fts.tokenizer": "one tokenizer serves all languages",
 }
-"""Keys without effect, and why; `memorySearch.*` stands for the defaults and for every agent of the list."""
+"""Keys without effect, and why; `memorySearch.*` means the defaults and every agent of the list."""
 NOT_WITH_QMD: Mapping[str, str] = {
     "memorySearch.query.hybrid": "qmd ranks by itself, and this holds while the builtin index answers for it",
 }
 VALUES_WITHOUT_EFFECT: Mapping[str, tuple[object, str]] = {
     "memory.qmd.update.startup": ("immediate", "qmd is refreshed at the start anyway, unless onBoot is false"),
 }
-"""Values that change nothing."""
+"""Values without effect: key → value and reason."""
 INPUT_TYPE_KEYS = ("input_type", "query_input_type", "document_input_type")
 
 
-def without_effect(config: Config) -> list[str]:
-    """Return one notice for each key that the file sets to something this version does not do."""
+def no_effect_notices(config: Config) -> list[str]:
+    """Return a notice for each key with a value that this version ignores."""
     present = config.model_dump(mode="json")
     defaults = Config().model_dump(mode="json")
     with_qmd = NOT_WITH_QMD if config.memory.backend == "qmd" else {}
     tables = (("has no effect", WITHOUT_EFFECT), ("has no effect on answers of qmd", with_qmd))
     notices = []
     for what, keys in tables:
-        for location, reason in ((at, why) for key, why in keys.items() for at in _locations(key, config)):
-            default = ("agents", "defaults", *location[3:]) if location[1] == "list" else location
-            if value_at(present, location) != value_at(defaults, default):
-                notices.append(f"{dotted(location)} {what}: {reason}")
+        for key, reason in keys.items():
+            for location in _locations(key, config):
+                default = ("agents", "defaults", *location[3:]) if location[1] == "list" else location
+                if value_at(present, location) != value_at(defaults, default):
+                    notices.append(f"{dotted(location)} {what}: {reason}")
     notices += [
         f'{key} has no effect as "{value}": {reason}'
         for key, (value, reason) in VALUES_WITHOUT_EFFECT.items()
@@ -339,15 +342,15 @@ def without_effect(config: Config) -> list[str]:
     return [*notices, *dict.fromkeys(_input_types(config))]
 
 
-def differences(config: Config) -> list[str]:
-    """Return one notice for each value that means something else in OpenClaw."""
+def openclaw_differences(config: Config) -> list[str]:
+    """Return a notice for each value that means something else in OpenClaw."""
     return [*_denying_scope(config), *_weights_of_another_sum(config)]
 
 
 def _denying_scope(config: Config) -> list[str]:
     scope = config.memory.qmd.scope
-    is_given = config.memory.backend == "qmd" and "scope" in config.memory.qmd.model_fields_set
-    if not is_given or "default" in scope.model_fields_set:
+    is_used = config.memory.backend == "qmd" and "scope" in config.memory.qmd.model_fields_set
+    if not is_used or "default" in scope.model_fields_set:
         return []
     return [
         "memory.qmd.scope.default is not given: who fits no rule is denied, where OpenClaw allows; "
@@ -356,12 +359,12 @@ def _denying_scope(config: Config) -> list[str]:
 
 
 def _weights_of_another_sum(config: Config) -> Iterator[str]:
-    """Name weights that are written without the `fusion` that says what they weigh."""
+    """Yield a notice for each section with weights but without `fusion`, which decides what the weights mean."""
     defaults_name_fusion = "fusion" in config.agents.defaults.memory_search.query.hybrid.model_fields_set
     for location in _locations("memorySearch.query.hybrid", config):
         section = config.agents.list[int(location[2])] if location[1] == "list" else config.agents.defaults
-        given = section.memory_search.query.hybrid.model_fields_set
-        if {"vector_weight", "text_weight"} & given and "fusion" not in given and not defaults_name_fusion:
+        fields = section.memory_search.query.hybrid.model_fields_set
+        if {"vector_weight", "text_weight"} & fields and "fusion" not in fields and not defaults_name_fusion:
             yield (
                 f"{dotted(location)} weighs words and meaning, each measured against itself, where OpenClaw adds the "
                 'raw scores: to have that, set its fusion to "weighted", else to "relative"'
@@ -369,7 +372,7 @@ def _weights_of_another_sum(config: Config) -> Iterator[str]:
 
 
 def _input_types(config: Config) -> Iterator[str]:
-    """Name the input types that no request carries; the provider that `auto` finds is not known here."""
+    """Yield a notice for each input type that is never sent; the provider of `auto` is not known here."""
     entries = config.agents.list
     for position, agent in enumerate(config.resolved_agents()):
         search = agent.memory_search

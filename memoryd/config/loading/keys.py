@@ -1,6 +1,6 @@
-"""The names of the keys (which a section has, which hold secrets, the nearest to a wrong one), and problems in words.
+"""The keys of the sections (their names, which of them are secrets, the nearest to a wrong name), and problem texts.
 
-Each problem reads `section.key: what is wrong`.
+Each problem text reads `section.key: what is wrong`.
 """
 
 import difflib
@@ -15,30 +15,30 @@ from pydantic_core import ErrorDetails
 from memoryd.config.section import Secret, Section
 
 NEAR = 0.75
-"""A name is suggested if it is at least so like (difflib ratio)."""
+"""Least similarity (difflib ratio) of a name to be suggested."""
 SHOWN_CHARACTERS = 40
 
 
 def dotted(location: Sequence[int | str]) -> str:
-    """Write a location as people do: `agents.list[0].memorySearch`."""
+    """Return a location as text, such as `agents.list[0].memorySearch`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return text.removeprefix(".")
 
 
 def own_keys(section: type[Section]) -> dict[str, object]:
-    """Return the keys of a section as the file spells them, each with the type of its value."""
+    """Return the keys of a section in the spelling of the file, each with the type of its value."""
     return {field.alias or name: field.annotation for name, field in section.model_fields.items()}
 
 
 def section_at(root: type[Section], location: Sequence[int | str]) -> type[Section] | None:
-    """Return the section whose keys stand at `location`, or None if there is none."""
+    """Return the section at `location`, or None if there is none."""
     section: type[Section] | None = root
     skips_part = False
     for part in location:
         if section is None:
             return None
         if skips_part:
-            # the index, or the free name, after a list or a map
+            # the index in a list, or the free name in a map
             skips_part = False
             continue
         annotation = own_keys(section).get(str(part))
@@ -48,32 +48,32 @@ def section_at(root: type[Section], location: Sequence[int | str]) -> type[Secti
 
 
 def all_keys(root: type[Section]) -> Iterator[str]:
-    """Walk every key below a section, without list indexes: `agents.list.id`; a map's names count as `*`."""
+    """Yield every key below a section, without list indexes (`agents.list.id`); a name in a map is `*`."""
     return (dotted(path) for path, _ in _typed_keys(root))
 
 
 @cache
 def secret_paths(root: type[Section]) -> tuple[tuple[str, ...], ...]:
-    """Return where secrets are by the types: paths as in `all_keys`, of a map of secrets with a `*` at the end."""
+    """Return the paths of all keys whose type is a secret, as in `all_keys`; a map of secrets ends in `*`."""
     typed = _typed_keys(root)
     return tuple((*path, *["*"] * is_map(kind)) for path, kind in typed if Secret in _types_in(kind))
 
 
 def is_secret(root: type[Section], location: Sequence[int | str]) -> bool:
-    """Tell whether a secret stands at `location`."""
+    """Return whether the key at `location` is a secret."""
     names = [part for part in location if isinstance(part, str)]
     paths = (path for path in secret_paths(root) if len(path) == len(names))
     return any(all(part in (name, "*") for part, name in zip(path, names, strict=True)) for path in paths)
 
 
 def may_show_secret(root: type[Section], location: Sequence[int | str]) -> bool:
-    """Tell whether what is written at `location` may show a secret: it is one, or in one, or in place of many."""
+    """Return whether a value at `location` may show a secret: it is a secret, in a secret, or a map of secrets."""
     above = [location[:end] for end in range(len(location) + 1)]
     return any(is_secret(root, place) or is_secret(root, (*place, "*")) for place in above)
 
 
 def _typed_keys(root: type[Section], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Walk every key below a section; yield its path and its type."""
+    """Yield the path and the type of every key below a section."""
     for key, annotation in own_keys(root).items():
         path = (*above, key)
         yield path, annotation
@@ -82,9 +82,9 @@ def _typed_keys(root: type[Section], above: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def nearest(name: str, section: type[Section]) -> str:
-    """Return the key, or the path of one, that was probably meant by `name`, or an empty text.
+    """Return the key, or the path of the key, that `name` probably means; an empty string if there is none.
 
-    First the section's own keys, then a key of exactly that name deeper in it (`maxResults` for
+    The section's own keys come first, then keys of exactly that name in sections below (`maxResults` for
     `query.maxResults`).
     """
     lowered = {key.lower(): key for key in own_keys(section)}
@@ -97,7 +97,7 @@ def nearest(name: str, section: type[Section]) -> str:
 
 
 def section_of_type(annotation: object) -> type[Section] | None:
-    """Return the section that a type holds, be it in a list or under any name."""
+    """Return the section in a type, which may be a list or map of sections; None if there is none."""
     return next((kind for kind in _types_in(annotation) if issubclass(kind, Section)), None)
 
 
@@ -109,7 +109,7 @@ def _types_in(annotation: object) -> Iterator[type]:
 
 
 def is_map(annotation: object) -> bool:
-    """Tell whether a type is a map: its keys are free names."""
+    """Return whether a type is a map, whose keys are free names."""
     return getattr(annotation, "__origin__", None) is dict
 
 
@@ -145,30 +145,30 @@ SENTENCES: Mapping[str, str] = {
     "less_than_equal": "must be at most {le}",
     "value_error": "{error}",
 }
-"""What is said of each kind of error, with the numbers and names that pydantic attaches to it."""
+"""pydantic's error type → our sentence; the placeholders are filled from the error's context."""
 
 
 def explain(error: ValidationError, root: type[Section]) -> list[str]:
-    """Return one line for each problem, in pydantic's order."""
+    """Return one line per problem, in pydantic's order."""
     return [_problem(details, root) for details in error.errors(include_url=False)]
 
 
 def unknown_key(location: tuple[int | str, ...], root: type[Section]) -> str:
-    """Return the line for a key that its section does not have, with the name that was probably meant."""
+    """Return the problem of an unknown key, with a suggestion if a similar key exists."""
     *above, name = location
     section = section_at(root, above)
-    meant = nearest(str(name), section) if section is not None else ""
-    suggestion = f" (did you mean `{meant}`?)" if meant else ""
+    similar = nearest(str(name), section) if section is not None else ""
+    suggestion = f" (did you mean `{similar}`?)" if similar else ""
     return f"{dotted(location)}: unknown key{suggestion}"
 
 
 def location_of(details: ErrorDetails) -> tuple[int | str, ...]:
-    """Return the location of the value, or of the name in a map, that an error is about."""
+    """Return the location of the invalid value, or of the invalid name in a map."""
     return tuple(part for part in details["loc"] if part != "[key]")
 
 
 def sentence_of(details: ErrorDetails) -> str:
-    """Return what is wrong with a value, in words for people."""
+    """Return a sentence for people that says what is wrong with a value."""
     if details["type"] not in SENTENCES:
         return details["msg"]
     context = {name: _plain(value) for name, value in details.get("ctx", {}).items()}
@@ -187,14 +187,14 @@ def _problem(details: ErrorDetails, root: type[Section]) -> str:
 
 
 def _plain(value: object) -> str:
-    """Write a bound with commas at thousands, or choices without quotes and with commas for `or`."""
+    """Return a bound with thousands separators, or choices without quotes and with commas for `or`."""
     if isinstance(value, int | float):
         return f"{int(value):,}" if value == int(value) else str(value)
     return str(value).replace("'", "").replace(" or ", ", ") if isinstance(value, str) else str(value)
 
 
 def _quoted_value(value: object) -> str:
-    """Quote a plain value, of a long one the beginning."""
+    """Return `, not VALUE` for a single value, cut to SHOWN_CHARACTERS; an empty string for a list or object."""
     if not isinstance(value, str | int | float | None):
         return ""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()

@@ -1,13 +1,14 @@
-"""From the file, the environment and the flags to one validated configuration.
+"""Load the file, the environment and the flags into one validated configuration.
 
 Precedence: flag, `MEMORYD_*` environment, file, default. Relative paths start at the folder of the file. Validation
-takes out what is wrong and goes on, so that it reports all problems at once.
+removes invalid values and goes on, so that it reports all problems at once.
 
-A number beyond OpenClaw's range is brought into ours with a notice where OpenClaw has the key. It is a problem where
-another number would send or delete what the owner did not mean to (budget of tokens, retention, size of files, length
-of vectors), and for keys that OpenClaw does not have.
+For keys that OpenClaw also has, a number out of range is replaced by the nearest allowed one, with a notice. It is a
+problem where another number could send or delete data against the owner's will (token budget, retention, file size,
+vector length), and for keys that OpenClaw does not have.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -19,9 +20,9 @@ from msgspec import Struct
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memoryd.config.loading.consistency import adjusted, contradictions, text_model_notices, transcript_notices
+from memoryd.config.loading.consistency import contradictions, overlap_notices, text_model_notices, transcript_notices
 from memoryd.config.loading.exposure import WRITERS, exposures, mode_of_others
-from memoryd.config.loading.foreign import differences, set_foreign_aside, without_effect
+from memoryd.config.loading.foreign import no_effect_notices, openclaw_differences, separate_foreign_keys
 from memoryd.config.loading.keys import dotted, explain, location_of
 from memoryd.config.loading.overrides import Overrides, apply, from_environment
 from memoryd.config.loading.raw import (
@@ -44,12 +45,12 @@ from memoryd.errors import ConfigError, InvalidRequest
 
 
 class LoadedConfig(Struct):
-    """A configuration without the values that are wrong; None if none could be made."""
+    """A configuration without the invalid values; `config` is None if none could be built."""
 
     config: Config | None = None
     problems: list[str] = []
     broken: list[KeyPath] = []
-    """The locations of the values that were taken out."""
+    """The locations of the values that were removed."""
     notices: list[str] = []
 
 
@@ -65,38 +66,46 @@ class Loaded(Struct, frozen=True):
 
 
 def load(path: Path | None = None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
-    """Load `path`, else `$MEMORYD_CONFIG`, else the user's file, which may be missing.
+    """Load `path`, else `$MEMORYD_CONFIG`, else the user's default file, which may be missing.
 
-    Relative paths in the file start at its folder. Raises ConfigError with all problems of file and environment
-    at once; a syntax error hides the rest, and so does what stands in another file.
+    Relative paths in the file start at its folder. Raises ConfigError with all problems of file and environment at
+    once; after a syntax error or an `$include` no other problems are reported.
     """
     source = source_of(path)
     return loaded_of(read(source) if source is not None else "", source, overrides)
 
 
 def loaded_of(text: str, source: Path | None, overrides: Overrides = NO_OVERRIDES) -> Loaded:
-    """Load a text as that of the file `source`, which need not be there yet. Raises ConfigError as `load` does."""
-    result = set_foreign_aside(parse(text, source) if source is not None else {})
+    """Load `text` as the content of `source`, which need not exist yet. Raises ConfigError as `load` does."""
+    keys = separate_foreign_keys(parse(text, source) if source is not None else {})
     is_open = source is not None and mode_of_others(source) & WRITERS
-    seen = [f"{source} can be changed by other users: chmod go-w {shlex.quote(str(source))}"] * bool(is_open)
-    seen += result.notices
-    if unread := includes(result.ours):
-        raise _refused(unread, source, text, seen)
+    notices = [f"{source} can be changed by other users: chmod go-w {shlex.quote(str(source))}"] * bool(is_open)
+    notices += keys.notices
+    if unread := includes(keys.ours):
+        raise _refused(unread, source, text, notices)
     from_variables, problems = from_environment(os.environ)
-    apply(overrides.over(from_variables), result.ours)
-    found = mended(result.ours, source.absolute().parent if source is not None else Path.home())
-    problems = [*result.problems, *problems, *found.problems]
-    seen += found.notices
-    if found.config is not None:
-        problems += contradictions(found.config, found.broken)
-        seen += adjusted(found.config)
-    if problems or found.config is None:
-        raise _refused(problems, source, text, seen)
-    return Loaded(found.config, [*seen, *_notices(found.config, source)], source)
+    apply(overrides.over(from_variables), keys.ours)
+    result = validate_raw(keys.ours, source.absolute().parent if source is not None else Path.home())
+    problems = [*keys.problems, *problems, *result.problems]
+    notices += result.notices
+    if result.config is not None:
+        problems += contradictions(result.config, result.broken)
+        notices += overlap_notices(result.config)
+    if problems or result.config is None:
+        raise _refused(problems, source, text, notices)
+    config = result.config
+    notices += [
+        *no_effect_notices(config),
+        *openclaw_differences(config),
+        *transcript_notices(config.resolved_agents()),
+        *text_model_notices(config),
+        *map(str, exposures(config, source)),
+    ]
+    return Loaded(config, notices, source)
 
 
 def source_of(path: Path | None) -> Path | None:
-    """Return the file to read: one that somebody named must exist, the default one need not."""
+    """Return the file to read: an explicit file even if it is missing, the default file only if it exists."""
     if path is not None:
         return path
     default = config_file()
@@ -104,10 +113,10 @@ def source_of(path: Path | None) -> Path | None:
     return default if is_named or os.path.lexists(default) else None
 
 
-def editable(what: str) -> tuple[Path, str]:
-    """Return the file that a command writes `what` into, and its text, empty where there is none yet.
+def config_to_edit(what: str) -> tuple[Path, str]:
+    """Return the file that a command writes `what` into, and its text, which is empty if the file does not exist.
 
-    Raises InvalidRequest for a link: what it leads to is somebody else's.
+    Raises InvalidRequest for a symbolic link, because another program may own its target.
     """
     source = source_of(None)
     if source is not None and source.is_symlink():
@@ -115,14 +124,9 @@ def editable(what: str) -> tuple[Path, str]:
     return source or config_file(), read(source) if source is not None and source.exists() else ""
 
 
-def _notices(config: Config, source: Path | None) -> list[str]:
-    notices = [*without_effect(config), *differences(config), *transcript_notices(config.resolved_agents())]
-    return [*notices, *text_model_notices(config), *map(str, exposures(config, source))]
-
-
 def _refused(problems: list[str], source: Path | None, text: str, notices: list[str]) -> ConfigError:
-    found = places(text)
-    lines = [place.line if (place := found.of_sentence(problem)) else None for problem in problems]
+    key_places = places(text)
+    lines = [place.line if (place := key_places.of_sentence(problem)) else None for problem in problems]
     return ConfigError(problems, source=str(source or ""), lines=lines, notices=notices)
 
 
@@ -131,15 +135,15 @@ POSITION = expression(r":(?P<line>\d+)(?::(?P<column>\d+))?: (?P<what>.*)", re.D
 
 
 class Remark(Struct, frozen=True):
-    """One sentence about a file; `key` is empty, and `place` None, where it is about none."""
+    """One sentence about a file; `key` is empty and `place` is None if it is not about a key or place."""
 
     message: str
     key: str = ""
     place: Place | None = None
 
 
-class Checked(Struct, frozen=True):
-    """Problems and notices of a file; `loaded` is None if memoryd would refuse it."""
+class ConfigCheck(Struct, frozen=True):
+    """Problems and notices of a file; `loaded` is None if memoryd would reject the file."""
 
     source: Path | None
     loaded: Loaded | None
@@ -147,52 +151,48 @@ class Checked(Struct, frozen=True):
     notices: tuple[Remark, ...]
 
 
-def checked(path: Path | None = None) -> Checked:
-    """Look at `path`, else at the file that a start would read; the environment counts as it does there."""
+def check_config(path: Path | None = None) -> ConfigCheck:
+    """Check `path`, else the file that the daemon would read at its start, with the environment of this process."""
     source = source_of(path)
-    found = _places(source)
+    key_places = KeyPlaces()
+    # a file that cannot be read has no places; loading reports the reason
+    with contextlib.suppress(ConfigError):
+        key_places = places(read(source)) if source is not None else key_places
     try:
         loaded = load(path)
     except ConfigError as error:
-        problems, notices = _remarks(error.problems, source, found), _remarks(error.notices, source, found)
-        return Checked(source, None, problems, notices)
-    return Checked(source, loaded, (), _remarks(loaded.notices, source, found))
+        problems, notices = _remarks(error.problems, source, key_places), _remarks(error.notices, source, key_places)
+        return ConfigCheck(source, None, problems, notices)
+    return ConfigCheck(source, loaded, (), _remarks(loaded.notices, source, key_places))
 
 
-def _places(source: Path | None) -> KeyPlaces:
-    """Return the places of keys; none of a file that cannot be read, for which loading says why."""
-    try:
-        return places(read(source)) if source is not None else KeyPlaces()
-    except ConfigError:
-        return KeyPlaces()
+def _remarks(sentences: Iterable[str], source: Path | None, key_places: KeyPlaces) -> tuple[Remark, ...]:
+    """Return the remarks in the order of the file; remarks without a place come last."""
+    remarks = [_remark(sentence, source, key_places) for sentence in sentences]
+    return tuple(sorted(remarks, key=lambda remark: (remark.place is None, remark.place or NOWHERE)))
 
 
-def _remarks(sentences: Iterable[str], source: Path | None, found: KeyPlaces) -> tuple[Remark, ...]:
-    """Return them in the order of the file, those without a line last."""
-    remarks = [_remark(sentence, source, found) for sentence in sentences]
-    return tuple(sorted(remarks, key=lambda one: (one.place is None, one.place or NOWHERE)))
-
-
-def _remark(sentence: str, source: Path | None, found: KeyPlaces) -> Remark:
-    """Take a sentence apart: `FILE:line:column: what`, `FILE: what`, or `section.key: what`."""
+def _remark(sentence: str, source: Path | None, key_places: KeyPlaces) -> Remark:
+    """Parse a sentence of the form `FILE:line:column: what`, `FILE: what`, or `section.key: what`."""
     named = sentence.removeprefix(str(source)) if source is not None else sentence
     if named != sentence:
         position = POSITION.match(named)
         if position is None:
             return Remark(named.removeprefix(":").strip())
         return Remark(position["what"], place=Place(int(position["line"]), int(position["column"] or 1)))
-    place = found.of_sentence(sentence)
+    place = key_places.of_sentence(sentence)
     key = KEY.match(sentence) if place is not None else None
     return Remark(sentence, key[0] if key else "", place)
 
 
 PASSES = 8
 REQUIRED = {"id": "unnamed-{}", "agent": "unnamed-{}", "path": "/nowhere/{}", "action": "deny"}
-"""Keys without a default; an agent and its socket keep their places in the lists, by which they are told."""
+"""Substitutes for invalid keys without a default. With them list items stay, so that later problems have the right
+position in the list."""
 
 
-def mended(raw: Raw, folder: Path) -> LoadedConfig:
-    """Validate the file, which is changed to what could be read of it; paths are relative to `folder`."""
+def validate_raw(raw: Raw, folder: Path) -> LoadedConfig:
+    """Validate the file and remove its invalid values from `raw`; paths are relative to `folder`."""
     result = LoadedConfig()
     for _ in range(PASSES):
         try:
@@ -204,32 +204,32 @@ def mended(raw: Raw, folder: Path) -> LoadedConfig:
 
 
 def _mend(error: ValidationError, raw: Raw, result: LoadedConfig) -> None:
-    """Bring numbers into their range first; the other errors are problems, in the words of the file."""
+    """Clamp numbers first; if none could be clamped, report the errors and remove the invalid values."""
     errors = [(location_of(details), details) for details in error.errors(include_url=False)]
-    notices = [line for place, details in errors if (line := bring_into_range(details, place, raw)) is not None]
+    notices = [line for location, details in errors if (line := clamp_number(details, location, raw)) is not None]
     result.notices += notices
     if notices:
         return
-    # later problems result from what was taken out
+    # problems of a later pass result from the values removed here
     if not result.broken:
         result.problems = explain(error, Config)
-    for place, _ in errors:
-        result.broken.append(_take_out(place, raw, len(result.broken)))
+    for location, _ in errors:
+        result.broken.append(_remove(location, raw, len(result.broken)))
 
 
-def _take_out(place: KeyPath, raw: Raw, number: int) -> KeyPath:
-    """Take a value out with its key, or put a harmless one where there must be one; return where that was."""
-    *above, key = place
+def _remove(location: KeyPath, raw: Raw, number: int) -> KeyPath:
+    """Remove a value with its key, or replace a required one by a harmless substitute; return its location."""
+    *above, key = location
     holder = value_at(raw, tuple(above))
     if isinstance(holder, list) and isinstance(key, int) and above == ["agents", "list"]:
         holder[key] = {"id": REQUIRED["id"].format(number)}
     elif not isinstance(holder, dict):
-        return _take_out(tuple(above), raw, number) if above else place
+        return _remove(tuple(above), raw, number) if above else location
     elif above and isinstance(above[-1], int) and key in REQUIRED:
         holder[str(key)] = REQUIRED[str(key)].format(number)
     else:
         holder.pop(str(key), None)
-    return place
+    return location
 
 
 NEAREST = word_set("""
@@ -245,28 +245,28 @@ NEAREST = word_set("""
     memorySearch.remote.batch.concurrency memorySearch.remote.batch.pollIntervalMs
     memorySearch.remote.batch.timeoutMinutes
 """)
-"""Keys of OpenClaw, which takes the nearest value that is allowed; a key of memoryd's own is refused out of its range.
+"""Keys of OpenClaw, which uses the nearest allowed value. Keys of memoryd alone are rejected if out of range.
 
-`memorySearch` stands for the defaults and for every agent of the list.
+`memorySearch` means the defaults and every agent of the list.
 """
-USUAL_IF_LESS = word_set("""
+DEFAULT_IF_LESS = word_set("""
     memory.qmd.limits.maxResults memory.qmd.limits.maxSnippetChars
     memory.qmd.limits.maxInjectedChars memory.qmd.limits.timeoutMs
     memory.qmd.update.commandTimeoutMs memory.qmd.update.updateTimeoutMs
     memory.qmd.update.embedTimeoutMs
 """)
-"""Here 0 and less mean the default; the least that is allowed would tell nothing, or always be late."""
+"""Keys for which 0 and less mean the default; the least allowed value would return nothing, or always time out."""
 BOUNDS = {"greater_than_equal": "ge", "less_than_equal": "le", "greater_than": "gt"}
 
 
-def bring_into_range(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
-    """Change a number in the file that may be another one, and return the notice of it; None if it may not be."""
+def clamp_number(details: ErrorDetails, location: KeyPath, raw: Raw) -> str | None:
+    """Clamp a number in `raw` and return the notice; None if the number must not be changed."""
     name = ".".join(map(str, of_agent(location) or location))
     holder, value, kind = value_at(raw, location[:-1]), details["input"], details["type"]
-    if name not in NEAREST | USUAL_IF_LESS or not isinstance(holder, dict) or not isinstance(value, int | float):
+    if name not in NEAREST | DEFAULT_IF_LESS or not isinstance(holder, dict) or not isinstance(value, int | float):
         return None
     key, where = str(location[-1]), f"{dotted(location)}: {json.dumps(value)}"
-    if kind == "finite_number" or kind == "greater_than" or (kind == "greater_than_equal" and name in USUAL_IF_LESS):
+    if kind == "finite_number" or kind == "greater_than" or (kind == "greater_than_equal" and name in DEFAULT_IF_LESS):
         del holder[key]
         return f"{where} is out of range, the default is used"
     if kind not in BOUNDS:

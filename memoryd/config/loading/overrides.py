@@ -1,8 +1,8 @@
-"""What a flag or the environment sets over the file.
+"""Values of flags and environment variables that override the file.
 
-The environment: `MEMORYD_WORKSPACE`, `MEMORYD_LOG_LEVEL`, and `MEMORYD_OFFLINE` (1 forbids every download; 0
-leaves it to the file). An empty variable counts as unset. Where things lie is read in `memoryd.config.paths`. There
-is no variable for every key: `MEMORYD_CONFIG` names a whole file.
+The variables are `MEMORYD_WORKSPACE`, `MEMORYD_LOG_LEVEL`, and `MEMORYD_OFFLINE` (1 forbids every download; 0 leaves it
+to the file). An empty variable counts as unset. The variables for paths are read in `memoryd.config.paths`. Other keys
+have no variable; `MEMORYD_CONFIG` names another file.
 """
 
 from collections.abc import Mapping
@@ -18,22 +18,21 @@ from memoryd.config.paths import from_here
 OFFLINE = ("MEMORYD_OFFLINE", "HF_HUB_OFFLINE")
 """Variables that forbid every download."""
 HUB_VARIABLE = "HF_ENDPOINT"
-"""Names another hub of models."""
+"""The variable with the address of another model hub."""
 PROXY_VARIABLES = tuple(
     name for word in ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY") for name in (word, word.lower())
 )
-"""Say by way of whom the network is reached."""
+"""Variables that name the proxies."""
 YES = frozenset({"1", "true", "yes", "on"})
-DEFAULTS = ("agents", "defaults")
-WHOLE_WORKSPACE = "."
 NO = frozenset({"", "0", "false", "no", "off"})
+DEFAULTS = ("agents", "defaults")
 
 
 class Overrides(Struct, frozen=True):
-    """Values that win over the file; None (or False) leaves the file's.
+    """Values that win over the file; None or False keeps the file's value.
 
-    `workspace` is that of the default agent, and of every agent that names none of its own. With `all_markdown`
-    every agent's extra paths have its whole workspace among them.
+    `workspace` is used for the default agent, and for every agent without a workspace of its own. With `all_markdown`
+    the extra paths of every agent include its complete workspace.
     """
 
     workspace: Path | None = None
@@ -42,12 +41,12 @@ class Overrides(Struct, frozen=True):
     all_markdown: bool = False
 
     def over(self, other: "Overrides") -> "Overrides":
-        """Return both, with these winning."""
+        """Return the union of both; the values of this object win."""
         return Overrides(**{name: getattr(self, name) or getattr(other, name) for name in self.__struct_fields__})
 
 
 def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[str]]:
-    """Read the variables; returns what they set and what is wrong with them."""
+    """Return the values of the variables, and the problems of invalid ones."""
     problems: list[str] = []
     workspace = environment.get("MEMORYD_WORKSPACE", "")
     level = environment.get("MEMORYD_LOG_LEVEL", "").upper()
@@ -66,24 +65,25 @@ def from_environment(environment: Mapping[str, str]) -> tuple[Overrides, list[st
 
 
 def apply(overrides: Overrides, raw: Raw) -> None:
-    """Write the overrides into the raw file; sections of a wrong type are left for validation to report."""
+    """Write the overrides into `raw`; sections of a wrong type stay, for validation to report."""
     entries = [agent for location, agent in agents_in(raw) if location[1] == "list"]
     if overrides.workspace is not None:
-        made_section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
+        ensure_section(raw, DEFAULTS)["workspace"] = str(overrides.workspace.absolute())
         chosen = next((entry for entry in entries if entry.get("default") is True), entries[0] if entries else {})
         chosen.pop("workspace", None)
     if overrides.log_level is not None:
-        made_section(raw, ("log",))["level"] = overrides.log_level
-    for holder in (made_section(raw, DEFAULTS), *entries) if overrides.offline else ():
-        made_section(holder, ("memorySearch", "local"))["download"] = False
+        ensure_section(raw, ("log",))["level"] = overrides.log_level
+    for holder in (ensure_section(raw, DEFAULTS), *entries) if overrides.offline else ():
+        ensure_section(holder, ("memorySearch", "local"))["download"] = False
     if overrides.all_markdown:
-        extra = made_section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
+        extra = ensure_section(raw, (*DEFAULTS, "memorySearch")).setdefault("extraPaths", [])
         if isinstance(extra, list):
-            extra.append(WHOLE_WORKSPACE)
+            # the complete workspace
+            extra.append(".")
 
 
-def made_section(raw: Raw, path: tuple[str, ...]) -> Raw:
-    """Return the section at `path`, made where it is missing; a throw-away one where something else stands."""
+def ensure_section(raw: Raw, path: tuple[str, ...]) -> Raw:
+    """Return the section at `path`, created if missing; a detached dict if another type of value is in the way."""
     for name in path:
         below = raw.setdefault(name, {})
         raw = below if isinstance(below, dict) else {}

@@ -1,7 +1,7 @@
 """The JSON5 file before validation: nested dicts and lists, and the place of each key in the text.
 
-A syntax problem is reported with its line. memoryd does not read the files of `$include`, OpenClaw's way to divide a
-file, and never takes what may be in one as absent. A value can be written into the text; all else, comments too, stays.
+A syntax problem is reported with its line. memoryd does not read files of `$include`, OpenClaw's way to split a
+configuration; it rejects an include rather than ignore its keys. Edits of the text keep the rest, also comments.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ KeyPath = tuple[int | str, ...]
 
 
 def value_at(raw: object, location: KeyPath) -> object:
-    """Return the value at `location`; None where there is none."""
+    """Return the value at `location`; None if there is none."""
     for part in location:
         match raw, part:
             case dict(), str() if part in raw:
@@ -40,13 +40,13 @@ def value_at(raw: object, location: KeyPath) -> object:
 
 
 def object_at(raw: object, location: KeyPath) -> Raw:
-    """Return the object at `location`; an empty one, which is no part of the file, where there is none."""
+    """Return the object at `location`; a new empty dict, detached from `raw`, if there is none."""
     value = value_at(raw, location)
     return value if isinstance(value, dict) else {}
 
 
 def agents_in(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
-    """Yield the defaults of agents and each entry of the list, where they are objects, with their locations."""
+    """Yield `agents.defaults` and each entry of `agents.list` that is an object, with their locations."""
     entries = value_at(raw, ("agents", "list"))
     numbers = range(len(entries) if isinstance(entries, list) else 0)
     for location in (("agents", "defaults"), *(("agents", "list", number) for number in numbers)):
@@ -55,7 +55,7 @@ def agents_in(raw: Raw) -> Iterator[tuple[KeyPath, Raw]]:
 
 
 def values_in(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
-    """Yield a value and all values in it, each with its location."""
+    """Yield a value and all values nested in it, each with its location."""
     yield location, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, below in items:
@@ -63,12 +63,12 @@ def values_in(value: object, location: KeyPath = ()) -> Iterator[tuple[KeyPath, 
 
 
 def texts_in(raw: object) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every text in it, with its location."""
+    """Yield every string in `raw`, with its location."""
     return ((location, value) for location, value in values_in(raw) if isinstance(value, str))
 
 
 def of_agent(location: KeyPath) -> KeyPath:
-    """Return the location below `agents.defaults` or `agents.list[n]`; an empty one outside of them."""
+    """Return the location relative to `agents.defaults` or `agents.list[n]`; empty if it is in neither."""
     match location:
         case ("agents", "defaults", *below) | ("agents", "list", int(), *below):
             return tuple(below)
@@ -81,7 +81,7 @@ TYPOGRAPHIC_QUOTES = "“”„‟‘’‚‛«»"
 
 
 def read(path: Path) -> str:
-    """Read the file; raises ConfigError if it is missing, no regular file, over 1 MiB or not UTF-8."""
+    """Return the text of the file. Raises ConfigError if it is missing, not a regular file, over 1 MiB or not UTF-8."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ConfigError([f"{path}: is not a file"])
@@ -99,9 +99,9 @@ def read(path: Path) -> str:
 
 
 def parse(text: str, path: Path) -> Raw:
-    """Parse JSON5 text; `path` is only named in problems.
+    """Parse JSON5 text; `path` is used in problem texts only.
 
-    Raises ConfigError with `path:line:column: what` if it is empty, not JSON5 or no object.
+    Raises ConfigError with `path:line:column: what` if the text is empty, not JSON5 or not an object.
     """
     if not text.strip():
         raise ConfigError([f"{path}: is empty; write {{}} to use the defaults, or remove the file"])
@@ -117,11 +117,11 @@ def parse(text: str, path: Path) -> Raw:
 
 
 def _decode(text: str) -> object:
-    """Try plain JSON first: it is a part of JSON5, and the standard library decodes it hundreds of times faster."""
+    """Decode as JSON, else as JSON5: the JSON decoder of the standard library is hundreds of times faster."""
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError:
-        import json5  # here: not each file needs it
+        import json5  # here: most files are plain JSON
 
         return json5.loads(text, object_pairs_hook=_without_repeats)
 
@@ -130,7 +130,7 @@ def _without_repeats(pairs: Iterable[tuple[str, Any]]) -> Raw:
     result: Raw = {}
     for key, value in pairs:
         if key in result:
-            raise ValueError(f"the key `{key}` stands twice in one object")
+            raise ValueError(f"the key `{key}` appears twice in one object")
         result[key] = value
     return result
 
@@ -140,7 +140,7 @@ def _syntax_problems(message: str, text: str, path: Path) -> list[str]:
     if position is None:
         keys = places(text)
         repeated = [
-            f"{path}:{place.line}:{place.column}: the key `{location[-1]}` stands twice in one object, "
+            f"{path}:{place.line}:{place.column}: the key `{location[-1]}` appears twice in one object, "
             f"in line {keys.of_keys[location].line} before"
             for location, place in keys.repeated
         ]
@@ -154,9 +154,9 @@ INCLUDE = "$include"
 
 
 def includes(ours: Raw) -> list[str]:
-    """Return a problem for each place in our sections that includes another file.
+    """Return a problem for each place in memoryd's sections that includes another file.
 
-    That file may hold an `exclude` or a `scope`: without it memoryd would read and show more than its owner means.
+    That file may have an `exclude` or a `scope`: without it memoryd would read and show more than its owner intends.
     """
     return [
         f"{dotted((*location, INCLUDE))}: memoryd reads no included file; "
@@ -167,7 +167,7 @@ def includes(ours: Raw) -> list[str]:
 
 
 DEPTH_MAX = 100
-"""No key stands deeper, and what does is refused: a place takes as long to name as it is deep."""
+"""Deepest nesting that is scanned for places: no valid key is deeper, and the cost of a place grows with its depth."""
 KEY = expression(r"[A-Za-z_$][\w$-]*(?:\.[\w$*-]+|\[\d+\])*")
 
 
@@ -179,13 +179,13 @@ class Place(Struct, frozen=True, order=True):
 
 
 class KeyPlaces(Struct, frozen=True):
-    """The places of keys and of items of lists, and the keys that one object has twice, where they are repeated."""
+    """The places of keys and list items; `repeated` has the second occurrence of each duplicate key of an object."""
 
     of_keys: Mapping[KeyPath, Place] = {}
     repeated: tuple[tuple[KeyPath, Place], ...] = ()
 
     def near(self, location: KeyPath) -> Place | None:
-        """Return the place of a key, else of the nearest object around it; None where there is none."""
+        """Return the place of a key, else of the nearest enclosing object; None if there is none."""
         while location:
             if location in self.of_keys:
                 return self.of_keys[location]
@@ -193,7 +193,7 @@ class KeyPlaces(Struct, frozen=True):
         return None
 
     def of_sentence(self, sentence: str) -> Place | None:
-        """Return the place of the key that a problem or a notice begins with."""
+        """Return the place of the key at the start of a problem or notice; None if it starts with no known key."""
         key = KEY.match(sentence)
         by_name = {dotted(location): place for location, place in self.of_keys.items()} if key else {}
         name = key[0] if key else ""
@@ -205,10 +205,11 @@ class KeyPlaces(Struct, frozen=True):
 
 
 def places(text: str) -> KeyPlaces:
-    """Find the places in JSON5 text; in text with a syntax error those before it, or nearly so."""
+    """Return the places in JSON5 text; with a syntax error, about those before the error."""
     of_keys: dict[KeyPath, Place] = {}
     repeated: list[tuple[KeyPath, Place]] = []
-    starts = line_starts(text)
+    # offsets of the starts of lines
+    starts = [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
     for location, offset in _offsets(text):
         line = bisect_right(starts, offset)
         place = Place(line, offset - starts[line - 1] + 1)
@@ -218,14 +219,9 @@ def places(text: str) -> KeyPlaces:
     return KeyPlaces(of_keys, tuple(repeated))
 
 
-def line_starts(text: str) -> list[int]:
-    """Return the offset of each line, as places count them."""
-    return [0, *(match.end() for match in re.finditer(r"\r\n|[\n\r]", text))]
-
-
 def _offsets(text: str) -> Iterator[tuple[KeyPath, int]]:
-    """Yield each key and each item of a list with its offset."""
-    # of each object and list around: the key or the number of what is read there, None before a key
+    """Yield each key and each list item with its offset."""
+    # for each enclosing object or list: its current key or index; None if a key comes next
     around: list[str | int | None] = []
     for token in TOKEN.finditer(text):
         written, inner = token[0], around[-1] if around else ""
@@ -258,9 +254,9 @@ def _name(token: TextMatch) -> str:
 
 
 def with_value(text: str, key: KeyPath, value: str) -> str:
-    """Return the text of JSON5 with a value at a key, whose sections are made where they are missing.
+    """Return JSON5 text with `value` set at `key`; missing sections are created.
 
-    Raises InvalidRequest where the text cannot be followed there, such as through a list that is not there.
+    Raises InvalidRequest if that is impossible, such as in a missing list.
     """
     with contextlib.suppress(ValueError, ConfigError):
         edited = put(text, list(map(str, key)), value, is_json5=True)
@@ -271,10 +267,10 @@ def with_value(text: str, key: KeyPath, value: str) -> str:
 
 
 def without_key(text: str, key: str) -> str:
-    """Return the text of JSON5 without a section and what stands there; raises as `with_value` does."""
+    """Return JSON5 text without a top-level section and its content. Raises InvalidRequest if that is impossible."""
     with contextlib.suppress(ValueError, ConfigError):
         edited = cut(text, [key], has_comments=True)
-        left = {name: value for name, value in parse(text, Path("configuration")).items() if name != key}
-        if parse(edited, Path("configuration")) == left:
+        remaining = {name: value for name, value in parse(text, Path("configuration")).items() if name != key}
+        if parse(edited, Path("configuration")) == remaining:
             return edited
     raise InvalidRequest(f"{key} cannot be taken out of the configuration", hint="delete it there")

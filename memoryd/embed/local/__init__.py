@@ -1,1 +1,1 @@
-"""llama.cpp in a child process: frames on a pipe, the worker's life, and the program it runs."""
+"""llama.cpp in a child process: the wire format, the worker process, and the worker program."""

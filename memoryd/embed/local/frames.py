@@ -1,4 +1,4 @@
-"""The wire between the daemon and a worker that runs a model: typed messages, in frames that say how long they are.
+"""The wire format between the daemon and a worker that runs a model: typed messages in length-prefixed frames.
 
 A frame is a big-endian 32-bit length and a message as MessagePack (a vector as float32 in the machine's byte order).
 Both sides check sizes before they allocate. Malformed input raises ValueError: the connection is then unusable.
@@ -14,20 +14,20 @@ from msgspec.structs import asdict, replace
 from memoryd.embed.protocol import Purpose
 
 if TYPE_CHECKING:
-    # of the daemon's side alone
+    # used by the daemon only
     import asyncio
 
 FRAME_BYTES = 2 * 1024 * 1024
-"""The largest message that either side accepts; a vector of 65,536 dimensions has an eighth of it."""
+"""The largest message that either side accepts; a vector of 65,536 dimensions takes an eighth of it."""
 
 TEXT_CHARACTERS = 128 * 1024
-"""Longer texts are cut before they are sent; far beyond any model's context, and a frame holds it in any script."""
+"""Longer texts are cut before they are sent. It exceeds every model's context, and fits into a frame in any script."""
 
 RANK_POOLING = "rank"
-"""What a model is loaded with that scores pairs."""
+"""`Load.pooling` of a model that scores pairs."""
 
 WRITE_POOLING = "write"
-"""What a model is loaded with that writes text: nothing is pooled."""
+"""`Load.pooling` of a model that generates text, without pooling."""
 
 _LENGTH = struct.Struct(">I")
 
@@ -37,9 +37,9 @@ class _Message(Struct, frozen=True, tag=True, forbid_unknown_fields=True):
 
 
 class Load(_Message, frozen=True):
-    """To the worker, first: which model and how. `context` bounds one text, or one pair, in tokens.
+    """First message to the worker: the model to load. `context` bounds one text, or one pair, in tokens.
 
-    `gpu_layers` None leaves to llama.cpp how many layers a graphics card computes.
+    With `gpu_layers` None llama.cpp decides how many layers run on a graphics card.
     """
 
     model: str
@@ -50,20 +50,20 @@ class Load(_Message, frozen=True):
 
 
 class _Numbered(_Message, frozen=True):
-    """A request, or what is said of one. A request has one reply, in order of its purpose."""
+    """A request, its cancellation or its reply. Each request has one reply; replies are in order for each purpose."""
 
     id: int
 
 
 class Embed(_Numbered, frozen=True):
-    """To the worker: one text, prompt included. Embedded or NoResult answers it."""
+    """To the worker: one text, including its prompt. The reply is Embedded or NoResult."""
 
     purpose: Purpose
     text: str
 
 
 class Score(_Numbered, frozen=True):
-    """To the worker: a question and a text that may answer it. Scored or NoResult answers it."""
+    """To the worker: a question and a text that may answer it. The reply is Scored or NoResult."""
 
     purpose: ClassVar[Purpose] = Purpose.QUERY
     question: str
@@ -71,9 +71,9 @@ class Score(_Numbered, frozen=True):
 
 
 class Write(_Numbered, frozen=True):
-    """To the worker: what to do and the data to do it with. Written or NoResult answers it.
+    """To the worker: a task and its data. The reply is Written or NoResult.
 
-    `schema` is the JSON schema of the answer, as JSON; `max_tokens` bounds it.
+    `schema` is the JSON schema of the answer, as JSON; `max_tokens` bounds the answer.
     """
 
     purpose: ClassVar[Purpose] = Purpose.QUERY
@@ -84,11 +84,11 @@ class Write(_Numbered, frozen=True):
 
 
 class Cancel(_Numbered, frozen=True):
-    """To the worker: nobody waits for this request any more; refuse it instead of computing, if it still can be."""
+    """To the worker: no caller waits for this request any more. If it is not computed yet, its reply is NoResult."""
 
 
 class Ready(_Message, frozen=True):
-    """From the worker: the model is loaded. It gives as many numbers as `dimensions` for a text, or for a pair.
+    """From the worker: the model is loaded. `dimensions` is the number of values for a text, or for a pair.
 
     `offloads`: this build of llama.cpp can use a graphics card.
     """
@@ -111,13 +111,13 @@ class Embedded(_Numbered, frozen=True):
 
 
 class Scored(_Numbered, frozen=True):
-    """From the worker: what the model's head gives for the pair, as it is: more is a better answer."""
+    """From the worker: the raw output of the model's head for the pair; a higher score is a better answer."""
 
     score: float
 
 
 class Written(_Numbered, frozen=True):
-    """From the worker: a whole JSON text. Whether it fits the schema is for the daemon to see."""
+    """From the worker: a complete JSON text. The daemon checks it against the schema."""
 
     text: str
 
@@ -139,13 +139,13 @@ def encode(message: Message) -> bytes:
         body = msgpack.encode(message)
     except UnicodeEncodeError:
         texts = {name: value for name, value in asdict(message).items() if isinstance(value, str)}
-        whole = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
-        body = msgpack.encode(replace(message, **whole))
+        valid = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
+        body = msgpack.encode(replace(message, **valid))
     return _LENGTH.pack(len(body)) + body
 
 
 def decode(body: bytes) -> Message:
-    """Return the message in a frame; raises ValueError if it is none."""
+    """Return the message in a frame; raises ValueError if it is malformed."""
     try:
         message: Message = _DECODER.decode(body)
     except RecursionError as exc:
@@ -176,14 +176,14 @@ def receive(connection: socket.socket) -> Message | None:
 
 
 def send(connection: socket.socket, message: Message) -> None:
-    """Write one message, blocking; raises OSError when the other side is gone."""
+    """Write one message, blocking; raises OSError if the other side has closed the connection."""
     connection.sendall(encode(message))
 
 
 def _receive_exactly(connection: socket.socket, size: int) -> bytes:
-    """Return so many bytes, blocking; none at the end of the stream."""
+    """Return `size` bytes, blocking; an empty value at the end of the stream."""
     data = bytearray()
-    # a signal may end the wait for all of it early
+    # loop: a signal may interrupt MSG_WAITALL
     while len(data) < size and (chunk := connection.recv(size - len(data), socket.MSG_WAITALL)):
         data += chunk
     return bytes(data) if len(data) == size else b""

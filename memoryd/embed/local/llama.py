@@ -1,6 +1,7 @@
 """The embedding worker: a child process that loads one GGUF with llama.cpp and turns texts into vectors.
 
-Run as `python -m memoryd.embed.local.llama FD`, FD being one end of a socket pair; it ends when the other end does.
+Run as `python -m memoryd.embed.local.llama FD`. FD is one end of a socket pair; the process ends when the other end is
+closed.
 """
 
 import math
@@ -16,18 +17,18 @@ _POOLING = {"mean": 1, "cls": 2, "last": 3}
 
 
 class EmbeddingModel:
-    """A loaded model that gives vectors."""
+    """A loaded embedding model."""
 
     def __init__(self, model: LlamaModel) -> None:
         self._model = model
-        # the newer one differs only in models that project their output
+        # the newer function differs only for models that project their output
         width = getattr(model.library, "llama_model_n_embd_out", model.library.llama_model_n_embd)
         self.dimensions = int(width(model.model))
         self.context = model.context
         self._specials = model.tokenize("", has_ends=True)
 
     def answer(self, request: WorkerRequest) -> Message:
-        """Return the vector of a text, or why there is none."""
+        """Return Embedded with the vector of a text, or NoResult with the reason."""
         if not isinstance(request, Embed):
             return NoResult(request.id, "an embedding model embeds texts only")
         result = self.embed(request.text)
@@ -64,7 +65,7 @@ def _normalised(vector: Sequence[float]) -> bytes | str:
 
 
 def load(order: Load, _is_unwanted: Callable[[], bool]) -> EmbeddingModel:
-    """Load the model; raises LoadError. A text takes milliseconds: none is left half-done."""
+    """Load the model; raises LoadError. A text takes milliseconds, so that no computation is interrupted."""
     if order.pooling not in _POOLING:
         raise LoadError(f"pooling {order.pooling!r} is none of {', '.join(_POOLING)}")
     return EmbeddingModel(LlamaModel(library(), order, _POOLING[order.pooling]))

@@ -1,8 +1,8 @@
-"""From the configured source of a local model to a running worker: locate, fetch, check, try again.
+"""Local models: locate or fetch the configured file, check it, run its worker, and retry after failures.
 
-The worker is llama.cpp in a supervised child process, started on demand, unloaded when idle: an abort in native code or
-an out-of-memory kill costs one batch, not the daemon, and an unloaded model gives its memory back to the system.
-A model is identified by its content, which decides the vectors, and not by its name.
+The worker is llama.cpp in a supervised child process, started on demand and unloaded when idle. An abort in native code
+or an out-of-memory kill costs one batch, not the daemon, and an unloaded model returns its memory to the system. A
+model is identified by its content, which determines the vectors, not by its name.
 """
 
 import asyncio
@@ -37,23 +37,23 @@ from memoryd.retry import Retry, together
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 5.0
-"""How often a missing or unfit model file is looked for again, and a worker that was given up is tried."""
+"""Seconds between checks of a missing or unfit model file, and between tries of a failed worker."""
 NO_LLAMA = "llama-cpp-python is not installed: pip install 'memoryd[local]' (it needs a C compiler)"
 
-# whatever it is asked, which is nothing to who keeps it at work
+# Any: this module does not depend on the kind of replies
 Worker = TypeVar("Worker", bound=WorkerKeeper[Any])
 
 
 class LocalModel(Generic[Worker]):
-    """Keeps the worker of one local model at work, and tells how it does; `run` loops until cancelled.
+    """Runs the worker of one local model and records its state; `run` loops until cancelled.
 
-    Each kind adds `make`, and what people are told while there is none.
+    Subclasses define `make`, `absent` and `meanwhile`.
     """
 
     absent: ClassVar[str]
     """The event that is logged when there is no model."""
     meanwhile: ClassVar[str]
-    """What goes on while it is fetched."""
+    """The service that goes on while the model is fetched, for people."""
 
     def __init__(self, *, source: str, store: ModelStore) -> None:
         self.worker: Worker | None = None
@@ -64,19 +64,19 @@ class LocalModel(Generic[Worker]):
         self._refusal: str | None = None
 
     def make(self, path: Path) -> Worker:
-        """Check the file and make its worker, blocking; raises ModelError."""
+        """Check the file and create its worker, blocking; raises ModelError."""
         raise NotImplementedError
 
     async def become(self, phase: ModelPhase, reason: str = "") -> None:
-        """Note how it does."""
+        """Enter a phase."""
         self.record = self.record.enter(phase, reason)
 
     def progressed(self, progress: Progress, reason: str) -> None:
-        """Note how far a download is."""
+        """Record the progress of a download."""
         self.record = replace(self.record, reason=reason)
 
     def trouble(self) -> str | None:
-        """Return why there is no model at work, None while it works, is fetched or is loaded."""
+        """Return why the model fails; None while it works, is fetched or is loaded."""
         if self._refusal is not None:
             return self._refusal
         if self.worker is not None and self.worker.is_given_up:
@@ -84,19 +84,21 @@ class LocalModel(Generic[Worker]):
         return None
 
     def phase_and_reason(self) -> tuple[ModelPhase, str]:
-        """Return how it does, and why; a worker that was given up has failed."""
+        """Return the phase and its reason; FAILED if the worker keeps failing."""
         record = self.record
         if record.phase is ModelPhase.READY and self.worker is not None and self.worker.is_given_up:
             return ModelPhase.FAILED, self.trouble() or ""
         return record.phase, record.reason
 
     async def run(self) -> None:
-        """Bring the model up, tell of it, and run its worker."""
+        """Locate or fetch the model, and run its worker; after a failure, wait and try again."""
         while True:
-            # before the file is read: one that is replaced meanwhile must be seen to be another one
+            # before the file is read, so that a replacement during the read is noticed
             before = await asyncio.to_thread(self._stamp)
             try:
-                self.worker = await self._ready_worker()
+                if find_spec("llama_cpp") is None:
+                    raise ModelError(NO_LLAMA)
+                self.worker = await asyncio.to_thread(self.make, await self._path())
             except DownloadError as exc:
                 await self._download_failed(exc)
             except (ModelError, OSError) as exc:
@@ -105,11 +107,6 @@ class LocalModel(Generic[Worker]):
                 self._refusal = None
                 await self.become(ModelPhase.READY)
                 await together(self.worker.run(), _revive(self.worker))
-
-    async def _ready_worker(self) -> Worker:
-        if find_spec("llama_cpp") is None:
-            raise ModelError(NO_LLAMA)
-        return await asyncio.to_thread(self.make, await self._path())
 
     async def _path(self) -> Path:
         source = await asyncio.to_thread(self._file)
@@ -125,7 +122,7 @@ class LocalModel(Generic[Worker]):
         return path
 
     async def _download_failed(self, exc: DownloadError) -> None:
-        """Say why, then wait: for the back-off, or, where trying again is no use, for the file to appear."""
+        """Record the failure, then wait for the back-off, or, after a permanent failure, for the file to appear."""
         wait = self._retry.failed()
         self._refusal = str(exc)
         retry = "" if exc.is_permanent else f"; next try in {wait:.0f} s"
@@ -137,7 +134,7 @@ class LocalModel(Generic[Worker]):
                 return
 
     async def _model_failed(self, exc: Exception, before: FileStat | None) -> None:
-        """Say why, then wait until the file is another one than `before`, which was tried."""
+        """Record the failure, then wait until the file differs from `before`, the file that was tried."""
         self._refusal = str(exc)
         await self._note_failure(str(exc), exc.hint if isinstance(exc, MemorydError) else "")
         while True:  # a file sends no event
@@ -160,25 +157,25 @@ class LocalModel(Generic[Worker]):
 
 
 def model_file(spec: str, *, key: str = EMBEDDING_KEY) -> str:
-    """Return what a model source means: the one GGUF in it if it names a folder, else the source itself.
+    """Return the one GGUF file in the folder if `spec` is a folder, else `spec` itself.
 
-    Raises ModelError for a folder with none or several; `key` is that of the configuration.
+    Raises ModelError for a folder with no or several GGUF files; `key` is the configuration key for the message.
     """
     try:
         folder = Path(spec).expanduser()
         if not folder.is_dir():
             return spec
-        found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf")
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf")
     except (OSError, RuntimeError):
         return spec
-    if len(found) == 1:
-        return str(found[0])
-    what = f"{len(found)} .gguf files" if found else "no .gguf file"
+    if len(files) == 1:
+        return str(files[0])
+    what = f"{len(files)} .gguf files" if files else "no .gguf file"
     raise ModelError(f"the model folder {folder} holds {what}", hint=f"name the file in {key}")
 
 
 def find_model(store: ModelStore, spec: str) -> Path | None:
-    """Return the file of a model source if it is here; None also for a source that makes no sense."""
+    """Return the local file of a model source; None if it is missing or the source is invalid."""
     try:
         return store.locate(model_file(spec))
     except MemorydError:
@@ -186,7 +183,7 @@ def find_model(store: ModelStore, spec: str) -> Path | None:
 
 
 async def _revive(worker: WorkerKeeper[Any]) -> None:
-    """Try a worker that was given up whenever its back-off allows, even if nobody asks."""
+    """Try a failed worker whenever its back-off allows, also without a request; loops until cancelled."""
     while True:
         await asyncio.sleep(POLL_SECONDS)
         if worker.is_given_up:
@@ -205,8 +202,8 @@ def identity_of(
 ) -> EmbedderIdentity:
     """Return the identity of the model at `path`; its revision is the first 16 hexadecimal digits of its SHA-256.
 
-    Blocks while it hashes (a second for 300 MB): call it in a thread. With `cache_dir`, the hash is kept there
-    for as long as the file's size, time and inode stay. Raises OSError if the file cannot be read.
+    Blocks while it hashes (a second for 300 MB): call it in a thread. With `cache_dir`, the hash is cached there as
+    long as the file's size, time and inode do not change. Raises OSError if the file cannot be read.
     """
     return EmbedderIdentity(
         provider="local",
@@ -221,11 +218,11 @@ def identity_of(
 
 
 class LlamaWorker(WorkerKeeper[Vector]):
-    """Embedder over one GGUF. Works while its `run` runs.
+    """Embedder with one GGUF model. Works while its `run` runs.
 
-    `query_timeout` bounds a question, waiting for the model included. `document_timeout` is how long the worker may
-    owe replies without giving any before it counts as hung. `idle_unload` of zero keeps the model for ever. `context`
-    lowers the model's own, in tokens: memory grows with it (vocabulary × tokens × 4 bytes of output buffer).
+    `query_timeout` bounds a question, including the wait for the model. `document_timeout` is how long the worker may
+    leave requests without a reply before it counts as hung. `idle_unload` of zero keeps the model for ever. `context`
+    reduces the model's own context, in tokens: memory grows with it (vocabulary × tokens × 4 bytes of output buffer).
     """
 
     def __init__(
@@ -269,7 +266,7 @@ class LlamaWorker(WorkerKeeper[Vector]):
         gpu_layers: int | None = None,
         query_timeout: timedelta = QUERY_TIMEOUT,
     ) -> Self:
-        """Run a model as its own header says. Blocks to hash it; raises ModelError if it is none."""
+        """Return a worker with the settings of the model's own header. Blocks to hash the file; raises ModelError."""
         metadata = inspect(model)
         family = family_of(metadata)
         identity = identity_of(model, metadata, family)
@@ -285,8 +282,11 @@ class LlamaWorker(WorkerKeeper[Vector]):
         )
 
     async def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question; raises EmbedderUnavailable if there is none within `query_timeout`, and
-        EmbeddingError if the model gives none for this text."""
+        """Return the vector of a question.
+
+        Raises EmbedderUnavailable if there is none within `query_timeout`, and EmbeddingError if the model gives no
+        vector for this text.
+        """
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
         prompt = self._family.query(text[:TEXT_CHARACTERS])
@@ -294,9 +294,10 @@ class LlamaWorker(WorkerKeeper[Vector]):
             async with asyncio.timeout(self._query_timeout.total_seconds()):
                 (reply,) = await self.ask([Embed(0, Purpose.QUERY, prompt)])
         except TimeoutError:
-            late = f"the embedding worker gave no answer within {self._query_timeout.total_seconds():g} s"
-            is_ready = self.phase is WorkerPhase.READY
-            raise EmbedderUnavailable(late if is_ready else "the embedding model is warming up") from None
+            if self.phase is not WorkerPhase.READY:
+                raise EmbedderUnavailable("the embedding model is warming up") from None
+            seconds = self._query_timeout.total_seconds()
+            raise EmbedderUnavailable(f"the embedding worker gave no answer within {seconds:g} s") from None
         if isinstance(reply, NoResult):
             raise EmbeddingError(f"no vector for this question: {reply.reason}")
         return reply
@@ -304,40 +305,41 @@ class LlamaWorker(WorkerKeeper[Vector]):
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
         """Return a vector or a reason for each passage, in order; raises EmbedderUnavailable or WorkerDied.
 
-        After a crash it waits for the back-off, so that a caller can halve the batch that did it, and go on.
+        After a crash it waits for the back-off, so that the caller can halve the batch that caused it, and go on.
         """
-        texts = [(one.text[:TEXT_CHARACTERS], one.title[:TEXT_CHARACTERS]) for one in passages if one.text.strip()]
-        prompts = [self._family.document(text, title) for text, title in texts]
+        prompts = [
+            self._family.document(passage.text[:TEXT_CHARACTERS], passage.title[:TEXT_CHARACTERS])
+            for passage in passages
+            if passage.text.strip()
+        ]
         replies = await self.ask([Embed(0, Purpose.DOCUMENT, prompt) for prompt in prompts], is_patient=True)
         answers = (Unembeddable(reply.reason) if isinstance(reply, NoResult) else reply for reply in replies)
-        return [next(answers) if one.text.strip() else Unembeddable("empty text") for one in passages]
+        return [next(answers) if passage.text.strip() else Unembeddable("empty text") for passage in passages]
 
 
 def _job(dimensions: int) -> WorkerJob[Vector]:
-    """Return what a worker that embeds must give: a vector of so many dimensions for each text."""
+    """Return the job of an embedding worker: a vector with `dimensions` values for each text."""
 
     def misfit(ready: Ready) -> str:
-        wrong = f"it gives {ready.dimensions} dimensions, not {dimensions}"
-        return "" if ready.dimensions == dimensions else wrong
+        is_fit = ready.dimensions == dimensions
+        return "" if is_fit else f"it gives {ready.dimensions} dimensions, not {dimensions}"
 
     def read(message: Embedded) -> Vector | NoResult:
         if len(message.vector) != dimensions * np.dtype(np.float32).itemsize:
             raise ValueError(f"vector of {len(message.vector)} bytes for {dimensions} dimensions")
         vector = np.frombuffer(message.vector, np.float32)
-        # also false for NaN
-        is_whole = abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE
-        return (
-            vector if is_whole else NoResult(message.id, "the worker gave a vector that is not finite and of length 1")
-        )
+        # the comparison is false for NaN
+        if abs(float(np.linalg.norm(vector)) - 1) < _LENGTH_TOLERANCE:
+            return vector
+        return NoResult(message.id, "the worker gave a vector that is not finite and of length 1")
 
     return WorkerJob("embedding", EmbedderUnavailable, misfit, Embedded, read)
 
 
 class LocalSettings(Struct, frozen=True):
-    """Which model, and how the worker runs it. `threads`, `context` and `gpu_layers` are numbers of threads, tokens and
-    layers.
+    """The model and the settings of its worker; `context` is in tokens.
 
-    An instruction stands before the text, or around it if it holds `{text}`; None means the model's own.
+    An instruction is put before the text, or around it if it contains `{text}`; None means the model's own.
     """
 
     spec: str
@@ -350,7 +352,7 @@ class LocalSettings(Struct, frozen=True):
 
 
 class LocalEmbedding(LocalModel[LlamaWorker]):
-    """Keeps one local model at work and its slot truthful."""
+    """Runs one local embedding model and keeps its slot up to date."""
 
     absent = "no embedding model; keyword search goes on"
     meanwhile = "keyword search answers"
@@ -361,15 +363,15 @@ class LocalEmbedding(LocalModel[LlamaWorker]):
         self._settings = settings
 
     async def become(self, phase: ModelPhase, reason: str = "") -> None:
-        """Tell the slot; a model that is ready is offered."""
+        """Enter a phase in the slot; in READY the slot gets the worker as its embedder."""
         await self.slot.become(phase, reason, embedder=self.worker if phase is ModelPhase.READY else None)
 
     def progressed(self, progress: Progress, reason: str) -> None:
-        """Tell the slot how far a download is."""
+        """Record the progress of a download in the slot."""
         self.slot.note_progress(progress, reason)
 
     def make(self, path: Path) -> LlamaWorker:
-        """Check the file and make its worker, blocking; raises ModelError."""
+        """Check the file and create its worker, blocking; raises ModelError."""
         metadata, settings = inspect(path), self._settings
         family = family_of(metadata)
         family = replace(

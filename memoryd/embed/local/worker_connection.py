@@ -1,6 +1,6 @@
-"""The daemon's end of the connection to one worker, and the seam for what a worker is asked.
+"""The daemon's end of the connection to one worker, and the interface for the kinds of workers.
 
-Every request gets exactly one reply, in order of its purpose; after anything else the worker cannot be trusted, and
+Every request gets exactly one reply, in order for each purpose. After a violation the worker cannot be trusted, and
 `serve` raises. Callers send and wait; one task, the worker's loop, reads.
 """
 
@@ -33,37 +33,37 @@ from memoryd.errors import MemorydError, ModelError, WorkerDied
 
 Reply = TypeVar("Reply")
 OnReply = Callable[[int, Reply | NoResult], None]
-"""Is told of a reply as it comes, by the position of its request."""
+"""Called with the position of a request and its reply as soon as the reply arrives."""
 
 
 class WorkerJob(Struct, Generic[Reply], frozen=True):
-    """What one kind of worker is for. `name` stands in what people are told: `embedding`."""
+    """The definition of one kind of worker. `name` is used in messages, such as `embedding`."""
 
     name: str
     unavailable: Callable[[str], MemorydError]
-    """Makes the error of whoever cannot be answered now: loading, backing off, ended."""
+    """Makes the error for a caller that gets no reply now: the worker loads, backs off, or has ended."""
     misfit: Callable[[Ready], str]
-    """Returns why a model that is loaded is not the one that was ordered; empty if it is."""
+    """Returns why a loaded model is not the expected one; empty if it is."""
     answer: type[Embedded] | type[Scored] | type[Written]
-    """What answers a request, beside NoResult."""
+    """The message that answers a request, besides NoResult."""
     read: Callable[[Any], Reply | NoResult]
-    """Makes the reply of an answer; raises ValueError for one that breaks the protocol."""
+    """Converts an answer into a reply; raises ValueError for an answer that breaks the protocol."""
 
 
 class _PendingRequest(Struct, Generic[Reply], frozen=True, eq=False):
-    """A request that was sent, and who waits for its reply."""
+    """A request that was sent, and the future of its reply."""
 
     id: int
     reply: asyncio.Future[Reply | NoResult]
 
 
 class WorkerConnection(Generic[Reply]):
-    """One life of one worker. Not reusable."""
+    """The connection to one worker process. Not reusable."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, job: WorkerJob[Reply]) -> None:
         self.has_answered = False
         self.offloads = False
-        """Whether this build of llama.cpp can use a graphics card; known once the model is loaded."""
+        """True if this build of llama.cpp can use a graphics card; known once the model is loaded."""
         self._reader = reader
         self._writer = writer
         self._job = job
@@ -76,7 +76,7 @@ class WorkerConnection(Generic[Reply]):
 
     @property
     def is_busy(self) -> bool:
-        """Says whether the worker owes a reply, if only to a caller that has gone."""
+        """True if a reply is pending, also for a cancelled request."""
         return any(self._pending.values())
 
     async def load(self, order: Load) -> None:
@@ -94,17 +94,17 @@ class WorkerConnection(Generic[Reply]):
     async def ask(
         self, requests: Sequence[WorkerRequest], on_reply: OnReply[Reply] | None = None
     ) -> list[Reply | NoResult]:
-        """Send all requests at once, so that the worker never waits for the next, and give the replies in order.
+        """Send all requests at once, so that the worker never waits for the next, and return the replies in order.
 
-        Their ids are given here. Raises what the job says (a question) or WorkerDied (documents) if the connection
-        ends first; who is cancelled takes them back, and what the worker has not begun it never computes. `on_reply`
-        is told of each as it comes, by its position, which is of use to who may be cancelled.
+        The ids of the requests are set here. If the connection ends first, this raises the job's `unavailable` error
+        (questions) or WorkerDied (documents). If the caller is cancelled, the worker does not compute the requests that
+        it has not begun. `on_reply` gets each reply as it arrives, which helps a caller that may be cancelled.
         """
         if self._end is not None:
             raise self._job.unavailable(self._end)
         sent: list[_PendingRequest[Reply]] = []
         try:
-            # when the wire breaks here, `serve` learns why, and hanging up tells those who wait below
+            # if the connection breaks here, `serve` gets the reason, and `hang_up` sets it in the futures below
             with suppress(ConnectionError):
                 for position, request in enumerate(requests):
                     sent.append(self._send(request))
@@ -117,10 +117,10 @@ class WorkerConnection(Generic[Reply]):
                 self._abandon(pending)
 
     async def serve(self, *, idle: timedelta, stall: timedelta) -> None:
-        """Read replies until nothing was asked for `idle`.
+        """Read replies until there was no request for `idle`.
 
-        Raises TimeoutError when the worker owes a reply and sends nothing for `stall`, EOFError or ConnectionError
-        when it ends, ValueError when it sends garbage or answers out of turn.
+        Raises TimeoutError if a reply is pending and none comes for `stall`, EOFError or ConnectionError if the worker
+        ends, and ValueError if it sends garbage or a reply out of order.
         """
         self._idle, self._stall = idle.total_seconds(), stall.total_seconds()
         self._touch()
@@ -129,7 +129,7 @@ class WorkerConnection(Generic[Reply]):
                 async with asyncio.timeout_at(self._deadline()) as self._watch:
                     message = await read(self._reader)
             except TimeoutError:
-                # a request may have come in the same turn of the loop as the alarm
+                # a request may have arrived in the same iteration of the event loop as the time-out
                 if _now() < self._deadline():
                     continue
                 if self.is_busy:
@@ -141,14 +141,14 @@ class WorkerConnection(Generic[Reply]):
             self._settle(message)
 
     def hang_up(self, reason: str) -> None:
-        """Close the connection; whoever still waits is told `reason`."""
+        """Close the connection; pending requests fail with `reason`."""
         self._end = reason
         self._writer.transport.abort()
-        for purpose, pending in self._pending.items():
-            for one in pending:
-                if not one.reply.done():
-                    one.reply.set_exception(self._end_error(purpose, reason))
-            pending.clear()
+        for purpose, queue in self._pending.items():
+            for pending in queue:
+                if not pending.reply.done():
+                    pending.reply.set_exception(self._end_error(purpose, reason))
+            queue.clear()
 
     def _send(self, request: WorkerRequest) -> _PendingRequest[Reply]:
         if self._end is not None:
@@ -166,7 +166,7 @@ class WorkerConnection(Generic[Reply]):
 
     def _abandon(self, pending: _PendingRequest[Reply]) -> None:
         if not pending.reply.cancelled() and pending.reply.done():
-            # read, so that asyncio does not report it as never retrieved
+            # retrieve the exception, so that asyncio does not report it
             pending.reply.exception()
             return
         pending.reply.cancel()
@@ -196,11 +196,11 @@ class WorkerConnection(Generic[Reply]):
 
 
 def _reply_callback(position: int, on_reply: OnReply[Reply]) -> Callable[[asyncio.Future[Reply | NoResult]], None]:
-    def tell(reply: asyncio.Future[Reply | NoResult]) -> None:
+    def callback(reply: asyncio.Future[Reply | NoResult]) -> None:
         if not reply.cancelled() and reply.exception() is None:
             on_reply(position, reply.result())
 
-    return tell
+    return callback
 
 
 def _now() -> float:

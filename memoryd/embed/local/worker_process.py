@@ -1,4 +1,4 @@
-"""A worker's child process: started on demand, again after failures, stopped when idle."""
+"""The child process of a worker: started on demand, restarted after failures, stopped when idle."""
 
 import asyncio
 import os
@@ -25,28 +25,28 @@ from memoryd.sidecar.process import Child, ChildSpec, allowed_environment
 log = structlog.get_logger()
 
 _GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
-_LAST_BREATH = timedelta(seconds=1)
+_EXIT_WAIT = timedelta(seconds=1)
 
 Command = Callable[[int], tuple[str, ...]]
-"""The command of a worker whose end of the connection has that descriptor."""
-_FILE_CHECK = 1.0
-"""Seconds between looks at a broken model file, to see whether it was replaced."""
+"""Returns the command of a worker for the file descriptor of its end of the connection."""
+_FILE_CHECK_SECONDS = 1.0
+"""Interval of checks whether a broken model file was replaced."""
 
 
 def module_command(module: str) -> Command:
-    """Return the command that runs a module of ours as a worker.
+    """Return the command that runs a memoryd module as a worker.
 
-    -E and -P: neither the environment nor the working directory chooses its modules. Not -I, which would also hide a
+    -E and -P: neither the environment nor the working directory affects its imports. Not -I, which would also hide a
     memoryd that is installed for one user.
     """
     return lambda descriptor: (sys.executable, "-E", "-P", "-m", module, str(descriptor))
 
 
 class WorkerRun(Struct, Generic[Reply], frozen=True, kw_only=True):
-    """How one worker is run: what it is told first, what it is for, and how patiently.
+    """The settings of one worker: its model, job, command and time limits.
 
-    `stall` is how long it may owe replies without giving any before it counts as hung: a slow batch that moves is not
-    killed. `idle_unload` of zero keeps the model for ever.
+    `stall` is how long pending requests may go without any reply before the worker counts as hung: a slow batch that
+    makes progress is not killed. `idle_unload` of zero keeps the model for ever.
     """
 
     order: Load
@@ -61,7 +61,7 @@ class WorkerRun(Struct, Generic[Reply], frozen=True, kw_only=True):
         return Path(self.order.model)
 
     def stamp(self) -> FileStat | None:
-        """Return what changes when the model file does; None while there is none. Blocks."""
+        """Return a stamp that changes when the model file changes; None if there is no file. Blocks."""
         try:
             return file_stat(self.model.stat())
         except OSError:
@@ -69,7 +69,7 @@ class WorkerRun(Struct, Generic[Reply], frozen=True, kw_only=True):
 
 
 class WorkerLife(Generic[Reply]):
-    """A child that is started, asked, and stopped. Not reusable: a restart is a new life."""
+    """One child process, from start to stop. Not reusable: a restart is a new WorkerLife."""
 
     def __init__(self, run: WorkerRun[Reply]) -> None:
         self._run = run
@@ -80,18 +80,18 @@ class WorkerLife(Generic[Reply]):
 
     @property
     def pid(self) -> int | None:
-        """The child's number, once it was spawned."""
+        """The child's process id, once it was started."""
         return self._child.pid
 
     @property
     def has_answered(self) -> bool:
-        """Whether the worker has ever answered for a text."""
+        """True if the worker has answered a request."""
         return self.connection is not None and self.connection.has_answered
 
     async def run(self, on_loaded: Callable[[WorkerConnection[Reply]], None]) -> MemorydError | None:
-        """Load the model, hand the connection on, and serve until nobody has asked for long; why it failed, if it did.
+        """Load the model, pass the connection to `on_loaded`, and serve until idle; return the failure, if any.
 
-        The loop's thread must outlive the child (see `Child.start`).
+        The thread of the event loop must outlive the child (see `Child.start`).
         """
         idle, stall = self._run.idle_unload or timedelta.max, self._run.stall
         try:
@@ -105,8 +105,8 @@ class WorkerLife(Generic[Reply]):
             self._child.kill()
             return WorkerDied(f"{self._name} breaks the protocol: {exc}")
         except (EOFError, ConnectionError):
-            # it lets go of the connection a moment before it has ended and can be asked how
-            await self._child.ends_within(_LAST_BREATH)
+            # the connection closes a moment before the child has ended and its exit status is known
+            await self._child.ends_within(_EXIT_WAIT)
             await self._child.stop()
             return WorkerDied(f"{self._name} ended: {self._child.describe_end()}")
         except (ModelError, SidecarError) as exc:
@@ -114,13 +114,13 @@ class WorkerLife(Generic[Reply]):
         return None
 
     def hang_up(self, reason: str) -> None:
-        """Tell those who still wait for a reply why there will be none; later calls tell nothing new."""
+        """Fail pending requests with `reason`; further calls have no effect."""
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.hang_up(reason)
 
     async def end(self) -> None:
-        """Stop the child, reap it and close what is left."""
+        """Stop the child, reap it and close the sockets."""
         try:
             await self._child.stop()
         finally:
@@ -133,7 +133,7 @@ class WorkerLife(Generic[Reply]):
         try:
             async with asyncio.timeout(seconds):
                 await self._child.start()
-                # with our copy gone, the end of the child is the end of the stream
+                # close our copy, so that the stream ends when the child ends
                 self._theirs.close()
                 reader, writer = await asyncio.open_unix_connection(sock=self._ours)
                 connection = self.connection = WorkerConnection(reader, writer, job=self._run.job)
@@ -145,28 +145,28 @@ class WorkerLife(Generic[Reply]):
 
 def _child_spec(run: WorkerRun[Reply], descriptor: int) -> ChildSpec:
     environment = allowed_environment(os.environ, _GPU_VARIABLES)
-    # numpy and OpenMP start one thread a core unless told otherwise
+    # by default numpy and OpenMP start one thread per core
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": str(run.order.threads)}
     return ChildSpec(command=run.command(descriptor), environment=environment | threads, pass_fds=(descriptor,))
 
 
 class WorkerPhase(StrEnum):
-    """What the worker is doing."""
+    """The state of a worker."""
 
     STOPPED = "stopped"
-    """Nobody needs it: not asked yet, or unloaded after being idle."""
+    """Not needed: no request yet, or unloaded after being idle."""
     STARTING = "starting"
     READY = "ready"
     WAITING = "waiting"
-    """It failed; the next try comes after the back-off, if somebody asks."""
+    """Failed; the next try comes after the back-off, at the next request."""
 
 
 class WorkerKeeper(Generic[Reply]):
-    """Lives of one worker, one after the other. Works while its `run` runs."""
+    """Runs the successive processes of one worker. Works while its `run` runs."""
 
-    def __init__(self, kept: WorkerRun[Reply], *, retry: Retry | None = None) -> None:
-        self._kept = kept
-        self._name = kept.job.name
+    def __init__(self, settings: WorkerRun[Reply], *, retry: Retry | None = None) -> None:
+        self._settings = settings
+        self._name = settings.job.name
         self._retry = retry or Retry()
         self.phase = WorkerPhase.STOPPED
         self._wanted = asyncio.Event()
@@ -179,7 +179,7 @@ class WorkerKeeper(Generic[Reply]):
         self._offloads: bool | None = None
 
     def state(self) -> WorkerReply:
-        """Return what status shows; cheap."""
+        """Return the state for the status report; cheap."""
         pid = self._life.pid if self._life else None
         return WorkerReply(
             phase=self.phase,
@@ -187,17 +187,17 @@ class WorkerKeeper(Generic[Reply]):
             rssBytes=_resident(pid),
             restarts=max(0, self._lives - 1),
             lastError=str(self._failure) if self._failure else None,
-            gpuLayers=self._kept.order.gpu_layers,
+            gpuLayers=self._settings.order.gpu_layers,
             offloads=self._offloads,
         )
 
     @property
     def is_given_up(self) -> bool:
-        """Tell whether it failed so often that only a probe now and then is tried."""
+        """True if there were so many failures that only single probes are allowed."""
         return self.phase is not WorkerPhase.READY and self._retry.is_open
 
     async def warm(self) -> None:
-        """Start the worker and wait for it; raises ModelError if the file is at fault, else what the job says."""
+        """Start the worker and wait for it; raises ModelError for a bad file, else the job's `unavailable` error."""
         await self._ready_connection()
 
     async def ask(
@@ -207,10 +207,10 @@ class WorkerKeeper(Generic[Reply]):
         is_patient: bool = False,
         on_reply: OnReply[Reply] | None = None,
     ) -> list[Reply | NoResult]:
-        """Return a reply to each request, in order; raises what the job says, and WorkerDied.
+        """Return a reply to each request, in order; raises the job's `unavailable` error or WorkerDied.
 
-        `is_patient` waits for a back-off, which others are told of at once. Who is cancelled while the model loads
-        leaves it loading for the next. No requests need no worker.
+        During a back-off the call waits if `is_patient`, else it fails at once. If the caller is cancelled while the
+        model loads, the load goes on for the next caller. Without requests no worker is started.
         """
         if not requests:
             return []
@@ -221,36 +221,38 @@ class WorkerKeeper(Generic[Reply]):
         return await connection.ask(requests, on_reply)
 
     async def run(self) -> None:
-        """Start the child when somebody asks, and again after failures; cancel it to stop the child.
+        """Start the child at the first request, and again after failures; cancel this to stop the child.
 
-        The loop's thread must outlive the child (see `Child.start`).
+        The thread of the event loop must outlive the child (see `Child.start`).
         """
         self._has_ended = False
         try:
             while True:
                 await self._wanted.wait()
-                await self._hold_off()
+                await self._back_off()
                 await self._live()
         finally:
-            # first: whoever asks from now on must not wait for a start that nobody makes
+            # first: new callers must not wait for a start that never comes
             self._has_ended = True
             self._wanted.clear()
             self._withdraw(self._unavailable(f"the {self._name} worker is stopped"))
             self.phase = WorkerPhase.STOPPED
 
-    async def _hold_off(self) -> None:
+    async def _back_off(self) -> None:
         while (wait := self._retry.wait()) > 0:
             self.phase = WorkerPhase.WAITING
-            await asyncio.sleep(min(wait, _FILE_CHECK))
-            if isinstance(self._failure, ModelError) and await asyncio.to_thread(self._kept.stamp) != self._tried_file:
-                self._retry.forget()
+            await asyncio.sleep(min(wait, _FILE_CHECK_SECONDS))
+            if isinstance(self._failure, ModelError):
+                stamp = await asyncio.to_thread(self._settings.stamp)
+                if stamp != self._tried_file:
+                    self._retry.forget()
 
     async def _live(self) -> None:
         self.phase = WorkerPhase.STARTING
-        self._tried_file = await asyncio.to_thread(self._kept.stamp)
+        self._tried_file = await asyncio.to_thread(self._settings.stamp)
         self._retry.tried()
         self._lives += 1
-        life = self._life = WorkerLife(self._kept)
+        life = self._life = WorkerLife(self._settings)
         try:
             self._note(await life.run(self._note_loaded))
         finally:
@@ -261,11 +263,11 @@ class WorkerKeeper(Generic[Reply]):
 
     def _note_loaded(self, connection: WorkerConnection[Reply]) -> None:
         self.phase = WorkerPhase.READY
-        log.info("model loaded", job=self._name, model=self._kept.model.name, pid=self._life and self._life.pid)
-        if self._offloads is None and self._kept.order.gpu_layers and not connection.offloads:
+        log.info("model loaded", job=self._name, model=self._settings.model.name, pid=self._life and self._life.pid)
+        if self._offloads is None and self._settings.order.gpu_layers and not connection.offloads:
             log.warning("no graphics card is used: llama-cpp-python is built without one", job=self._name)
         self._offloads = connection.offloads
-        # nobody waits for it if who asked was refused because of the back-off
+        # there is no waiting caller if all were rejected because of the back-off
         if self._start is not None:
             self._start.set_result(connection)
             self._start = None
@@ -276,7 +278,7 @@ class WorkerKeeper(Generic[Reply]):
         self._wanted.clear()
         if failure is None:
             self.phase = WorkerPhase.STOPPED
-            log.info("model unloaded", job=self._name, model=self._kept.model.name)
+            log.info("model unloaded", job=self._name, model=self._settings.model.name)
             self._withdraw(self._unavailable(f"the {self._name} model was unloaded"))
             return
         self.phase = WorkerPhase.WAITING
@@ -292,7 +294,7 @@ class WorkerKeeper(Generic[Reply]):
             self._start.set_exception(
                 reason if isinstance(reason, ModelError) else self._unavailable(str(reason), reason.hint)
             )
-            # read, so that asyncio does not report it where nobody waited
+            # retrieve the exception, so that asyncio does not report it if no caller waits
             self._start.exception()
         self._start = None
 
@@ -305,21 +307,21 @@ class WorkerKeeper(Generic[Reply]):
         self._wanted.set()
         wait = 0.0 if self.phase is WorkerPhase.STARTING else self._retry.wait()
         if wait > 0 and isinstance(self._failure, ModelError):
-            # a new one: an exception raised again and again keeps every traceback
+            # a new exception: one that is raised again and again collects tracebacks
             raise ModelError(str(self._failure), hint=self._failure.hint)
         if wait > 0 and self._failure is not None and not is_patient:
             raise self._unavailable(f"{self._failure}; next try in {wait:.0f} s")
         if self._start is None:
             self._start = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(wait + self._kept.load_timeout.total_seconds()):
-                # several may wait for one start: the time-out of one must not cancel it for the others
+            async with asyncio.timeout(wait + self._settings.load_timeout.total_seconds()):
+                # shielded: the time-out of one caller must not cancel the start for the others
                 return await asyncio.shield(self._start)
         except TimeoutError:
             raise self._unavailable(f"the {self._name} model is warming up") from None
 
     def _unavailable(self, reason: str, hint: str = "") -> MemorydError:
-        error = self._kept.job.unavailable(reason)
+        error = self._settings.job.unavailable(reason)
         error.hint = hint
         return error
 
@@ -327,7 +329,7 @@ class WorkerKeeper(Generic[Reply]):
 def _resident(pid: int | None) -> int:
     if pid is None:
         return 0
-    # here: only the status asks
+    # here: only the status needs it
     import psutil
 
     try:

@@ -1,10 +1,10 @@
-"""What every worker program does: load one GGUF and answer requests until the daemon hangs up.
+"""The common part of all worker programs: load one GGUF and answer requests until the daemon closes the connection.
 
-A program hands `serve` its way to load a model; one thread listens, so that a question overtakes documents and
-cancelled requests are dropped, and one computes. Requests are computed one at a time: several sequences in one decode
-are slower, since attention spans the whole batch.
+A program passes `serve` a function that loads its model. One thread reads messages, so that questions overtake
+documents and cancelled requests are dropped; another computes. Requests are computed one at a time: several sequences
+in one decode are slower, since attention spans the complete batch.
 
-`LlamaModel` calls llama.cpp's C functions itself: llama-cpp-python's own `Llama.embed` turns flash attention off, which
+`LlamaModel` calls llama.cpp's C functions directly: `Llama.embed` of llama-cpp-python turns flash attention off, which
 halves the speed of long passages, and copies tokens one by one.
 """
 
@@ -42,17 +42,17 @@ from memoryd.embed.protocol import Purpose
 
 NICENESS = 10
 CHARACTERS_PER_TOKEN = 32
-"""Beyond `context` times this, text is cut before the tokenizer sees it: its time and stack are not ours to bound."""
+"""Text is cut to `context` times this before tokenization, since the tokenizer's time and stack use are unbounded."""
 _LOG_ERROR = 4
 """ggml's GGML_LOG_LEVEL_ERROR."""
 
 
 class LoadError(Exception):
-    """The model cannot be loaded or used for what is asked of it."""
+    """The model cannot be loaded, or is unfit for the worker."""
 
 
 class LoadedModel(Protocol):
-    """A model that answers. `dimensions` is how many numbers it gives, `context` how many tokens it takes."""
+    """A model that answers requests, with the number of values in an answer and the tokens of its context."""
 
     dimensions: int
     context: int
@@ -63,7 +63,7 @@ class LoadedModel(Protocol):
 
 
 class Lanes:
-    """The queue between the reading thread and the computing one."""
+    """The queue between the reading thread and the computing thread."""
 
     def __init__(self) -> None:
         self._waiting: dict[Purpose, deque[WorkerRequest]] = {Purpose.QUERY: deque(), Purpose.DOCUMENT: deque()}
@@ -81,7 +81,7 @@ class Lanes:
             self._changed.notify()
 
     def cancel(self, number: int) -> None:
-        """Mark a request that is still queued, or computed now; one that is answered already is left alone."""
+        """Mark a request that is queued or being computed; no effect on an answered request."""
         with self._changed:
             if number in self._queued:
                 self._cancelled.add(number)
@@ -89,7 +89,7 @@ class Lanes:
                 self._is_unwanted = True
 
     def take(self) -> tuple[WorkerRequest, bool]:
-        """Wait for the next request, questions first, and say whether it was cancelled."""
+        """Wait for the next request, questions first; return it, and whether it was cancelled."""
         with self._changed:
             self._changed.wait_for(lambda: any(self._waiting.values()))
             request = (self._waiting[Purpose.QUERY] or self._waiting[Purpose.DOCUMENT]).popleft()
@@ -100,14 +100,15 @@ class Lanes:
             return request, is_cancelled
 
     def is_unwanted(self) -> bool:
-        """Tell whether nobody waits for the request that was taken last; asked often, so it takes no lock."""
+        """Return whether the request being computed was cancelled. It is called often, so it takes no lock."""
         return self._is_unwanted
 
 
 def serve(descriptor: int, load: Callable[[Load, Callable[[], bool]], LoadedModel]) -> None:
-    """Serve the daemon at the other end of `descriptor`, which first orders a model, until it hangs up.
+    """Serve the daemon at the other end of `descriptor` until it closes the connection; its first message is Load.
 
-    `load` is given the order, and what tells it that its present work is wanted no more; it raises LoadError.
+    `load` gets this message, and a function that returns whether the current request was cancelled; it raises
+    LoadError.
     """
     settle_down()
     connection = socket.socket(fileno=descriptor)
@@ -129,14 +130,14 @@ def serve(descriptor: int, load: Callable[[Load, Callable[[], bool]], LoadedMode
 
 
 def settle_down() -> None:
-    """Make the process a good neighbour: native prints go to stderr, low priority, no core dump of memory text."""
+    """Send native output to stderr, lower the priority, and disable core dumps, which would contain memory text."""
     os.dup2(2, 1)
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _listen(connection: socket.socket, lanes: Lanes) -> None:
-    """Queue what the daemon sends, and end the process with the connection, also in the middle of a computation."""
+    """Queue the daemon's messages; end the process when the connection ends, also during a computation."""
     try:
         while (message := receive(connection)) is not None:
             match message:
@@ -153,11 +154,11 @@ def _listen(connection: socket.socket, lanes: Lanes) -> None:
 
 
 class ErrorLog:
-    """Takes llama.cpp's log: errors go to stderr and the first are kept, the rest is dropped."""
+    """Receives llama.cpp's log: errors go to stderr and the first two are stored; other levels are dropped."""
 
     def __init__(self, library: Any) -> None:
         self._first: list[str] = []
-        # llama.cpp keeps the pointer only: the callback must live as long as the library logs
+        # llama.cpp stores only the pointer: the callback must live as long as the library logs
         self._callback = library.llama_log_callback(self._write)
         library.llama_log_set(self._callback, None)
 
@@ -171,15 +172,15 @@ class ErrorLog:
         print(line, file=sys.stderr, flush=True)  # noqa: T201 - stderr is this program's log
 
     def reason(self) -> str:
-        """Say what went wrong first; the errors after it only repeat that the file cannot be loaded."""
+        """Return the first errors; later errors only repeat that the file cannot be loaded."""
         return "; ".join(self._first) or "llama.cpp gives no reason"
 
 
 class LlamaModel:
     """A loaded model and its context. Never freed: the process ends instead.
 
-    `pooling` is a value of llama.cpp's `enum llama_pooling_type`: how the vectors of the tokens become one.
-    `is_unwanted` lets a computation end early: asked before each step of it, a few hundred times in all.
+    `pooling` is a value of llama.cpp's `enum llama_pooling_type`: how token vectors are combined into one vector.
+    `is_unwanted` can end a computation early: it is called before each step, a few hundred times per computation.
     """
 
     def __init__(self, library: Any, order: Load, pooling: int, is_unwanted: Callable[[], bool] | None = None) -> None:
@@ -188,19 +189,19 @@ class LlamaModel:
         self.model = self._load(order)
         self.vocabulary = library.llama_model_get_vocab(self.model)
         self.context = min(order.context, int(library.llama_model_n_ctx_train(self.model)))
-        # llama.cpp keeps the pointer only
+        # an attribute, since llama.cpp stores only the pointer
         self._abort = library.ggml_abort_callback(lambda _data: bool(is_unwanted and is_unwanted()))
         self._context = self._open(order, pooling, may_end=is_unwanted is not None)
         self._memory = library.llama_get_memory(self._context)
         self._batch = self._single_sequence()
         self.tokens = (ctypes.c_int32 * (self.context * CHARACTERS_PER_TOKEN * 4 + 16))()
-        """What was tokenised last, and what is decoded next."""
+        """The tokens of the last tokenization, and the input of the next decode."""
         self._longest = 0
 
     def tokenize(self, text: str, *, has_ends: bool, has_marks: bool = False) -> int:
-        """Fill `tokens` and return how many there are; negative if they do not fit.
+        """Fill `tokens` and return their number; negative if they do not fit.
 
-        `has_ends` adds the model's own begin and end; `has_marks` reads marks such as [CLS] inside the text as such.
+        `has_ends` adds the model's begin and end tokens; `has_marks` parses special tokens such as [CLS] in the text.
         """
         data = text.encode(errors="replace")
         count = self.library.llama_tokenize(
@@ -209,23 +210,23 @@ class LlamaModel:
         return int(count)
 
     def tokens_of(self, text: str, *, has_marks: bool = False) -> list[int]:
-        """Return the tokens of a text alone, of one that is far too long only the first; `tokens` holds them, too."""
+        """Return the tokens of a text without begin and end; of a far too long text the first ones. Fills `tokens`."""
         while (count := self.tokenize(text, has_ends=False, has_marks=has_marks)) < 0:
             text = text[: len(text) // 2]
         return list(self.tokens[:count])
 
     def fill(self, tokens: Sequence[int]) -> int:
-        """Put these into `tokens`, to be decoded; return how many there are, at most the context."""
+        """Write the given tokens, at most `context`, into `tokens` for the next decode; return their number."""
         for at, token in enumerate(tokens):
             self.tokens[at] = token
         return len(tokens)
 
     def text_of(self, token: int) -> str:
-        """Return how a token is written in the vocabulary."""
+        """Return the text of a token in the vocabulary."""
         return str(self.library.llama_vocab_get_text(self.vocabulary, token).decode(errors="replace"))
 
     def decode(self, count: int) -> str:
-        """Compute the first `count` of `tokens`; return why that failed, empty if it did not."""
+        """Decode the first `count` of `tokens`; return why it failed, empty if it succeeded."""
         self._batch.n_tokens = count
         ctypes.memmove(self._batch.token, self.tokens, count * ctypes.sizeof(ctypes.c_int32))
         if self._memory:
@@ -239,26 +240,26 @@ class LlamaModel:
         return ""
 
     def pooled(self) -> Any:
-        """Return the pointer to what the last computation gave; false if it gave nothing."""
+        """Return the pointer to the pooled output of the last decode; false if there is none."""
         return self.library.llama_get_embeddings_seq(self._context, 0)
 
     def _release_logits(self, count: int) -> None:
-        """Give back the memory for the logits of `count` tokens: a number for each of them and each of the vocabulary.
+        """Return the memory for the logits of `count` tokens (tokens × vocabulary floats) to the system.
 
-        llama.cpp makes and clears room for them whenever a text is longer than all before, though it computes none
-        for a vector: half a gigabyte for 512 tokens of a model that knows many languages.
+        llama.cpp allocates and clears it whenever a text is longer than all before, though embedding computes no
+        logits: half a gigabyte for 512 tokens of a model with many languages.
         """
         start = ctypes.cast(self.library.llama_get_logits(self._context), ctypes.c_void_p).value
         if start and sys.platform == "linux":
             end = start + count * self.library.llama_vocab_n_tokens(self.vocabulary) * ctypes.sizeof(ctypes.c_float)
             first, last = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE
             if first < last:
-                # whole pages alone: what stands before and behind is in use
+                # complete pages only: the memory before and after is in use
                 advise = ctypes.CDLL(None).madvise
                 advise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), mmap.MADV_DONTNEED)
 
     def is_mark(self, token: int) -> bool:
-        """Tell whether a token is a mark of the model, which no text has."""
+        """Return whether a token is a control token of the model, which never comes from text."""
         return bool(self.library.llama_vocab_is_control(self.vocabulary, token))
 
     def _load(self, order: Load) -> Any:
@@ -283,7 +284,7 @@ class LlamaModel:
         parameters.embeddings = True
         parameters.no_perf = True
         if order.gpu_layers == 0:
-            # else a card computes what is large, and needs memory for it
+            # else large operations run on the graphics card, and take memory there
             parameters.offload_kqv = parameters.op_offload = False
         if may_end:
             parameters.abort_callback = self._abort
@@ -303,15 +304,15 @@ class LlamaModel:
 
 
 def library(*, is_whole: bool = False) -> Any:
-    """Return the C functions of llama-cpp-python, or the whole package, which imports for longer than a model loads.
+    """Return the C functions of llama-cpp-python; with `is_whole` the full package, which is slower to import.
 
     Raises LoadError.
     """
     try:
-        if not is_whole and "llama_cpp" not in sys.modules and (found := find_spec("llama_cpp")):
+        if not is_whole and "llama_cpp" not in sys.modules and (spec := find_spec("llama_cpp")):
             package = sys.modules["llama_cpp"] = ModuleType("llama_cpp")
-            package.__path__ = found.submodule_search_locations or []
-        # missing in a plain install
+            package.__path__ = spec.submodule_search_locations or []
+        # not part of a plain installation
         return import_module("llama_cpp" if is_whole else "llama_cpp.llama_cpp")
     except (ImportError, OSError, RuntimeError) as exc:
         raise LoadError(f"llama-cpp-python cannot be used ({exc}); install memoryd[local]") from exc

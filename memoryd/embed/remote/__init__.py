@@ -1,1 +1,1 @@
-"""Embedders behind an HTTP endpoint: one module for each provider's wire format, one for HTTP."""
+"""Embedders at an HTTP endpoint: wire formats, HTTP, circuit breaker, batch jobs."""

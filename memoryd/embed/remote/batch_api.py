@@ -1,8 +1,8 @@
-"""The providers' batch interfaces, and what is stored of their jobs.
+"""The providers' batch interfaces, and the stored state of their jobs.
 
-A file of requests goes up, a job runs for hours at most, a file of answers comes. OpenAI and Voyage share one form
-(Voyage names model and input type once a job), Gemini has its own. Each job has a small file, so that it is not paid
-for twice after a kill; that file holds hashes of the texts, but no text and no key.
+A file of requests is uploaded, a job runs for hours at most, and a file of answers is downloaded. OpenAI and Voyage
+share one format (Voyage names model and input type once per job), Gemini has its own. Each job has a small file, so
+that it is not paid for twice after a kill; the file contains hashes of the texts, but no text and no key.
 """
 
 import json
@@ -24,7 +24,7 @@ from memoryd.files.writing import write_private
 log = structlog.get_logger(__name__)
 
 LISTED = 100
-"""How many of the latest jobs are looked through for one whose id was lost."""
+"""How many of the latest jobs are searched for a job whose id was lost."""
 OVER = frozenset({"completed", "failed", "expired", "cancelled"})
 GEMINI_OVER = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 BOUNDARY = "memoryd-batch-7d1f0c"
@@ -32,7 +32,7 @@ SUFFIX = ".batch.json"
 
 
 class BatchRequest(Struct, frozen=True):
-    """A request to the batch interface, as the HTTP module takes it."""
+    """A request to the batch interface, in the form of the HTTP module."""
 
     method: str
     url: httpx.URL
@@ -41,14 +41,14 @@ class BatchRequest(Struct, frozen=True):
 
 
 class JobState(Struct, frozen=True):
-    """What the provider says of a job. `files` hold its answers, and its errors if they come apart."""
+    """A job as the provider reports it. `files` contain its answers, and its errors if they are separate."""
 
     id: str
     is_over: bool
     status: str
     files: tuple[str, ...] = ()
     name: str = ""
-    """What memoryd called the job when it submitted it."""
+    """The name that memoryd gave the job when it submitted it."""
 
 
 def batch_api(wire: OpenAiWire, base: httpx.URL) -> "FileBatches":
@@ -57,21 +57,21 @@ def batch_api(wire: OpenAiWire, base: httpx.URL) -> "FileBatches":
 
 
 class FileBatches:
-    """Files and batches of OpenAI and Voyage. Reading an answer of another shape raises ValueError."""
+    """Files and batches of OpenAI and Voyage. Methods that read an answer raise ValueError for another shape."""
 
     job_path = "/batches/{}"
     cancelling = "/cancel"
     list_limit = "limit"
     list_key = "data"
     no_jobs: Sequence[object] | None = None
-    """What a list that is not in the answer means; None: that it was not understood."""
+    """The value of a missing list in an answer; None: a missing list is an error."""
 
     def __init__(self, wire: OpenAiWire, base: httpx.URL) -> None:
         self._wire = wire
         self._base = base
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
-        """Return one line a text."""
+        """Return the upload of a file with one line per text."""
         lines = [self._line(key, item) for key, item in requests.items()]
         file = ("batch.jsonl", _jsonl(lines), "application/jsonl")
         return BatchRequest(
@@ -79,11 +79,11 @@ class FileBatches:
         )
 
     def uploaded(self, answer: object) -> str:
-        """Return the id of the file."""
+        """Return the id of the uploaded file."""
         return _text(answer, "id")
 
     def create(self, file: str, name: str) -> BatchRequest:
-        """Start the job; the name goes along, so that it can be found again."""
+        """Return the request that starts the job; it contains the name, so that the job can be found again."""
         is_voyage = isinstance(self._wire, VoyageWire)
         body: dict[str, object] = {
             "input_file_id": file,
@@ -96,30 +96,30 @@ class FileBatches:
         return BatchRequest("POST", self._url("/batches"), json_body=body)
 
     def status(self, job: str) -> BatchRequest:
-        """Ask for one job."""
+        """Return the request for the state of one job."""
         return BatchRequest("GET", self._url(self.job_path.format(job)))
 
     def cancel(self, job: str) -> BatchRequest:
-        """End a job; what it has done stays."""
+        """Return the request that cancels a job; its results so far remain."""
         return BatchRequest("POST", self._url(self.job_path.format(job) + self.cancelling), json_body={})
 
     def latest(self) -> BatchRequest:
-        """Ask for the latest jobs."""
+        """Return the request for the list of the latest jobs."""
         return BatchRequest("GET", self._url("/batches").copy_merge_params({self.list_limit: LISTED}))
 
     def content(self, file: str) -> BatchRequest:
-        """Fetch a file."""
+        """Return the request for the content of a file."""
         return BatchRequest("GET", self._url(f"/files/{file}/content"))
 
     def state(self, answer: object) -> JobState:
-        """Read a job."""
+        """Parse the state of a job."""
         job = _object(answer)
         files = tuple(str(job[key]) for key in ("output_file_id", "error_file_id") if job.get(key))
         status, name = str(job.get("status", "")), str(_or_empty(job.get("metadata")).get("memoryd", ""))
         return JobState(_text(job, "id"), status in OVER, status, files, name)
 
     def states(self, answer: object) -> list[JobState]:
-        """Read a list of jobs."""
+        """Parse a list of jobs."""
         jobs = _object(answer).get(self.list_key, self.no_jobs)
         if not isinstance(jobs, list | tuple):
             raise ValueError("no list in the answer")
@@ -160,41 +160,40 @@ class GeminiBatches(FileBatches):
         self._gemini = wire
 
     def upload(self, requests: Mapping[str, Input], name: str) -> BatchRequest:
-        """Return one line a text."""
-        gemini = self._gemini
-        lines = [{"key": key, "request": gemini.request(item, Purpose.DOCUMENT)} for key, item in requests.items()]
-        about = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
+        """Return the upload of a file with one line per text."""
+        requested = requests.items()
+        lines = [{"key": key, "request": self._gemini.request(item, Purpose.DOCUMENT)} for key, item in requested]
+        metadata = json.dumps({"file": {"displayName": name, "mimeType": "application/jsonl"}}).encode()
+        parts = (("application/json; charset=UTF-8", metadata), ("application/jsonl", _jsonl(lines)))
         body = b"".join(
-            [
-                _part("application/json; charset=UTF-8", about),
-                _part("application/jsonl", _jsonl(lines)),
-                f"--{BOUNDARY}--\r\n".encode(),
-            ]
+            f"--{BOUNDARY}\r\nContent-Type: {kind}\r\n\r\n".encode() + content + b"\r\n" for kind, content in parts
         )
-        url = self._aside("upload", "/files").copy_merge_params({"uploadType": "multipart"})
+        url = self._service_url("upload", "/files").copy_merge_params({"uploadType": "multipart"})
         headers = {"Content-Type": f"multipart/related; boundary={BOUNDARY}"}
-        return BatchRequest("POST", url, content={"content": body, "headers": headers})
+        content = {"content": body + f"--{BOUNDARY}--\r\n".encode(), "headers": headers}
+        return BatchRequest("POST", url, content=content)
 
     def uploaded(self, answer: object) -> str:
-        """Return the name of the file."""
+        """Return the name of the uploaded file."""
         return _text(_object(answer).get("file"), "name")
 
     def create(self, file: str, name: str) -> BatchRequest:
-        """Start the job."""
+        """Return the request that starts the job."""
         batch = {"displayName": name, "inputConfig": {"fileName": file}}
         return BatchRequest("POST", self._url(f"{self._wire.path}:asyncBatchEmbedContent"), json_body={"batch": batch})
 
     def content(self, file: str) -> BatchRequest:
-        """Fetch a file."""
-        return BatchRequest("GET", self._aside("download", f"/{file}:download").copy_merge_params({"alt": "media"}))
+        """Return the request for the content of a file."""
+        url = self._service_url("download", f"/{file}:download")
+        return BatchRequest("GET", url.copy_merge_params({"alt": "media"}))
 
     def state(self, answer: object) -> JobState:
-        """Read a job: a long-running operation, whose state and file stand in one of a few places."""
+        """Parse the state of a job: a long-running operation, with state and file in one of several places."""
         operation = _object(answer)
         metadata, response = (_or_empty(operation.get(key)) for key in ("metadata", "response"))
         status = str(metadata.get("state") or operation.get("state") or "")
-        found = (_or_empty(place.get("output")) for place in (operation, metadata, response))
-        file = next((str(place["responsesFile"]) for place in (response, *found) if place.get("responsesFile")), "")
+        outputs = (_or_empty(place.get("output")) for place in (operation, metadata, response))
+        file = next((str(place["responsesFile"]) for place in (response, *outputs) if place.get("responsesFile")), "")
         is_over = bool(operation.get("done")) or status.endswith(GEMINI_OVER)
         name = str(metadata.get("displayName") or "")
         return JobState(_text(operation, "name"), is_over, status, (file,) if file else (), name)
@@ -208,16 +207,12 @@ class GeminiBatches(FileBatches):
             return key, None
         return key, list_rows([embedding["values"]], 1)[0]
 
-    def _aside(self, service: str, path: str) -> httpx.URL:
+    def _service_url(self, service: str, path: str) -> httpx.URL:
         return self._base.copy_with(path=f"/{service}{self._base.path.rstrip('/')}{path}")
 
 
-def _part(kind: str, content: bytes) -> bytes:
-    return f"--{BOUNDARY}\r\nContent-Type: {kind}\r\n\r\n".encode() + content + b"\r\n"
-
-
 def _jsonl(lines: Sequence[Mapping[str, object]]) -> bytes:
-    # ASCII: no line separator of Unicode can cut a line, and no lone surrogate stops the upload
+    # ASCII: no Unicode line separator can split a line, and lone surrogates are escaped
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
@@ -232,24 +227,24 @@ def _or_empty(value: object) -> dict[str, Any]:
 
 
 def _text(value: object, key: str) -> str:
-    found = _object(value).get(key)
-    if not isinstance(found, str) or not found:
+    text = _object(value).get(key)
+    if not isinstance(text, str) or not text:
         raise ValueError(f"no {key} in the answer")
-    return found
+    return text
 
 
 class Stage(StrEnum):
-    """How far a job is."""
+    """The stage of a job."""
 
     SUBMITTING = "submitting"
-    """Written before the provider is asked: after a kill it may or may not know the job."""
+    """Stored before the job is submitted: after a kill the provider may or may not know the job."""
     RUNNING = "running"
     CANCELLING = "cancelling"
     OVER = "over"
 
 
 class BatchJob(Struct, frozen=True):
-    """A job; times are seconds since the epoch. `keys` are the hashes of its texts, `files` the provider's."""
+    """A stored job; times are seconds since the epoch. `keys` are hashes of its texts, `files` the provider's files."""
 
     name: str
     fingerprint: str
@@ -262,12 +257,12 @@ class BatchJob(Struct, frozen=True):
 
 
 class JobFolder(Struct, frozen=True):
-    """The files of the jobs. Its methods block; OSError passes."""
+    """The folder with the stored jobs. Its methods block and raise OSError."""
 
     folder: Path
 
     def load(self) -> list[BatchJob]:
-        """Return every job, oldest first; a file that cannot be read is left alone."""
+        """Return all jobs, oldest first; a file that cannot be read is skipped and stays."""
         if not self.folder.is_dir():
             return []
         jobs = []
@@ -279,12 +274,12 @@ class JobFolder(Struct, frozen=True):
         return sorted(jobs, key=lambda job: job.created)
 
     def save(self, job: BatchJob) -> None:
-        """Write a job, whole or not at all."""
-        # a job that was paid for must outlast a loss of power
+        """Write a job atomically and durably."""
+        # durable: a job that was paid for must survive a power failure
         write_private(self._path(job), json_encode(job), is_durable=True)
 
     def remove(self, job: BatchJob) -> None:
-        """Forget a job."""
+        """Delete the file of a job."""
         self._path(job).unlink(missing_ok=True)
 
     def _path(self, job: BatchJob) -> Path:

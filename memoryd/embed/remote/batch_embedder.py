@@ -1,8 +1,8 @@
-"""Indexing through a provider's batch interface: cheaper and slower, for the first run over many notes.
+"""Embedding through a provider's batch interface: cheaper and slower, for the first run over many notes.
 
-Every job is noted before it is submitted and until its vectors are surely stored, so that neither a restart nor a lost
-index pays for a text twice. What a job fails on is embedded by direct calls, and so is everything while batches do not
-work.
+Every job is stored before it is submitted, and until its vectors are surely in the index, so that no text is paid for
+twice after a restart or a lost index. Texts that a job fails on are embedded by direct calls, and so are all texts
+while batches do not work.
 """
 
 import asyncio
@@ -30,33 +30,33 @@ from memoryd.errors import EmbedderUnavailable
 log = structlog.get_logger(__name__)
 
 TEXTS_PER_JOB = 1000
-"""So that the answers of a job, some 60 MB of JSON at 3072 dimensions, fit into memory."""
+"""Bounds the answers of a job in memory: about 60 MB of JSON at 3072 dimensions."""
 FAILURES_TO_STOP = 2
 STOP_SECONDS = 3600.0
-"""How long batches are not tried again after they failed so often."""
+"""How long no batches are tried after FAILURES_TO_STOP failures in a row."""
 KEEP_SECONDS = 86_400.0
-"""How long the note of a finished job stays, in case its vectors were lost before they were stored."""
+"""How long a finished job stays stored, in case its vectors are lost before they are in the index."""
 CANCEL_SECONDS = 900.0
-"""How long a cancelled job may take to end before it is given up."""
+"""How long a cancelled job may take to end before it is abandoned."""
 
 
 class BatchSettings(Struct, frozen=True):
-    """`wait`: a call returns when its jobs are over, else it says that they run. `timeout` counts from submission."""
+    """`wait`: calls return when their jobs are over, else they raise while jobs run. `timeout`: from submission."""
 
     wait: bool = True
     concurrency: int = 2
     poll: timedelta = timedelta(seconds=2)
     timeout: timedelta = timedelta(minutes=60)
     fewest: int = 64
-    """Fewer texts are not worth a job."""
+    """The least number of texts for a job."""
     doubt: timedelta = timedelta(minutes=1)
-    """How long a job whose submission got no answer may still turn up at the provider."""
+    """How long a job whose submission got no answer may still appear at the provider."""
 
 
 class BatchEmbedder:
-    """Embedder that hands many texts to the provider's batch interface, and few to `inner`.
+    """Embedder that sends many texts to the provider's batch interface, and few texts, and all questions, to `inner`.
 
-    `folder` holds one note a job. Everything about questions is `inner`'s.
+    `folder` has one file per job.
     """
 
     def __init__(self, inner: RemoteEmbedder, folder: Path, settings: BatchSettings) -> None:
@@ -67,13 +67,13 @@ class BatchEmbedder:
         self._ready: dict[str, Vector | Unembeddable] = {}
         self._failures = 0
         self._stopped_until = 0.0
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self.running_texts = 0
-        """Texts whose job runs, as of the last look."""
+        """Number of texts in running jobs, at the last check."""
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """That of `inner`: a vector is the same whichever way it came."""
+        """The identity of `inner`: both ways give the same vectors."""
         return self._inner.identity
 
     async def aclose(self) -> None:
@@ -81,18 +81,20 @@ class BatchEmbedder:
         await self._inner.aclose()
 
     async def embed_query(self, text: str) -> Vector:
-        """See RemoteEmbedder."""
+        """Return the vector of a question as RemoteEmbedder does."""
         return await self._inner.embed_query(text)
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
-        """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable, also while jobs run and
-        the settings say not to wait: the same passages brought again get what has come by then. A batch with pictures
-        or sounds goes by direct calls."""
+        """Return a vector or a reason for each passage, in order.
+
+        Raises EmbedderUnavailable, also while jobs run if the settings say not to wait; a later call with the same
+        passages then gets the results. A batch with pictures or sounds is embedded by direct calls.
+        """
         if any(passage.attachment is not None for passage in passages):
             return await self._inner.embed_documents(passages)
         inputs = [self._inner.input_of(passage) for passage in passages]
         wanted = {self._key(item): item for item in inputs if item is not None}
-        async with self._one_at_a_time:
+        async with self._lock:
             try:
                 await self._fetch(wanted)
             except CallError as error:
@@ -106,14 +108,14 @@ class BatchEmbedder:
         ).hexdigest()
 
     async def _fetch(self, wanted: Mapping[str, Input]) -> None:
-        """Bring an answer for every wanted text into `_ready`."""
+        """Put a result for every wanted text into `_ready`."""
         jobs, taken = await self._known_jobs(), set[str]()
         while True:
             jobs = await self._submit(self._free(wanted, jobs), jobs)
             free = self._free(wanted, jobs)
-            # what is not worth a job, or cannot have one
+            # too few texts for a job, or no jobs are possible now
             await self._embed_directly(free if len(free) < self._settings.fewest or self._is_stopped() else {})
-            jobs = [await self._look(job) if job.stage is not Stage.OVER else job for job in jobs]
+            jobs = [await self._check(job) if job.stage is not Stage.OVER else job for job in jobs]
             await self._collect(wanted, jobs, taken)
             needed = [job for job in jobs if job.stage is not Stage.OVER and self._missing(wanted, job)]
             self.running_texts = sum(len(job.keys) for job in needed)
@@ -130,9 +132,9 @@ class BatchEmbedder:
         return any(key in wanted and key not in self._ready for key in job.keys)
 
     def _free(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob]) -> dict[str, Input]:
-        """Return what no job was given yet."""
-        given = {key for job in jobs for key in job.keys}
-        return {key: item for key, item in wanted.items() if key not in given and key not in self._ready}
+        """Return the wanted texts that are in no job and have no result."""
+        submitted = {key for job in jobs for key in job.keys}
+        return {key: item for key, item in wanted.items() if key not in submitted and key not in self._ready}
 
     def _is_stopped(self) -> bool:
         return time.monotonic() < self._stopped_until
@@ -143,18 +145,21 @@ class BatchEmbedder:
             self._ready |= {key: answers[item] for key, item in texts.items()}
 
     async def _known_jobs(self) -> list[BatchJob]:
-        """Return our jobs of this and earlier lives; those of which nothing is left to fetch are forgotten."""
+        """Return the stored jobs of this vector space, also of earlier processes; delete expired ones."""
         jobs = []
         for job in await asyncio.to_thread(self._folder.load):
             if job.stage is Stage.OVER and time.time() - job.ended > KEEP_SECONDS:
                 await asyncio.to_thread(self._folder.remove, job)
             elif job.fingerprint == self.identity.fingerprint:
-                found = await self._find_job(job) if job.stage is Stage.SUBMITTING else job
-                jobs += [found] if found else []
+                known = await self._find_job(job) if job.stage is Stage.SUBMITTING else job
+                jobs += [known] if known else []
         return jobs
 
     async def _find_job(self, job: BatchJob) -> BatchJob | None:
-        """Return the job of which it is not known whether it was submitted, if the provider knows it."""
+        """Return a job that may not have been submitted, if the provider knows it; else delete it and return None.
+
+        Raises EmbedderUnavailable if the job is so young that it may still appear at the provider.
+        """
         try:
             states = await self._ask(self._api.latest(), lambda body: self._api.states(decode_json(body)))
         except CallError as error:
@@ -170,7 +175,7 @@ class BatchEmbedder:
         return None
 
     async def _submit(self, free: Mapping[str, Input], jobs: Sequence[BatchJob]) -> list[BatchJob]:
-        """Submit as many jobs as may run at once."""
+        """Submit jobs up to the allowed concurrency; return all jobs."""
         started = list(jobs)
         keys = list(free)
         while len(keys) >= self._settings.fewest and not self._is_stopped():
@@ -188,7 +193,7 @@ class BatchEmbedder:
             upload = await asyncio.to_thread(self._api.upload, requests, name)
             file = await self._ask(upload, lambda body: self._api.uploaded(decode_json(body)))
             await self._note(job)
-            # once only: a second try could make a second job, and both would be paid for
+            # a single attempt: a second one could make a second job, and both would be paid for
             state = await self._ask(self._api.create(file, name), self._state, attempts=1)
         except CallError as error:
             if error.kind in {FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING}:
@@ -199,8 +204,8 @@ class BatchEmbedder:
         log.info("batch job submitted", provider=self.identity.provider, job=state.id, texts=len(requests))
         return await self._note(replace(job, id=state.id, stage=Stage.RUNNING))
 
-    async def _look(self, job: BatchJob) -> BatchJob:
-        """Ask where a job is now."""
+    async def _check(self, job: BatchJob) -> BatchJob:
+        """Ask the provider for the state of a job; cancel or abandon it if it takes too long."""
         try:
             state = await self._ask(self._api.status(job.id), self._state)
         except CallError as error:
@@ -215,7 +220,7 @@ class BatchEmbedder:
         return await self._cancel(job) if age > 0 and job.stage is Stage.RUNNING else job
 
     async def _cancel(self, job: BatchJob) -> BatchJob:
-        """Ask for what is done so far: the rest is embedded directly."""
+        """Cancel a job to get its results so far; the other texts are embedded directly."""
         log.warning("batch job takes too long and is cancelled", job=job.id, texts=len(job.keys))
         try:
             await self._ask(self._api.cancel(job.id), bytes)
@@ -239,13 +244,13 @@ class BatchEmbedder:
             self._stopped_until = time.monotonic() + STOP_SECONDS
 
     async def _collect(self, wanted: Mapping[str, Input], jobs: Sequence[BatchJob], taken: set[str]) -> None:
-        """Take the wanted vectors out of the files of the jobs that are over, each file once; the rest is not there."""
+        """Read the wanted vectors from the files of finished jobs; `taken` has the names of jobs already read."""
         for job in jobs:
             if job.stage is Stage.OVER and job.name not in taken and self._missing(wanted, job):
                 taken.add(job.name)
                 for file in job.files:
-                    found = await self._file(file)
-                    self._ready |= {key: found[key] for key in job.keys if key in wanted and key in found}
+                    vectors = await self._file(file)
+                    self._ready |= {key: vectors[key] for key in job.keys if key in wanted and key in vectors}
 
     async def _file(self, file: str) -> dict[str, Vector | Unembeddable]:
         try:
@@ -256,16 +261,16 @@ class BatchEmbedder:
             return {}
 
     def _answers(self, body: bytes) -> dict[str, Vector | Unembeddable]:
-        """Return the vectors of an answer file; lines that carry none, or cannot be read, are left out."""
-        found: dict[str, Vector | Unembeddable] = {}
+        """Return key → vector of an answer file; lines without a vector, or that cannot be read, are skipped."""
+        vectors: dict[str, Vector | Unembeddable] = {}
         for line in body.splitlines():
             try:
                 key, row = self._api.line(json.loads(line))
             except (ValueError, RecursionError):
                 continue
             if row is not None and len(row) == self.identity.dimensions:
-                found[key] = vector_of(row)
-        return found
+                vectors[key] = vector_of(row)
+        return vectors
 
     def _state(self, body: bytes) -> JobState:
         return self._api.state(decode_json(body))

@@ -1,7 +1,7 @@
-"""Why a call to an endpoint failed, and when it may be called again: its one circuit breaker, and its tokens of a day.
+"""Failures of calls to an endpoint, its circuit breaker, and the token budget of a day.
 
-The meaning of statuses and of the providers' error bodies is told with nothing secret in the words. A breaker outlives
-the embedders that are opened over it, so that a wait that the endpoint asked for is always kept.
+HTTP statuses and the providers' error bodies become messages without secrets. A breaker outlives the embedders that use
+it, so that a wait that the endpoint asked for is always observed.
 """
 
 import asyncio
@@ -32,54 +32,54 @@ from memoryd.retry import Retry
 
 MESSAGE_CHARACTERS = 240
 QUOTE_CHARACTERS = 32
-"""A message that repeats so many characters of a text is not shown."""
+"""A message that repeats this many characters of a text is not shown."""
 
 TOO_LONG = expression(
     r"context (length|window|size)|maximum context|input length|inputs? (is |are )?too (long|large)|must have less than"
     r"|physical batch size|exceeds? the (model|maximum input)|input token count",
     re.IGNORECASE,
 )
-"""How providers say that one text is too long."""
+"""Messages of providers for a single text that is too long."""
 TOO_MANY = expression(
     r"tokens per (request|submitted batch)|too many (inputs|tokens)|in one batch|batch size|array (too|must|is too)"
     r"|split into more|(request|payload|body|entity) (size|is too|too)|per batch",
     re.IGNORECASE,
 )
-"""How they say that fewer texts a request would do; words that are missing here cost a refusal for each request."""
+"""Messages of providers for a request with too many texts; a missing phrase costs one failed call per request."""
 NO_KEY = expression(r"api key not valid|api[_ ]key[_ ]invalid|invalid api key|api key expired", re.IGNORECASE)
 NO_QUOTA = expression(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)
 KEY_LIKE = expression(r"\b(sk|pa|AIza|key|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}")
 
 
 class FailureKind(StrEnum):
-    """What helps."""
+    """Kinds of failures, by their remedy."""
 
     UNAVAILABLE = "outage"
-    """Waiting: nobody answers, or a gateway says so."""
+    """No answer, or a gateway reports an outage: wait."""
     BUSY = "busy"
-    """Waiting as long as the endpoint says."""
+    """Rate limit: wait as long as the endpoint says."""
     FAILING = "failing"
-    """It answers and fails, or answers nonsense; perhaps one text is the cause."""
+    """An error, or an unusable answer; a single text may be the cause."""
     NO_ACCESS = "no access"
-    """Another key or account."""
+    """Use another key or account."""
     MISSING = "missing"
-    """Another address or model."""
+    """Use another address or model."""
     CHANGED = "changed"
-    """The model that was there before, or another index."""
+    """Another model than before: restore the old one, or use another index."""
     ELSEWHERE = "elsewhere"
-    """The address that it redirects to."""
+    """Use the address of the redirect."""
     TOO_MANY = "too many"
-    """Fewer texts a request."""
+    """Send fewer texts per request."""
     TOO_LONG = "too long"
-    """A shorter text."""
+    """Send a shorter text."""
     REFUSED = "refused"
-    """Another text, or another setting."""
+    """Use another text, or another setting."""
 
 
 class CallError(Exception):
-    """A call that brought no usable answer; `retry_after` in seconds if the endpoint named a time.
+    """A call without a usable answer; `retry_after` in seconds if the endpoint named a time.
 
-    `was_taken`: no refusal came, so that what was sent may have to be paid for.
+    `was_taken`: the endpoint did not reject the request, so that it may have to be paid for.
     """
 
     was_taken = False
@@ -93,7 +93,7 @@ class CallError(Exception):
 
 
 def meaning(status: int, body: bytes, retry_after: str, now: datetime) -> CallError:
-    """Return the failure that an answer other than 2xx stands for; the message is not yet redacted."""
+    """Return the failure for an answer other than 2xx; its message is not redacted yet."""
     error = _json(body)
     message = _message(error)
     kind = _kind(status, message, body)
@@ -130,13 +130,13 @@ def _kind(status: int, message: str, body: bytes) -> FailureKind:
 
 
 def _is_out_of_quota(body: bytes) -> bool:
-    # Gemini's per-minute limit uses the same words, and names a delay
+    # Gemini uses the same words for its per-minute limit, but then names a delay
     text = body.decode("utf-8", "replace")
     return bool(NO_QUOTA.search(text)) and "retryDelay" not in text
 
 
 def _retry_delay(error: object) -> float | None:
-    """Return Gemini's RetryInfo, which stands in the body."""
+    """Return the seconds of Gemini's RetryInfo in the body; None if there is none."""
     match error:
         case {"error": {"details": [*details]}}:
             for detail in details:
@@ -154,7 +154,7 @@ def _json(body: bytes) -> object:
 
 
 def _message(error: object) -> str:
-    """Return the human part of the known error bodies. Nothing else of a body is ever shown: it may quote the texts."""
+    """Return the message in the known forms of error bodies. The rest of a body is never shown: it may quote texts."""
     match error:
         case [first, *_]:
             return _message(first)
@@ -168,7 +168,7 @@ def _message(error: object) -> str:
 
 
 def redacted(reason: str, secrets: Iterable[str], texts: Sequence[str]) -> str:
-    """Return a message without keys and without any text that was sent, on one line and short."""
+    """Return a short message on one line, without secrets and without any text that was sent."""
     for secret in secrets:
         if secret:
             reason = reason.replace(secret, "***")
@@ -187,18 +187,18 @@ def _quotes(reason: str, text: str) -> bool:
 log = structlog.get_logger(__name__)
 
 NOT_ITS_FAULT = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY, FailureKind.BUSY})
-"""An endpoint that answers so works: the text, its length or our rate of requests is the cause."""
+"""Failures of a working endpoint: the text, its length or the rate of requests is the cause."""
 
 
 class EndpointBreaker:
-    """What is known of the health of one endpoint. Times are seconds on the clock of `retry`.
+    """The health of one endpoint. Times are seconds on the clock of `retry`.
 
-    A wait above `longest_wait` counts as a failure: another provider may stand in.
+    A wait above `longest_wait` counts as trouble, so that a fallback provider can take over.
     """
 
     def __init__(self, retry: Retry | None = None, *, longest_wait: timedelta = HOLD) -> None:
         self.reason = ""
-        """What the last call that failed was told."""
+        """The reason of the last failed call."""
         self._retry = retry or Retry()
         self._longest_wait = longest_wait.total_seconds()
         self._caller = Credentials()
@@ -206,51 +206,51 @@ class EndpointBreaker:
         self._is_admitted = False
         self._is_down = False
         self._paused_until: dict[tuple[Hashable, Purpose], float] = {}
-        self._left_alone_until = float("-inf")
+        self._blocked_until = float("-inf")
         self._failed_at = float("-inf")
         self._answered_at = float("-inf")
         self._news = asyncio.Event()
 
     @property
     def trouble(self) -> str | None:
-        """Why the endpoint is given up, None while it is not: calls keep failing, or it asked for a long rest."""
-        # before it is admitted nothing but a document was ever sent, and nothing else can be held back
+        """Why the endpoint counts as failed: calls keep failing, or it asked for a long pause; None while it works."""
+        # before `admit` only documents were sent, so that only their pause is known
         purpose = Purpose.QUERY if self._is_admitted else Purpose.DOCUMENT
-        asked_for = max(self._pause_end(purpose), self._left_alone_until) - self._retry.now()
-        return self.reason if self._retry.is_open or asked_for > self._longest_wait else None
+        requested = max(self._pause_end(purpose), self._blocked_until) - self._retry.now()
+        return self.reason if self._retry.is_open or requested > self._longest_wait else None
 
     @property
     def refuses_questions(self) -> bool:
-        """Whether a question is better answered without: the last call failed with all its tries, and it backs off."""
+        """True if questions fail at once: the last call failed with all its tries, and the back-off is not over."""
         return self._is_down and self._retry.wait() > 0
 
-    async def given_up(self) -> None:
+    async def wait_for_trouble(self) -> None:
         """Wait until there is trouble."""
         while self.trouble is None:
             self._news.clear()
             await self._news.wait()
 
     def start_with(self, caller: Credentials) -> None:
-        """Begin with these credentials, of which no vector came yet.
+        """Start with these credentials; `admit` follows with the first vector.
 
-        With another key or header what failed before tells nothing, and of another account the endpoint has asked
-        nothing; what it asks of everybody (503 with Retry-After) stays.
+        With another key or header earlier failures are irrelevant, and pauses are per account. A pause for all callers
+        (503 with Retry-After) stays.
         """
         if caller != self._caller:
             self._caller, self._is_admitted, self._is_down = caller, False, False
             self._entered_at = self._retry.now()
             self._retry.forget()
-            self._retry.hold(self._left_alone_until - self._retry.now())
+            self._retry.hold(self._blocked_until - self._retry.now())
 
     def admit(self) -> None:
-        """Note that the first vector came: from now on a refusal is the fault of what was sent."""
+        """Note the first vector: from now on a rejection is caused by the request, not by the endpoint."""
         self._is_admitted = True
         self._retry.succeeded()
 
     def wait(self, purpose: Purpose) -> float:
         """Return the seconds until a call may start.
 
-        A question is not held back by a limit that documents ran into; a limit that it ran into holds both.
+        A rate limit for documents does not delay questions; a rate limit for a question delays both.
         """
         return max(self._retry.wait(), self._pause_end(purpose) - self._retry.now(), 0.0)
 
@@ -260,15 +260,15 @@ class EndpointBreaker:
         return self._retry.now()
 
     def note_answer(self) -> None:
-        """Note that the endpoint works, whatever it said."""
+        """Note that the endpoint answered, also if it rejected the request."""
         self._answered_at = self._retry.now()
         self._is_down = False
         if self._is_admitted:
             self._retry.succeeded()
 
     def note_failure(self, error: CallError, purpose: Purpose, *, started: float, is_late: bool) -> None:
-        """Note that a call failed. `is_late`: no answer in time, rather than an answer that says no."""
-        # a call that was under way with the key before: what it is told is nothing to this one
+        """Note that a call failed. `is_late`: there was no answer in time, rather than a rejection."""
+        # a call with the former credentials says nothing about the new ones
         if started < self._entered_at:
             return
         self.reason = error.reason
@@ -276,13 +276,14 @@ class EndpointBreaker:
             self._pause(purpose, error.retry_after)
         if self._is_admitted and error.kind in NOT_ITS_FAULT:
             self.note_answer()
-        elif not self._is_merely_busy(purpose, is_late=is_late):
-            # calls that were under way together fail together: that is one failure
+        # a question got no answer in its few seconds, but documents did: the endpoint is busy, not down
+        elif not (is_late and purpose is Purpose.QUERY and self._has_answered_lately()):
+            # concurrent calls fail together: that counts as one failure
             if started >= self._failed_at:
                 self._retry.failed()
                 self._failed_at = self._retry.now()
             if error.retry_after is not None and error.kind is not FailureKind.BUSY:
-                self._left_alone_until = max(self._left_alone_until, self._retry.now() + error.retry_after)
+                self._blocked_until = max(self._blocked_until, self._retry.now() + error.retry_after)
                 self._retry.hold(error.retry_after)
         self._news.set()
 
@@ -291,14 +292,13 @@ class EndpointBreaker:
         self._is_down = error.kind not in NOT_ITS_FAULT
 
     def note_failed_opening(self, reason: str) -> float:
-        """Note that it could not even be asked, and return the seconds until the next try."""
+        """Note that the endpoint could not be opened; return the seconds until the next try."""
         self.reason = reason
         self._news.set()
         return self._retry.failed()
 
-    def _is_merely_busy(self, purpose: Purpose, *, is_late: bool) -> bool:
-        # a question without an answer in its few seconds, while documents get theirs: busy, not gone
-        return is_late and purpose is Purpose.QUERY and self._retry.now() - self._answered_at < self._retry.rule.window
+    def _has_answered_lately(self) -> bool:
+        return self._retry.now() - self._answered_at < self._retry.rule.window
 
     def _pause_end(self, purpose: Purpose) -> float:
         return self._paused_until.get((self._caller.account, purpose), float("-inf"))
@@ -313,7 +313,7 @@ class EndpointBreaker:
 class TokenBudget:
     """Tokens (estimated) sent to each destination on the current day (UTC), in a small file.
 
-    A file that cannot be read counts as empty; one that cannot be written is counted in memory alone, until a restart.
+    A file that cannot be read counts as empty. If it cannot be written, the count is kept in memory until a restart.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -330,12 +330,12 @@ class TokenBudget:
         return self._tokens.get(destination, 0)
 
     def reserved(self, destination: str) -> int:
-        """Return the tokens that are being sent, and of which it is not known yet whether they arrive."""
+        """Return the tokens of requests under way."""
         return self._reserved[destination]
 
     @contextmanager
     def reserving(self, destination: str, tokens: int) -> Iterator[None]:
-        """Count tokens as being sent while the block runs: who sends at the same time counts them as spent."""
+        """Count tokens as reserved while the block runs, so that concurrent callers count them as spent."""
         self._reserved[destination] += tokens
         try:
             yield
@@ -363,10 +363,10 @@ class TokenBudget:
 
 
 class MeteredEmbedder(Struct, frozen=True, eq=False):
-    """Counts what is sent and answered; of what got no answer the endpoint tells.
+    """Counts the tokens of answered requests; Endpoint reports those of lost requests (`on_lost`).
 
-    Documents wait for the next day when `limit` tokens are spent, None: no limit.
-    Questions are counted and asked all the same: they are small, and somebody waits.
+    Documents wait for the next day when `limit` tokens are spent; None: no limit. Questions are counted but never wait:
+    they are small, and a caller waits for the answer.
     """
 
     inner: Embedder
@@ -376,28 +376,28 @@ class MeteredEmbedder(Struct, frozen=True, eq=False):
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Names the vector space."""
+        """The identity of the inner embedder."""
         return self.inner.identity
 
     async def embed_query(self, text: str) -> Vector:
-        """Ask and count; raises as the embedder does."""
+        """Embed and count; raises as the inner embedder does."""
         vector = await self.inner.embed_query(text)
         await self.budget.add(self.destination, estimate(text))
         return vector
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
-        """Ask and count; raises BudgetSpent when the day's tokens are spent, else as the embedder does."""
+        """Embed and count; raises BudgetSpent if the day's tokens are spent, else as the inner embedder does."""
         totals = list(accumulate(map(_tokens, passages)))
         tokens = totals[-1] if totals else 0
-        # no await between the look at what is left and the reservation: two workspaces would both find it free
+        # no await between check and reservation, or two workspaces could spend the same tokens
         if self.limit is not None:
-            self._refuse_beyond(self.limit, totals)
+            self._check_limit(self.limit, totals)
         with self.budget.reserving(self.destination, tokens):
             answers = await self.inner.embed_documents(passages)
         await self.budget.add(self.destination, tokens)
         return answers
 
-    def _refuse_beyond(self, limit: int, totals: Sequence[int]) -> None:
+    def _check_limit(self, limit: int, totals: Sequence[int]) -> None:
         spent, reserved = self.budget.spent(self.destination), self.budget.reserved(self.destination)
         fits = _fitting(totals, limit, spent + reserved)
         if fits >= len(totals):
@@ -415,8 +415,8 @@ class MeteredEmbedder(Struct, frozen=True, eq=False):
 
 
 def _fitting(totals: Sequence[int], limit: int, used: int) -> int:
-    """Return how many passages still fit, of which `totals` are the tokens up to each."""
-    # a day whose limit is less than one passage still sends one
+    """Return how many passages fit into the limit; `totals` are cumulative tokens."""
+    # with a limit below one passage, one passage a day is still sent
     return max(sum(used + total <= limit for total in totals), 0 if used else 1)
 
 
@@ -427,7 +427,7 @@ def _tokens(passage: Passage) -> int:
 
 
 def _read_spent(path: Path, day: str) -> dict[str, int]:
-    noted = read_json_object(path)
-    tokens = noted.get("tokens") if noted.get("day") == day else None
+    stored = read_json_object(path)
+    tokens = stored.get("tokens") if stored.get("day") == day else None
     entries = tokens.items() if isinstance(tokens, dict) else ()
     return {name: count for name, count in entries if isinstance(count, int) and count >= 0}

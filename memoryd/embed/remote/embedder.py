@@ -1,7 +1,7 @@
-"""The remote embedder: texts and media files in, vectors of one provider's endpoint out.
+"""The remote embedder: turns texts and media files into vectors at one provider's endpoint.
 
-A request that is refused is split until the one text that spoils it is found; each media file has its own request. To
-open it asks its endpoint for the dimensions that it has.
+A rejected request is split until the text that causes the rejection is found; each media file has its own request. When
+it is opened, it embeds a probe text to get the number of dimensions.
 """
 
 import asyncio
@@ -44,39 +44,37 @@ log = structlog.get_logger(__name__)
 
 Answers = dict[Input, Vector | Unembeddable]
 PROBE_INPUT = Input("memory")
-"""A text that says nothing about the user and that every model embeds."""
+"""A text without information about the user that every model embeds."""
 SHORTEST = 64
-"""Characters below which a text that is called too long is not halved any more."""
+"""Least characters of a text to be halved if it is rejected as too long."""
 SUSPECT = frozenset({FailureKind.REFUSED, FailureKind.FAILING})
-"""The texts may be the cause, or the settings, or the endpoint: a probe tells."""
+"""Failures caused by the texts, the settings or the endpoint; a probe distinguishes them."""
 NOT_THIS_INPUT = frozenset({FailureKind.REFUSED, FailureKind.TOO_LONG, FailureKind.TOO_MANY})
-"""The text or file is to blame, not the endpoint."""
-MediaAnswers = dict[bytes, Vector | Unembeddable]
-"""By the SHA-256 of the bytes."""
+"""Failures caused by the text or file, not by the endpoint."""
 TEXT_CHARACTERS = 128 * 1024
 TITLE_CHARACTERS = 512
-KEPT = 4096
-"""How many vectors of calls that failed in part are kept for the next call."""
+CACHED_VECTORS_MAX = 4096
+"""How many vectors of partly failed calls are cached for the next call."""
 
 
 class Channel(Struct):
-    """Speaks the provider's older format once the address of the newer one turned out to be unknown."""
+    """An endpoint with its wire format; changes to the provider's older format if the newer address is unknown."""
 
     endpoint: Endpoint
     wire: OpenAiWire
     dimensions: int | None = None
-    """What every answer must have from now on; None until the first one tells."""
+    """The required length of all vectors; None before the first answer."""
 
     async def rows(self, inputs: Sequence[Input], purpose: Purpose, *, attempts: int | None = None) -> list[RawVector]:
-        """Return one row a text, in order; raises CallError. `inputs` are no more than `wire.items`."""
+        """Return one row per text, in order; raises CallError. There are at most `wire.items` inputs."""
         try:
             return await self._rows(self.wire, inputs, purpose, attempts)
         except CallError as error:
             older = self.wire.older
-            # Ollama answers 404 in both cases: with words for a model it has not, without for a path it does not know
+            # Ollama answers 404 with a message for an unknown model, and without one for an unknown path
             if error.kind is not FailureKind.MISSING or older is None or "model" in error.reason.lower():
                 raise
-        rows = [row for one in inputs for row in await self._rows(older, [one], purpose, attempts)]
+        rows = [row for item in inputs for row in await self._rows(older, [item], purpose, attempts)]
         self.wire = older
         return rows
 
@@ -93,7 +91,7 @@ class Channel(Struct):
         purpose: Purpose = Purpose.DOCUMENT,
         attempts: int | None = None,
     ) -> list[RawVector]:
-        """Make a call, and return one row for each of the texts; raises CallError, which quotes none of them."""
+        """Make a call and return one row per text; raises CallError, which quotes none of the texts."""
         path, body = call
         return await self.endpoint.ask(
             "POST",
@@ -106,10 +104,10 @@ class Channel(Struct):
         )
 
     def _decoded(self, wire: OpenAiWire, count: int, body: bytes) -> list[RawVector]:
-        """Return the rows of an answer; raises ValueError, and CallError when their length has changed."""
+        """Return the rows of an answer; raises ValueError, and CallError if their length has changed."""
         rows = wire.rows(decode_json(body), count)
         for row in rows:
-            # told while the answer is read, so that the breaker counts it: vectors of two models are never mixed
+            # raised here so that the breaker counts it: vectors of two models must not be mixed
             if self.dimensions not in {None, len(row)}:
                 raise CallError(
                     FailureKind.CHANGED,
@@ -118,20 +116,20 @@ class Channel(Struct):
                 )
         first, others = vector_of(rows[0]), rows[1:]
         if isinstance(first, Unembeddable) and all(isinstance(vector_of(row), Unembeddable) for row in others):
-            # one of many is the fault of its text; where none is a vector, a probe tells whose fault it is
+            # a single bad row is caused by its text; if all rows are bad, a probe must find the cause
             raise CallError(FailureKind.FAILING, first.reason)
         return rows
 
 
 class Splitter(Struct):
-    """Remembers the size of request that an endpoint was heard to take. `tokens` bounds a request, too."""
+    """Splits texts into requests and adapts their number to the endpoint; `tokens` bounds one request."""
 
     channel: Channel
     tokens: float
     _items: int = BUSY_ITEMS
 
     def parts(self, inputs: Sequence[Input]) -> list[list[Input]]:
-        """Return requests within the provider's limits; a text that is larger than all of them stands alone."""
+        """Return requests within the provider's limits; a text that exceeds them is a request of its own."""
         parts: list[list[Input]] = []
         room, items = 0.0, min(self._items, self.channel.wire.items)
         for item in inputs:
@@ -144,7 +142,7 @@ class Splitter(Struct):
         return parts
 
     async def embed(self, part: Sequence[Input], answers: Answers) -> None:
-        """Send one request, or as many as it takes, and note every answer as it comes; raises CallError."""
+        """Send one request, split if it is rejected, and add each result to `answers`; raises CallError."""
         try:
             await self._send(part, part, answers)
         except CallError as error:
@@ -153,7 +151,7 @@ class Splitter(Struct):
             await self._embed_halves(part, error, answers)
 
     async def probe(self) -> int:
-        """Embed a harmless text; the number of its dimensions. Raises CallError if even that fails."""
+        """Embed PROBE_INPUT and return the number of dimensions; raises CallError if it fails."""
         (row,) = await self.channel.rows([PROBE_INPUT], Purpose.DOCUMENT)
         return len(row)
 
@@ -164,7 +162,7 @@ class Splitter(Struct):
         answers.update(zip(part, [vector_of(row) for row in rows], strict=True))
 
     async def _embed_halves(self, part: Sequence[Input], error: CallError, answers: Answers) -> None:
-        """Go on after a refusal: in halves, or, with a text that stands alone, with less of it."""
+        """Continue after a rejection: with two halves of the request, or with a shorter text if there is only one."""
         if error.kind not in SUSPECT | {FailureKind.TOO_MANY, FailureKind.TOO_LONG}:
             raise error
         if len(part) == 1:
@@ -181,7 +179,7 @@ class Splitter(Struct):
                 await self._embed_halves(half, again, answers)
 
     async def _embed_single(self, item: Input, error: CallError, answers: Answers) -> Vector | Unembeddable:
-        """Return the vector of as much of a text's beginning as the endpoint takes."""
+        """Return the vector of the longest beginning of a text that the endpoint accepts, by halving it."""
         text = item.text
         while error.kind in {FailureKind.TOO_LONG, FailureKind.TOO_MANY} and len(text) > SHORTEST:
             text = text[: len(text) // 2]
@@ -197,17 +195,16 @@ class Splitter(Struct):
 
 
 async def _finish(calls: Iterable[Awaitable[None]]) -> None:
-    """Await every call before the failure of the first that failed is raised: what the others bring is stored."""
+    """Await all calls, so that the results of each are stored; then raise the first failure, if any."""
     for outcome in await asyncio.gather(*calls, return_exceptions=True):
         if outcome is not None:
             raise outcome
 
 
 class RemoteEmbedder:
-    """Embedder over HTTP. `tokens` bounds one request, `context` one text, both in tokens; a context of 0 leaves the
-    cutting to the endpoint.
+    """Embedder over HTTP. `tokens` bounds one request and `context` one text, in tokens; 0: the endpoint truncates.
 
-    Vectors that came before a call failed are kept for the next call: no text is paid for twice.
+    Vectors that arrived before a call failed are cached for the next call, so that no text is paid for twice.
     """
 
     def __init__(self, channel: Channel, identity: EmbedderIdentity, *, tokens: int, context: int) -> None:
@@ -215,13 +212,13 @@ class RemoteEmbedder:
         self._identity = identity
         self._context = context * ESTIMATE_MARGIN
         self._splitter = Splitter(channel, tokens=tokens * ESTIMATE_MARGIN)
-        self._media: MediaAnswers = {}
-        """Of files whose batch failed for another one: nothing is paid for twice."""
-        self._kept: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
+        self._media: dict[bytes, Vector | Unembeddable] = {}
+        """SHA-256 → result of files of a batch that failed for another file, so that no file is paid for twice."""
+        self._cached: OrderedDict[Input, Vector | Unembeddable] = OrderedDict()
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Names the vector space: endpoint, model, dimensions, prompts; no key and no header."""
+        """The identity of the vector space: endpoint, model, dimensions and prompts, but no key and no header."""
         return self._identity
 
     @property
@@ -234,8 +231,11 @@ class RemoteEmbedder:
         await self.channel.endpoint.aclose()
 
     async def embed_query(self, text: str) -> Vector:
-        """Give the vector of a question; raises EmbedderUnavailable if there is none in time, and EmbeddingError if
-        the endpoint gives none for this text."""
+        """Return the vector of a question.
+
+        Raises EmbedderUnavailable if there is none in time, and EmbeddingError if the endpoint gives none for this
+        text.
+        """
         if not text.strip():
             raise EmbeddingError("no vector for an empty question")
         question = self._input(self.channel.wire.prompts.query, text)
@@ -251,49 +251,46 @@ class RemoteEmbedder:
         return vector
 
     async def embed_documents(self, passages: Sequence[Passage]) -> list[Vector | Unembeddable]:
-        """Give a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
+        """Return a vector or a reason for each passage, in order; raises EmbedderUnavailable."""
         inputs = [self.input_of(passage) for passage in passages]
         texts = await self.answers_for([item for item in dict.fromkeys(inputs) if item is not None])
+        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
+        unsent = [file for file in files if file.sha256 not in self._media]
         try:
-            files = await self._media_answers(passages)
+            await _finish(self._send_file(file, files[file]) for file in unsent)
         except CallError as error:
             raise unavailable(error) from error
+        media = {file.sha256: self._media.pop(file.sha256) for file in files}
 
         def answer(passage: Passage, item: Input | None) -> Vector | Unembeddable:
             if passage.attachment is not None:
-                return files[passage.attachment.sha256]
+                return media[passage.attachment.sha256]
             return Unembeddable("empty text") if item is None else texts[item]
 
         return [answer(passage, item) for passage, item in zip(passages, inputs, strict=True)]
 
     async def answers_for(self, inputs: Sequence[Input]) -> Answers:
-        """Return the same for texts as they are sent, each once; raises EmbedderUnavailable."""
-        answers: Answers = {item: self._kept[item] for item in inputs if item in self._kept}
+        """Return a vector or a reason for each input, which must be distinct; raises EmbedderUnavailable."""
+        answers: Answers = {item: self._cached[item] for item in inputs if item in self._cached}
         try:
             parts = self._splitter.parts([item for item in inputs if item not in answers])
             await _finish(self._splitter.embed(part, answers) for part in parts)
         except BaseException as exc:
-            self._kept |= answers
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            self._cached |= answers
+            while len(self._cached) > CACHED_VECTORS_MAX:
+                self._cached.popitem(last=False)
             if isinstance(exc, CallError):
                 raise unavailable(exc) from exc
             raise
         for item in inputs:
-            self._kept.pop(item, None)
+            self._cached.pop(item, None)
         return answers
 
     def input_of(self, passage: Passage) -> Input | None:
-        """Return the text of the passage as it is sent; None if there is none, or a file to be sent instead."""
+        """Return the input for the text of a passage; None if the text is empty, or an attachment is sent instead."""
         if passage.attachment is not None or not passage.text.strip():
             return None
         return self._input(self.channel.wire.prompts.document, passage.text, passage.title)
-
-    async def _media_answers(self, passages: Sequence[Passage]) -> MediaAnswers:
-        """Return a vector or a reason for each attachment; raises CallError."""
-        files = {passage.attachment: passage.text for passage in passages if passage.attachment is not None}
-        await _finish(self._send_file(file, words) for file, words in files.items() if file.sha256 not in self._media)
-        return {file.sha256: self._media.pop(file.sha256) for file in files}
 
     async def _send_file(self, file: Attachment, words: str) -> None:
         wire = self.channel.wire
@@ -316,64 +313,52 @@ class RemoteEmbedder:
 
 
 def _truncate(text: str, context: float) -> str:
-    """Return the beginning of a text that fits about `context` tokens; 0 for no such bound."""
+    """Return the beginning of a text that fits into about `context` tokens; 0 means no limit."""
     text = text[:TEXT_CHARACTERS]
     cost = estimate(text) if context else 0
     return text[: int(len(text) * context / cost)] if cost > context else text
 
 
 def unavailable(error: CallError) -> EmbedderUnavailable:
-    """Return the failure as the callers of an embedder know it."""
+    """Return the EmbedderUnavailable for a failed call."""
     return EmbedderUnavailable(error.reason, hint=error.hint)
 
 
 async def open_remote(
     settings: RemoteSettings, credentials: Credentials, breaker: EndpointBreaker, on_lost: Lost | None = None
 ) -> RemoteEmbedder:
-    """Ask the endpoint for one vector, of a word that is not the user's, and return the embedder it tells of.
+    """Embed PROBE_INPUT at the endpoint, and return an embedder with its dimensions.
 
-    A `breaker` that outlives the try remembers how long the endpoint asked to be left alone.
+    The `breaker` outlives a failed try and remembers how long the endpoint asked to wait.
 
-    Raises ModelError for settings that cannot work, and EmbedderUnavailable, with a hint where one is known, when
-    the endpoint does not answer, refuses the key or does not know the model.
+    Raises ModelError for settings that cannot work, and EmbedderUnavailable, with a hint if one is known, if the
+    endpoint does not answer, rejects the key or does not know the model.
     """
     breaker.start_with(credentials)
     wire = wire_of(settings, credentials.api_key)
     await asyncio.to_thread(tls)
-    channel = Channel(_endpoint(settings, credentials, wire, breaker, on_lost), wire)
-    try:
-        dimensions = channel.dimensions = await _dimensions(channel, settings)
-    except BaseException:
-        await channel.endpoint.aclose()
-        raise
-    breaker.admit()
-    return RemoteEmbedder(
-        channel,
-        identity_of(settings, channel.wire, dimensions),
-        tokens=PROVIDERS[settings.provider].tokens,
-        context=context_of(settings),
-    )
-
-
-def _endpoint(
-    settings: RemoteSettings,
-    credentials: Credentials,
-    wire: OpenAiWire,
-    breaker: EndpointBreaker,
-    on_lost: Lost | None,
-) -> Endpoint:
     if settings.provider in BY_KEY and not credentials.api_key and settings.is_own_address:
         raise EmbedderUnavailable(f"no API key for {settings.provider}", hint=f"set {OWN_KEY}")
-    return Endpoint(
+    row = PROVIDERS[settings.provider]
+    endpoint = Endpoint(
         whose=settings.provider,
         base_url=wire.base_url,
         auth=wire.auth,
         credentials=credentials,
-        concurrency=settings.concurrency or PROVIDERS[settings.provider].concurrency,
+        concurrency=settings.concurrency or row.concurrency,
         timeouts=settings.timeouts,
         breaker=breaker,
         on_lost=on_lost,
     )
+    channel = Channel(endpoint, wire)
+    try:
+        dimensions = channel.dimensions = await _dimensions(channel, settings)
+    except BaseException:
+        await endpoint.aclose()
+        raise
+    breaker.admit()
+    identity = identity_of(settings, channel.wire, dimensions)
+    return RemoteEmbedder(channel, identity, tokens=row.tokens, context=context_of(settings))
 
 
 async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
@@ -390,9 +375,9 @@ async def _dimensions(channel: Channel, settings: RemoteSettings) -> int:
 
 
 def model_of(settings: RemoteSettings) -> str:
-    """Return the model as the endpoint names it."""
+    """Return the name of the model at the endpoint."""
     model, row = settings.model_name, PROVIDERS[settings.provider]
-    # a router's models carry the maker's name: there it is part of theirs
+    # at a router the maker's prefix is part of the model's name
     if row.is_spoken_by_others and not settings.is_own_address:
         return model
     for prefix in row.prefixes:
@@ -419,7 +404,7 @@ def wire_of(settings: RemoteSettings, api_key: str) -> OpenAiWire:
 
 
 def identity_of(settings: RemoteSettings, wire: OpenAiWire, dimensions: int) -> EmbedderIdentity:
-    """Return what the vectors depend on. No key, no header, and of the address neither a password nor a query."""
+    """Return the identity of the vectors; it has no key, no header, and no password or query of the address."""
     address = urlsplit(wire.base_url)
     return EmbedderIdentity(
         provider=settings.provider,
@@ -434,7 +419,7 @@ def identity_of(settings: RemoteSettings, wire: OpenAiWire, dimensions: int) -> 
 
 
 def context_of(settings: RemoteSettings) -> int:
-    """Return the tokens of one text that the model takes; 0 if the endpoint cuts by itself, or nobody knows."""
+    """Return how many tokens of one text the model takes; 0 if the endpoint truncates by itself, or it is unknown."""
     row = PROVIDERS[settings.provider]
     return CONTEXTS.get(model_of(settings), row.context if settings.is_own_address else 0)
 

@@ -1,4 +1,4 @@
-"""HTTP for every provider: one client an endpoint, with time-outs, retries, limits and no leak.
+"""HTTP for all providers: one client per endpoint, with time-outs, retries, limits and redaction.
 
 A key and the texts go to the configured host only: a redirect elsewhere ends the call. Answers are read up to a bound.
 """
@@ -30,13 +30,13 @@ HEAVY_BYTES = 256 << 10
 REDIRECTS = 3
 KEEPS_METHOD = frozenset({307, 308})
 AGAIN = frozenset({FailureKind.UNAVAILABLE, FailureKind.BUSY, FailureKind.FAILING})
-"""What another try may cure."""
+"""Failures that another try may solve."""
 
 Decoded = TypeVar("Decoded")
 Decode = Callable[[bytes], Decoded]
-"""Makes something of a body; raises ValueError for one of another shape."""
+"""Decodes a body; raises ValueError for a body of another shape."""
 Lost = Callable[[Sequence[str]], Awaitable[None]]
-"""Is told the texts of each try that may have to be paid for and brought nothing."""
+"""Called with the texts of each try that may have to be paid for and gave no answer."""
 
 
 class _Call(Struct, Generic[Decoded], frozen=True):
@@ -52,14 +52,14 @@ class _Call(Struct, Generic[Decoded], frozen=True):
 
 @functools.cache
 def tls() -> ssl.SSLContext:
-    """Return the certificates that count, read once; slow, so the first call belongs into a thread."""
+    """Return the TLS context with the trusted certificates, read once; slow, so make the first call in a thread."""
     return httpx.create_ssl_context()
 
 
 class Endpoint:
-    """One provider at one address, `whose` in the words of people; `auth` carries its key, which no message shows.
+    """One provider at one address. `whose` is its name in messages; `auth` has the headers with its key.
 
-    Raises ModelError for an address, a key or a header that HTTP does not allow.
+    Raises ModelError for an address, a key or a header that HTTP does not allow. No message shows the key.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Endpoint:
         answer_bytes: int | None = None,
         on_lost: Lost | None = None,
     ) -> None:
-        # names in one case, so that a configured header replaces ours instead of standing beside it
+        # names in lower case, so that a configured header replaces ours instead of being sent beside it
         headers = {name.lower(): value for name, value in (*auth.items(), *credentials.headers)}
         if not all(text.isascii() and text.isprintable() for text in (*headers, *headers.values())):
             raise ModelError(f"the key or a header of {whose} holds a character that HTTP does not allow")
@@ -94,13 +94,13 @@ class Endpoint:
             timeout=httpx.Timeout(None, connect=timeouts.connect.total_seconds()),
             limits=httpx.Limits(max_connections=concurrency + 4, max_keepalive_connections=concurrency + 1),
             verify=tls(),
-            # a proxy that is set for the world outside does not reach this machine's own servers
+            # a configured proxy does not reach servers on this machine
             trust_env=self.base.host not in LOOPBACK,
         )
 
     @property
     def host(self) -> str:
-        """Where everything goes, with the port if it is not the usual one."""
+        """The host of the endpoint, with the port if it is not the default one."""
         return self.base.netloc.decode("ascii").rpartition("@")[2]
 
     async def aclose(self) -> None:
@@ -108,7 +108,7 @@ class Endpoint:
         await self._client.aclose()
 
     def url(self, path: str) -> httpx.URL:
-        """Return an address below the base, whose query stays."""
+        """Return the URL of a path below the base URL, with the base's query."""
         return self.base.copy_with(path=self.base.path.rstrip("/") + path)
 
     async def ask(
@@ -125,10 +125,10 @@ class Endpoint:
         before: Callable[[], Awaitable[None]] | None = None,
         **content: Any,  # what httpx sends: content=, files=, data=, headers=
     ) -> Decoded:
-        """Call and decode, with retries; raises CallError, redacted: no key and none of `texts` stand in it.
+        """Call and decode, with retries; raises a redacted CallError without any key and any of `texts`.
 
-        A question must be answered within `timeouts.query`, retries and all, or within `within` seconds, if less.
-        `before` runs before each try that leaves; what it raises ends the call.
+        A question must be answered, including retries, within `timeouts.query`, or within `within` seconds if less.
+        `before` runs before each try that is sent; an error that it raises ends the call.
         """
         if json_body is not None:
             content["content"] = await asyncio.to_thread(_encode, json_body)
@@ -144,7 +144,7 @@ class Endpoint:
             raise
 
     async def _ask_with_retries(self, call: _Call[Decoded], attempts: int) -> Decoded:
-        # while it backs off after a call that failed for good, nobody waits with a question for the next try
+        # during the back-off after an exhausted call, questions fail at once instead of waiting
         if call.purpose is Purpose.QUERY and self._breaker.refuses_questions:
             raise self._not_now(self._breaker.wait(call.purpose))
         while True:
@@ -161,7 +161,7 @@ class Endpoint:
                     raise
 
     async def _wait_at_gate(self, call: _Call[Decoded]) -> None:
-        """Wait until the breaker lets a call through, if that is soon enough."""
+        """Wait until the breaker allows a call; raises CallError if that takes too long."""
         wait = self._breaker.wait(call.purpose)
         bound = self._timeouts.hold.total_seconds() if call.deadline is None else call.deadline - time.monotonic()
         if wait > bound:
@@ -188,7 +188,7 @@ class Endpoint:
                 error.was_taken = True
             except httpx.RequestError as exc:
                 is_late = isinstance(exc, httpx.TimeoutException)
-                error = CallError(FailureKind.UNAVAILABLE, _in_words(exc))
+                error = CallError(FailureKind.UNAVAILABLE, _describe(exc))
                 error.was_taken = isinstance(exc, httpx.ReadTimeout | httpx.ReadError | httpx.RemoteProtocolError)
             except CallError as exc:
                 error = exc
@@ -208,17 +208,17 @@ class Endpoint:
         try:
             return await asyncio.to_thread(decode, body) if len(body) > HEAVY_BYTES else decode(body)
         except (ValueError, RecursionError) as exc:
-            # json says where a text breaks, and quotes nothing of it
+            # the message of a JSON error has a position, and no part of the text
             error = CallError(FailureKind.FAILING, f"an answer that cannot be used: {exc}")
             error.was_taken = True
             raise error from exc
 
     @asynccontextmanager
     async def _follow_redirects(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
-        """Yield the answer at the end of redirects: within the origin, or a file elsewhere that is asked for bare."""
+        """Yield the final response after redirects within the origin; to other origins only a bare GET is sent."""
         for _ in range(REDIRECTS):
             if self._client.is_closed:
-                # a question may have waited while the provider was opened anew, with another key
+                # the provider was reopened, with another key, while a question waited
                 raise CallError(FailureKind.UNAVAILABLE, "it is being opened anew")
             response = await self._client.send(request, stream=True)
             try:
@@ -228,7 +228,7 @@ class Endpoint:
                 request = self._next(request, response, response.next_request.url)
             finally:
                 await response.aclose()
-                # it and its stream hold each other, and with them the megabytes that a picture is sent as
+                # response and stream refer to each other, and would keep the megabytes of a sent picture in memory
                 del response.stream
         raise CallError(FailureKind.ELSEWHERE, "redirects without end")
 
@@ -249,7 +249,7 @@ class Endpoint:
 
 
 def _encode(body: object) -> bytes:
-    # a lone surrogate cannot be sent as it is
+    # "replace": a lone surrogate cannot be encoded
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "replace")
 
@@ -275,7 +275,7 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-def _in_words(exc: httpx.RequestError) -> str:
+def _describe(exc: httpx.RequestError) -> str:
     if isinstance(exc, httpx.ConnectTimeout):
         return "no connection in time"
     if isinstance(exc, httpx.ConnectError):

@@ -1,6 +1,6 @@
-"""The wire format of each remote provider, the prompts around a text, and the answer that most providers share.
+"""The wire format of each remote provider, the prompts around a text, and the answer format of most providers.
 
-What else is known of a provider says its row in `domain/embedding.py`.
+Other facts about a provider are in its row in `domain/embedding.py`.
 """
 
 import base64
@@ -16,33 +16,33 @@ from memoryd.embed.protocol import Purpose, Unembeddable
 from memoryd.models.families import PLAIN, ModelMetadata, PromptTemplate, family_of, instructed
 
 RawVector = Sequence[object]
-"""A vector as it came: not yet known to be numbers, finite, or of the right length."""
+"""A vector as received: not checked to have numbers, finite values, or the right length."""
 
 
 class PromptTemplates(Struct, frozen=True):
-    """Both sides."""
+    """The prompt templates for questions and documents."""
 
     query: PromptTemplate = PromptTemplate()
     document: PromptTemplate = PromptTemplate()
 
     def of(self, purpose: Purpose) -> PromptTemplate:
-        """Return the one for a purpose."""
+        """Return the template for a purpose."""
         return self.query if purpose is Purpose.QUERY else self.document
 
 
 class PromptOverride(Struct, frozen=True):
-    """What the configuration says of one purpose."""
+    """The configured prompt for one purpose."""
 
     instruction: str | None = None
-    """Stands before the text, or around it if it contains `{text}`; None means the model's own."""
+    """Text before the text, or around it if it contains `{text}`; None means the model's own."""
     input_type: str | None = None
-    """Is sent as it is; None means the provider's own."""
+    """The input type to send; None means the provider's own."""
 
 
 def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
-    """Return what the model wants, except where the configuration says otherwise.
+    """Return the model's template with the configured values.
 
-    A configured input type means that the server knows the prompt: the model's own would then stand twice.
+    With a configured input type the server adds the prompt, so that the model's own prompt is not added here.
     """
     prompt, input_type = own.prompt, own.input_type
     if override.input_type is not None:
@@ -51,14 +51,14 @@ def overridden(own: PromptTemplate, override: PromptOverride) -> PromptTemplate:
 
 
 class Input(Struct, frozen=True):
-    """A text with its prompt; the title apart, for a provider that takes it so."""
+    """A text with its prompt; the title is separate, for providers with a field for it."""
 
     text: str
     title: str = ""
 
 
 def indexed_rows(answer: object, count: int) -> list[RawVector]:
-    """Return the rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` where it is given.
+    """Return the rows of `{"data": [{"index": 0, "embedding": […]}, …]}`, in the order of `index` if it is present.
 
     An embedding may be base64 of little-endian float32 instead of numbers. Raises ValueError.
     """
@@ -76,11 +76,11 @@ def indexed_rows(answer: object, count: int) -> list[RawVector]:
     return [rows[index] for index in range(count)]
 
 
-def list_rows(found: object, count: int) -> list[RawVector]:
+def list_rows(rows: object, count: int) -> list[RawVector]:
     """Return the rows of a plain list of lists. Raises ValueError."""
-    if not isinstance(found, list) or len(found) != count:
-        raise ValueError(_miscounted(found, count))
-    return [_row(row) for row in found]
+    if not isinstance(rows, list) or len(rows) != count:
+        raise ValueError(_miscounted(rows, count))
+    return [_row(row) for row in rows]
 
 
 def _row(embedding: object) -> RawVector:
@@ -92,21 +92,21 @@ def _row(embedding: object) -> RawVector:
     return embedding
 
 
-def _miscounted(found: object, count: int) -> str:
-    return f"{len(found)} vectors for {count} texts" if isinstance(found, list) else "no vectors in the answer"
+def _miscounted(rows: object, count: int) -> str:
+    return f"{len(rows)} vectors for {count} texts" if isinstance(rows, list) else "no vectors in the answer"
 
 
 def bearer(key: str) -> dict[str, str]:
-    """Return the header that carries a key at most providers."""
+    """Return the header with the key that most providers use."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def vector_of(row: RawVector) -> Vector | Unembeddable:
-    """Return the row as float32 of Euclidean length 1; rejected if it is not made of finite numbers or is all zeros."""
+    """Return the row as float32 of Euclidean length 1; Unembeddable if not all finite numbers, or all zeros."""
     if not all(type(number) in (float, int) for number in row):
         return Unembeddable("the endpoint answered with something that is no number")
     try:
-        # float64: the length of a long vector of large numbers overflows float32
+        # float64, because the length of a long vector of large numbers may overflow float32
         vector = np.asarray(row, dtype=np.float64)
         length = float(np.linalg.norm(vector))
     except (OverflowError, ValueError):
@@ -119,14 +119,14 @@ def vector_of(row: RawVector) -> Vector | Unembeddable:
 
 
 CONTEXTS = dict.fromkeys(media.MODELS, 8192)
-"""Tokens of models that take another number than their provider's default model, wherever they are asked."""
+"""Context in tokens of models that differ from their provider's default model, at every address."""
 SIZES = dict.fromkeys(media.MODELS, media.DIMENSIONS)
-"""Dimensions of models that give no others."""
+"""The possible dimensions of models with a fixed choice."""
 
 ESTIMATE_MARGIN = 0.6
-"""Share of a token limit that is used: token counts here are estimates."""
+"""Share of a token limit that is used, because token counts are estimates."""
 BUSY_ITEMS = 128
-"""More texts are not put into one request, whatever the provider allows: a failure then costs little."""
+"""Upper bound of texts per request, also if the provider allows more, so that a failure costs little."""
 
 
 Call = tuple[str, Mapping[str, object]]
@@ -134,7 +134,7 @@ Call = tuple[str, Mapping[str, object]]
 
 
 class WireOptions(Struct, frozen=True, kw_only=True):
-    """What a wire format is made for."""
+    """The settings of a wire format."""
 
     base_url: str
     model: str
@@ -145,42 +145,42 @@ class WireOptions(Struct, frozen=True, kw_only=True):
 
 
 class OpenAiWire:
-    """OpenAI's embeddings call, which most servers of open models speak, too; the others say where theirs differs.
+    """OpenAI's embeddings call, which most servers of open models support, too; subclasses define their differences.
 
     POST /embeddings {"model", "input": […], "dimensions"?} → {"data": [{"index", "embedding"}]}
 
-    `prompts` carry an input type only if one is configured; it is sent as `input_type`. `rows` raises ValueError for an
-    answer of another shape or number; `older` is the format to speak where this one's address does not exist.
+    `prompts` have an input type only if one is configured; it is sent as `input_type`. `rows` raises ValueError for an
+    answer of another shape or number; `older` is the format to use if the address of this format does not exist.
     """
 
     path = "/embeddings"
     url_endings: tuple[str, ...] = ("/embeddings",)
-    """Ends of an address that people copy along."""
+    """Suffixes to remove from a configured address."""
     fixed: Mapping[str, object] = {}
-    """Stands in each request."""
+    """Fields of every request."""
     size = "dimensions"
-    """The field that asks for dimensions."""
+    """The name of the request field for the number of dimensions."""
 
-    def __init__(self, given: WireOptions) -> None:
-        self.base_url = given.base_url
+    def __init__(self, options: WireOptions) -> None:
+        self.base_url = options.base_url
         for tail in self.url_endings:
             self.base_url = self.base_url.removesuffix(tail)
-        self.auth: Mapping[str, str] = bearer(given.key)
-        self.prompts = given.prompts
-        self.items = given.items
+        self.auth: Mapping[str, str] = bearer(options.key)
+        self.prompts = options.prompts
+        self.items = options.items
         self.older: OpenAiWire | None = None
-        asked = {} if given.dimensions is None else {self.size: given.dimensions}
-        self.body: Mapping[str, object] = {"model": given.model, **self.fixed, **asked}
+        size = {} if options.dimensions is None else {self.size: options.dimensions}
+        self.body: Mapping[str, object] = {"model": options.model, **self.fixed, **size}
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
-        """Return what the model wants unless the configuration says otherwise: plain for a name that says nothing."""
+        """Return the default prompts of the model; plain ones for an unknown model."""
         family = family_of(ModelMetadata(architecture="", name=model, dimensions=0, context=0))
         return PromptTemplates(PromptTemplate(family.query_prompt), PromptTemplate(family.document_prompt))
 
     @staticmethod
     def takes_title(model: str, document: PromptTemplate) -> bool:
-        """Tell whether the title of a passage has a field of its own in the request."""
+        """Return whether the title of a passage has its own field in the request."""
         return False
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
@@ -204,23 +204,23 @@ class GeminiWire(OpenAiWire):
     POST /models/{model}:batchEmbedContents {"requests": [{"model", "content": {"parts": […]}, "taskType", …}]}
     → {"embeddings": [{"values": […]}]}
 
-    gemini-embedding-2 reads the task from the prompt and, as its guide says, not from `taskType`; both are sent, since
+    According to its guide gemini-embedding-2 takes the task from the prompt, not from `taskType`; both are sent, since
     a preview may change. Its prompts are those of the guide.
     """
 
     url_endings = ("/openai",)
 
-    def __init__(self, given: WireOptions) -> None:
-        super().__init__(given)
-        self.auth = {"x-goog-api-key": given.key} if given.key else {}
-        self.path = f"/models/{given.model}:batchEmbedContents"
-        self.takes_media = given.model in media.MODELS
-        self._model = given.model
-        self._dimensions = given.dimensions
+    def __init__(self, options: WireOptions) -> None:
+        super().__init__(options)
+        self.auth = {"x-goog-api-key": options.key} if options.key else {}
+        self.path = f"/models/{options.model}:batchEmbedContents"
+        self.takes_media = options.model in media.MODELS
+        self._model = options.model
+        self._dimensions = options.dimensions
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
-        """Return task types, and for the second generation the prompts."""
+        """Return the task types, and for the second generation of models also prompts."""
         if model in media.MODELS:
             return PromptTemplates(
                 PromptTemplate("task: search result | query: {text}", QUERY_TASK),
@@ -230,7 +230,7 @@ class GeminiWire(OpenAiWire):
 
     @staticmethod
     def takes_title(model: str, document: PromptTemplate) -> bool:
-        """Only the first generation, and only beside its usual task."""
+        """Return True for the first generation of models with the default task."""
         return model not in media.MODELS and document.input_type == DOCUMENT_TASK
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
@@ -238,22 +238,22 @@ class GeminiWire(OpenAiWire):
         return self.path, {"requests": [self.request(item, purpose) for item in inputs]}
 
     def request(self, item: Input, purpose: Purpose) -> dict[str, object]:
-        """Return one text's part of a request; a batch job takes the same."""
+        """Return the part of a request for one text, also used in batch jobs."""
         request = self._request([{"text": item.text}], purpose)
         if item.title and purpose is Purpose.DOCUMENT and self.takes_title(self._model, self.prompts.document):
             request["title"] = item.title
         return request
 
     def media_call(self, data: bytes, mime: str, label: str) -> Call:
-        """Return the request for one picture or sound, with the words that stand for it."""
+        """Return the request for one picture or sound, with a text that labels it."""
         inline = {"mimeType": mime, "data": base64.b64encode(data).decode("ascii")}
         request = self._request([{"text": label}, {"inlineData": inline}], Purpose.DOCUMENT)
         return self.path, {"requests": [request]}
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
-        found = answer.get("embeddings") if isinstance(answer, dict) else None
-        entries = found if isinstance(found, list) else []
+        embeddings = answer.get("embeddings") if isinstance(answer, dict) else None
+        entries = embeddings if isinstance(embeddings, list) else []
         return list_rows([entry.get("values") if isinstance(entry, dict) else None for entry in entries], count)
 
     def _request(self, parts: list[object], purpose: Purpose) -> dict[str, object]:
@@ -267,7 +267,7 @@ class GeminiWire(OpenAiWire):
 
 
 class VoyageWire(OpenAiWire):
-    """Voyage's embeddings call: it cuts a text that is too long, and puts its prompts before the texts itself.
+    """Voyage's embeddings call; the server truncates long texts, and adds the prompts itself.
 
     POST /embeddings {"model", "input": […], "input_type", "truncation", "output_dimension"?}
     → {"data": [{"index", "embedding"}]}
@@ -278,7 +278,7 @@ class VoyageWire(OpenAiWire):
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
-        """Return the input types."""
+        """Return Voyage's input types, without prompts."""
         return PromptTemplates(PromptTemplate(input_type="query"), PromptTemplate(input_type="document"))
 
 
@@ -292,12 +292,12 @@ class MistralWire(OpenAiWire):
 
     @staticmethod
     def own_prompts(model: str) -> PromptTemplates:
-        """Mistral's models want none."""
+        """Return empty templates: Mistral's models use no prompts."""
         return PromptTemplates()
 
 
 class OllamaWire(OpenAiWire):
-    """Ollama's /api/embed: puts no prompt before a text, so the model's own are applied here; cuts a text too long.
+    """Ollama's /api/embed; it adds no prompts, so that the model's own are added here, and truncates long texts.
 
     POST /api/embed {"model", "input": […], "truncate", "dimensions"?} → {"embeddings": [[…], …]}
     """
@@ -306,9 +306,9 @@ class OllamaWire(OpenAiWire):
     url_endings = ("/api/embeddings", "/api/embed", "/api", "/v1")
     fixed: Mapping[str, object] = {"truncate": True}
 
-    def __init__(self, given: WireOptions) -> None:
-        super().__init__(given)
-        self.older = OlderOllamaWire(replace(given, base_url=self.base_url, dimensions=None, items=1))
+    def __init__(self, options: WireOptions) -> None:
+        super().__init__(options)
+        self.older = OlderOllamaWire(replace(options, base_url=self.base_url, dimensions=None, items=1))
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
         """Return the vectors in the order of the texts."""
@@ -316,7 +316,7 @@ class OllamaWire(OpenAiWire):
 
 
 class OlderOllamaWire(OpenAiWire):
-    """/api/embeddings of Ollama before 0.3: one text a request.
+    """/api/embeddings of Ollama before 0.3: one text per request.
 
     POST /api/embeddings {"model", "prompt"} → {"embedding": […]}
     """
@@ -325,12 +325,12 @@ class OlderOllamaWire(OpenAiWire):
     url_endings = ()
 
     def call(self, inputs: Sequence[Input], purpose: Purpose) -> Call:
-        """Return the request for the only text."""
-        (only,) = inputs
-        return self.path, {**self.body, "prompt": only.text}
+        """Return the request for the single text."""
+        (item,) = inputs
+        return self.path, {**self.body, "prompt": item.text}
 
     def rows(self, answer: object, count: int) -> list[RawVector]:
-        """Return the only vector."""
+        """Return the single vector."""
         return list_rows([answer.get("embedding") if isinstance(answer, dict) else None], count)
 
 

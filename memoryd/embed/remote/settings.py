@@ -1,7 +1,7 @@
-"""How a remote provider is to be used: with which key, at which address, with which model, prompts and time.
+"""The settings of a remote provider: key, address, model, prompts and time-outs.
 
 The key comes from the configuration, OpenClaw's own file of keys, or the environment. It is read when it is needed, so
-that a rotated one is picked up, and shows in no repr, log line or reply.
+that a rotated key is picked up, and appears in no repr, log line or reply.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -32,20 +32,20 @@ from memoryd.files.reading import read_json_object
 
 OWN_KEY = "memorySearch.remote.apiKey"
 SECRET_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
-"""Headers that carry a key."""
+"""Headers with a key."""
 
 
 class AddressOwner(Enum):
-    """Who chose the address that the key is sent to. A key goes only where it was meant for."""
+    """The origin of an address. A key is sent only to addresses that it is intended for."""
 
-    USUAL = "the provider's own"
+    PROVIDER = "the provider's own"
     ENTRY = "models.providers.*.baseUrl"
     REMOTE = "memorySearch.remote.baseUrl"
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key and where it stands, in words; only `reveal` shows it."""
+    """A key and a description of its origin; only `reveal` shows the key."""
 
     origin: str
     _secret: SecretStr = field(repr=False)
@@ -57,7 +57,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class KeySources:
-    """Where to look: `models.providers`, the environment, and the files in which OpenClaw keeps an agent's keys."""
+    """The sources of keys: `models.providers`, the environment, and OpenClaw's files with an agent's keys."""
 
     models: ModelsSection
     environment: Mapping[str, str] = field(repr=False)
@@ -67,18 +67,18 @@ class KeySources:
         self,
         provider: str,
         own: Secret | None = None,
-        owner: AddressOwner = AddressOwner.USUAL,
-        own_place: str = OWN_KEY,
+        owner: AddressOwner = AddressOwner.PROVIDER,
+        own_key: str = OWN_KEY,
     ) -> Key | None:
-        """Return the key of a provider, None if nobody has one for this address.
+        """Return the key of a provider for an address of this owner; None if there is none.
 
-        `own` stands at the key `own_place`, and wins. Raises ConfigError for a reference in the configuration that
-        leads nowhere: its owner means that one, not the next that is found.
+        `own` is the secret at the configuration key `own_key`, and wins. Raises ConfigError for an unresolvable
+        reference in the configuration, rather than using the next source against the owner's intention.
         """
-        first = (own_place, own) if own is not None else next(self._configured(provider, owner), None)
+        first = (own_key, own) if own is not None else next(self._configured(provider, owner), None)
         if first is not None:
             return Key(first[0], SecretStr(reveal_at(*first)))
-        if owner is not AddressOwner.USUAL:
+        if owner is not AddressOwner.PROVIDER:
             return None
         return self._in_profiles(provider) or self._in_environment(provider)
 
@@ -105,40 +105,40 @@ class KeySources:
 
 
 def profile_files(environment: Mapping[str, str], home: Path, agent: str) -> list[Path]:
-    """Return the files of keys that OpenClaw has: for the agent, for the main agent, and for all agents."""
+    """Return OpenClaw's existing files of keys: for the agent, for the main agent, and for all agents."""
     state = environment.get("OPENCLAW_STATE_DIR", "").strip()
     folder = Path(state).expanduser() if state else home / ".openclaw"
-    places = [folder / "agents" / name / "agent" for name in dict.fromkeys((agent, "main"))]
-    return [file for place in (*places, folder / "agent") if (file := place / "auth-profiles.json").is_file()]
+    folders = [*(folder / "agents" / name / "agent" for name in dict.fromkeys((agent, "main"))), folder / "agent"]
+    return [file for path in folders if (file := path / "auth-profiles.json").is_file()]
 
 
 def entry_of(models: ModelsSection, provider: str) -> ProviderSection:
-    """Return what `models.providers` says of a provider, under any of its names."""
-    found = (models.providers[name] for name in PROVIDERS[provider].config_names if name in models.providers)
-    return next(found, ProviderSection())
+    """Return the entry of a provider in `models.providers`, under any of its names; an empty section if missing."""
+    entries = (models.providers[name] for name in PROVIDERS[provider].config_names if name in models.providers)
+    return next(entries, ProviderSection())
 
 
 def owner_of(provider: str, base_url: str | None, otherwise: AddressOwner) -> AddressOwner:
-    """Tell whose an address is: the provider's own by its scheme, host and port, or of who wrote it elsewhere."""
-    is_usual = base_url is None or _server_of(base_url) == _server_of(PROVIDERS[provider].base_url)
-    return AddressOwner.USUAL if is_usual else otherwise
+    """Return PROVIDER for an address with the provider's own scheme, host and port, else `otherwise`."""
+    is_own = base_url is None or _server_of(base_url) == _server_of(PROVIDERS[provider].base_url)
+    return AddressOwner.PROVIDER if is_own else otherwise
 
 
 def _server_of(address: str) -> tuple[str, str]:
     parts = urlsplit(address)
-    usual = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
-    return parts.scheme, parts.netloc.rpartition("@")[2].lower().removesuffix(usual)
+    default_port = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
+    return parts.scheme, parts.netloc.rpartition("@")[2].lower().removesuffix(default_port)
 
 
 def address_of(provider: str, own: str | None, entry: ProviderSection) -> tuple[str, AddressOwner]:
-    """Return the address that holds and whose it is: the section's own, that of `models.providers`, or the usual."""
+    """Return the configured address (the section's own, else that of `entry`, else empty) and its owner."""
     if own is not None:
         return own, owner_of(provider, own, AddressOwner.REMOTE)
     return entry.base_url or "", owner_of(provider, entry.base_url, AddressOwner.ENTRY)
 
 
 def reveal_at(origin: str, secret: Secret) -> str:
-    """Read a secret; raises ConfigError that says where the one stands that cannot be read."""
+    """Read a secret; raises ConfigError that names its origin if it cannot be read."""
     try:
         return secret.reveal()
     except ConfigError as exc:
@@ -148,20 +148,20 @@ def reveal_at(origin: str, secret: Secret) -> str:
 def _profiles(path: Path, provider: str) -> list[tuple[str, dict[str, object]]]:
     """Return the API-key profiles of a provider in the file's own order of preference.
 
-    A sign-in (OAuth) covers chat only, not embeddings.
+    OAuth profiles are skipped: they cover chat only, not embeddings.
     """
-    # another program's file: what cannot be read there is not ours to complain of
+    # the file belongs to another program: if it cannot be read, that is not reported
     store = read_json_object(path)
     entries = store.get("profiles")
-    found = {
+    profiles = {
         name: profile
         for name, profile in (entries.items() if isinstance(entries, dict) else ())
         if isinstance(profile, dict)
         and profile.get("type") == "api_key"
         and profile.get("provider") in PROVIDERS[provider].config_names
     }
-    preferred = [name for name in _order(store, provider) if name in found]
-    return [(name, found[name]) for name in dict.fromkeys([*preferred, *sorted(found)])]
+    preferred = [name for name in _order(store, provider) if name in profiles]
+    return [(name, profiles[name]) for name in dict.fromkeys([*preferred, *sorted(profiles)])]
 
 
 def _order(store: Mapping[str, object], provider: str) -> list[str]:
@@ -192,41 +192,38 @@ HOLD = timedelta(seconds=30)
 
 
 class CallTimeouts(Struct, frozen=True):
-    """How long to wait for the endpoint.
-
-    While the breaker is open (back-off, Retry-After), documents wait for `hold` before the endpoint counts as
-    unavailable.
-    """
+    """Time-outs and attempts for calls of an endpoint."""
 
     query: timedelta = timedelta(seconds=3)
-    """For a question with its retries."""
+    """Time for a question, including retries."""
     bulk: timedelta = timedelta(seconds=120)
-    """For one request of documents."""
+    """Time for one request with documents."""
     connect: timedelta = timedelta(seconds=5)
-    """For a connection."""
+    """Time for a connection."""
     hold: timedelta = HOLD
+    """How long documents wait for the breaker (back-off, Retry-After) before the endpoint counts as unavailable."""
     attempts: int = 3
     """How often a request is sent at most."""
 
 
 class EndpointAccess(Struct, frozen=True):
-    """Where a provider is reached, and with what; secrets are references still. An empty address is its own."""
+    """Address, key and headers of a provider, with unresolved secrets. An empty address is the provider's own."""
 
     base_url: str = ""
-    owner: AddressOwner = AddressOwner.USUAL
+    owner: AddressOwner = AddressOwner.PROVIDER
     key: Secret | None = None
     headers: tuple[tuple[str, Secret], ...] = ()
 
     @property
     def destination(self) -> str:
-        """The host that texts go to, with the port if it is not the usual one."""
+        """The host that texts are sent to, with the port if the address has one."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
 
 class RemoteSettings(Struct, frozen=True):
-    """A remote provider as the configuration wants it. An empty `model`, or `concurrency` None: the provider's own.
+    """The configured settings of a remote provider. An empty `model`, or `concurrency` None, is the provider's own.
 
-    `dimensions` are asked of the endpoint; None leaves them to the model.
+    `dimensions` are requested from the endpoint; None means the model's own.
     """
 
     provider: str
@@ -239,61 +236,61 @@ class RemoteSettings(Struct, frozen=True):
     timeouts: CallTimeouts = CallTimeouts()
     tokens_per_day: int | None = None
     batch: BatchSection | None = None
-    """How the provider's batch interface is used; None: not at all."""
+    """Settings of the provider's batch interface; None: it is not used."""
 
     @property
     def base_url(self) -> str:
-        """The address that everything goes below."""
+        """The base address of all calls."""
         return (self.access.base_url or PROVIDERS[self.provider].base_url).rstrip("/")
 
     @property
     def is_own_address(self) -> bool:
-        """Whether it is the provider's own address, whose facts are known."""
+        """True for the provider's own address, for which the facts in PROVIDERS hold."""
         return self.base_url == PROVIDERS[self.provider].base_url.rstrip("/")
 
     @property
     def destination(self) -> str:
-        """The host that texts go to, with the port if it is not the usual one."""
+        """The host that texts are sent to, with the port if the address has one."""
         return replace(self.access, base_url=self.base_url).destination
 
     @property
     def model_name(self) -> str:
-        """The model that is asked for."""
+        """The configured model, else the provider's default."""
         return self.model or PROVIDERS[self.provider].model
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a provider is asked with; no repr shows it."""
+    """The key and headers for calls of a provider; no repr shows them."""
 
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def account(self) -> Hashable:
-        """What the provider knows its customer by, as far as that can be told from here."""
+        """The values that identify the customer to the provider: the key and the headers with a key."""
         return (self.api_key, *(pair for pair in self.headers if pair[0].lower() in SECRET_HEADERS))
 
 
 def credentials_of(settings: RemoteSettings, keys: KeySources) -> Credentials:
-    """Return what the settings refer to; raises as `open_credentials` does."""
+    """Return the key and headers for the settings; blocks, and raises as `open_credentials` does."""
     return open_credentials(settings.provider, settings.access, keys)
 
 
-def open_credentials(provider: str, access: EndpointAccess, keys: KeySources, own_place: str = OWN_KEY) -> Credentials:
-    """Read the key and the headers of a provider; blocks on files. `own_place` is where its own key would stand.
+def open_credentials(provider: str, access: EndpointAccess, keys: KeySources, own_key: str = OWN_KEY) -> Credentials:
+    """Read the key and the headers of a provider; blocks on files. `own_key` is the config key of `access.key`.
 
-    Raises ConfigError for a reference that leads nowhere, ModelError when the provider needs a key and there is none.
+    Raises ConfigError for an unresolvable reference, and ModelError if the provider needs a key and there is none.
     """
     row = PROVIDERS[provider]
     if access.base_url == NOT_AN_ENTRY:
         raise ConfigError([f"models.providers: the entry of {provider} must be an object {{ … }} in this file"])
     if access.base_url == NOT_AN_ADDRESS:
         raise ConfigError([f"models.providers: the baseUrl of {provider} {ADDRESS_EXPECTED}"])
-    key = keys.find(provider, access.key, access.owner, own_place)
-    if key is None and row.needs_key and access.owner is AddressOwner.USUAL:
+    key = keys.find(provider, access.key, access.owner, own_key)
+    if key is None and row.needs_key and access.owner is AddressOwner.PROVIDER:
         places = f"models.providers.{row.config_names[0]}.apiKey or ${row.key_variables[0]}"
-        raise ModelError(f"there is no key for {provider}", hint=f"set {own_place}, {places}")
+        raise ModelError(f"there is no key for {provider}", hint=f"set {own_key}, {places}")
     return Credentials(
         api_key="" if key is None else key.reveal(),
         headers=tuple((name, reveal_at(f"the header {name}", secret)) for name, secret in access.headers),

@@ -207,7 +207,7 @@ def test_agent_that_is_set_apart_has_a_ledger_of_its_own() -> None:
 )
 def test_only_what_decides_about_an_index_sets_an_agent_apart(search: dict[str, object], is_apart: bool) -> None:
     _, second = agents_of({"list": [{"id": "a"}, {"id": "b", "memorySearch": search}]})
-    assert second.is_apart is is_apart
+    assert second.has_own_index is is_apart
 
 
 def test_ledger_that_was_made_for_an_agent_stays_its_own(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_number_that_would_send_or_delete_is_never_guessed(write: Write, search:
         ),
         (
             "{ agents: { defaults: { memorySearch: { store: { path: '{agent}.db' } } } } }",
-            "memorySearch.store.path: only {agentId} can stand for something here, not {agent}",
+            "memorySearch.store.path: only {agentId} is a placeholder here, not {agent}",
         ),
         (
             "{ agents: { defaults: { memorySearch: { remote: { baseUrl: 'ftp://x' } } } } }",
@@ -334,7 +334,7 @@ def test_typographic_quotes_get_a_hint(write: Write) -> None:
 @pytest.mark.parametrize("text", ["{ log: {},\n log: {} }", '{ "log": {},\n "log": {} }'])
 def test_repeated_key_is_a_problem_with_both_places(write: Write, text: str) -> None:
     path = write(text)
-    assert problems_of() == [f"{path}:2:2: the key `log` stands twice in one object, in line 1 before"]
+    assert problems_of() == [f"{path}:2:2: the key `log` appears twice in one object, in line 1 before"]
 
 
 def test_problems_are_told_with_their_lines(write: Write) -> None:

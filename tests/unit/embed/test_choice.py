@@ -119,7 +119,7 @@ def test_key_and_address_of_the_first_are_not_the_fallbacks(tmp_path: Path) -> N
     }
     found, config = plan(tmp_path, search, environment={"MISTRAL_API_KEY": "of-mistral"})
     assert isinstance(found.second, RemoteSettings)
-    assert found.second.access == EndpointAccess("", AddressOwner.USUAL, None, ())
+    assert found.second.access == EndpointAccess("", AddressOwner.PROVIDER, None, ())
     keys = KeySources(config.models, {"MISTRAL_API_KEY": "of-mistral"})
     assert (credentials_of(found.second, keys).api_key, found.second.model) == ("of-mistral", "")
 

@@ -43,13 +43,13 @@ async def test_it_is_given_up_after_as_many_failures_as_the_rule_says() -> None:
     assert breaker.trouble is None
     fail(breaker)
     assert breaker.trouble == "here: no connection"
-    await breaker.given_up()
+    await breaker.wait_for_trouble()
 
 
 async def test_who_waits_for_it_to_be_given_up_is_told() -> None:
     breaker = made(AT_ONCE)
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        told = group.create_task(breaker.given_up())
+        told = group.create_task(breaker.wait_for_trouble())
         for _ in range(3):
             await asyncio.sleep(0)
             assert not told.done()

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from memoryd.config.root import Config
 from memoryd.config.section import Section
-from memoryd.service.installing import installation_of, program_places
-from memoryd.service.needs import needs_of, on_the_way
+from memoryd.service.installing import installation_of, program_paths
+from memoryd.service.needs import link_steps, needs_of
 from memoryd.service.steps import unit_template
 from memoryd.service.systemd import hardening_drop_in
 
@@ -148,7 +148,7 @@ def test_program_below_tmp_is_not_hidden(away: None, monkeypatch: pytest.MonkeyP
     """systemd would say 203/EXEC, for ever."""
     monkeypatch.setattr("memoryd.service.installing.daemon_command", lambda: ("/tmp/v/bin/memoryd",))
     found = installation_of(Config(), None, {"PATH": "/usr/bin"}, is_hardened=True).needs
-    assert {*program_places("/tmp/v/bin/memoryd")} <= set(found.readable)
+    assert {*program_paths("/tmp/v/bin/memoryd")} <= set(found.readable)
     text = hardening_drop_in(unit_template("systemd/hardening.conf"), found)
     assert "left out, for" in text
     assert "\nPrivateTmp=yes" not in text
@@ -168,9 +168,9 @@ def test_all_that_links_lead_over_is_on_the_way(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "b").symlink_to("c")
     (tmp_path / "a").symlink_to(tmp_path / "b")
-    assert list(on_the_way(tmp_path / "a" / "x")) == [tmp_path / name / "x" for name in "abc"]
+    assert list(link_steps(tmp_path / "a" / "x")) == [tmp_path / name / "x" for name in "abc"]
     (tmp_path / "round").symlink_to("round")
-    assert set(on_the_way(tmp_path / "round")) == {tmp_path / "round"}
+    assert set(link_steps(tmp_path / "round")) == {tmp_path / "round"}
 
 
 def test_section_is_what_keys_are_looked_for_in() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoryd.service.installing import daemon_command, why_fleeting
+from memoryd.service.installing import daemon_command, why_temporary
 
 
 def installed(folder: Path) -> Path:
@@ -35,7 +35,7 @@ def test_link_of_pipx_or_uv_is_taken_if_it_leads_to_ours(tmp_path: Path, monkeyp
 
 
 def test_program_that_may_be_gone_tomorrow_is_told(tmp_path: Path) -> None:
-    assert "is gone" in why_fleeting(str(tmp_path / "none"))
+    assert "is gone" in why_temporary(str(tmp_path / "none"))
     python = installed(tmp_path / ".cache" / "uv" / "archive-v0" / "x")
-    assert why_fleeting(str(python.parent / "memoryd"))
-    assert why_fleeting("/bin/sh") == ""
+    assert why_temporary(str(python.parent / "memoryd"))
+    assert why_temporary("/bin/sh") == ""

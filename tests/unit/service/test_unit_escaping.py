@@ -3,14 +3,14 @@
 import pytest
 
 from memoryd.errors import InvalidRequest
-from memoryd.service.systemd import program_word, quoted, service_unit, whole_value
+from memoryd.service.systemd import full_value, program_word, quoted, service_unit
 
 
 def test_spaces_and_specifiers_are_written_so_that_they_are_read_back() -> None:
     assert program_word("/a b/100%/$x/memoryd") == '"/a b/100%%/$x/memoryd"'
     assert '"/m" "-m $$HOME"' in service_unit("ExecStart=%h/.local/bin/memoryd", ["/m", "-m $HOME"], {})
     assert quoted('NAME=a "b" \\ %h') == '"NAME=a \\"b\\" \\\\ %%h"'
-    assert whole_value("/run/a b/%t.sock") == "/run/a b/%%t.sock"
+    assert full_value("/run/a b/%t.sock") == "/run/a b/%%t.sock"
 
 
 def test_entry_of_a_list_of_paths_is_quoted() -> None:
@@ -30,4 +30,4 @@ def test_program_that_systemd_would_refuse_is_refused(path: str) -> None:
 @pytest.mark.parametrize("path", ["/ends\\", "/ends ", "/a\rb", "/\udcff"])
 def test_socket_that_a_line_would_cut_is_refused(path: str) -> None:
     with pytest.raises(InvalidRequest, match=r"unit cannot name|cannot be told"):
-        whole_value(path)
+        full_value(path)
